@@ -1,0 +1,72 @@
+"""goldassay: how far can a text benchmark, and a score reported on it, be trusted?
+
+Everything public is here, loaded when it is first used, so that importing the package is quick:
+
+    import goldassay
+    report = goldassay.audit("train.jsonl", "test.jsonl")
+    report.save("report")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from goldassay.version import __version__
+
+if TYPE_CHECKING:
+    from goldassay import artifacts, instability, leakage, shift
+    from goldassay.data import Dataset, read_dataset
+    from goldassay.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
+    from goldassay.report import Report
+    from goldassay.runs import Runs, list_runs, read_runs
+    from goldassay.studies.audit import audit
+
+_HOME = {
+    "Dataset": "goldassay.data",
+    "GoldassayError": "goldassay.errors",
+    "InputError": "goldassay.errors",
+    "MissingDependencyError": "goldassay.errors",
+    "Report": "goldassay.report",
+    "Runs": "goldassay.runs",
+    "UndefinedMeasureWarning": "goldassay.errors",
+    "audit": "goldassay.studies.audit",
+    "list_runs": "goldassay.runs",
+    "read_dataset": "goldassay.data",
+    "read_runs": "goldassay.runs",
+}
+_ROOMS = ("artifacts", "instability", "leakage", "shift")
+
+__all__ = [
+    "Dataset",
+    "GoldassayError",
+    "InputError",
+    "MissingDependencyError",
+    "Report",
+    "Runs",
+    "UndefinedMeasureWarning",
+    "__version__",
+    "artifacts",
+    "audit",
+    "instability",
+    "leakage",
+    "list_runs",
+    "read_dataset",
+    "read_runs",
+    "shift",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _ROOMS:
+        value = importlib.import_module(f"goldassay.{name}")
+    else:
+        raise AttributeError(f"module 'goldassay' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,76 @@
+"""What can go wrong, as seen by the person who has to mend it.
+
+Every error a user can cause is one line that names the place, what is wrong there, and how to mend it.
+The command prints exactly that line and leaves with `exit_status`.
+"""
+
+from __future__ import annotations
+
+import os
+
+
+class GoldassayError(Exception):
+    """Base of all errors that the package raises on purpose."""
+
+    exit_status: int = 1
+
+
+class InputError(GoldassayError, ValueError):
+    """Something that was handed in cannot be used.
+
+    Args:
+        problem: What is wrong, in a clause: "the label column is missing".
+        file: The file concerned, if there is one.
+        row: The row or line, counted from 1 as an editor counts (a header is line 1).
+        column: The column or field concerned.
+        mend: What to do about it, in a clause: "name it with --columns label=NAME".
+    """
+
+    exit_status = 2
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | os.PathLike[str] | None = None,
+        row: int | None = None,
+        column: str | None = None,
+        mend: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.file = None if file is None else os.fspath(file)
+        self.row = row
+        self.column = column
+        self.mend = mend
+        super().__init__(self._line())
+
+    def _line(self) -> str:
+        place = [
+            part
+            for part in (
+                self.file,
+                None if self.row is None else f"line {self.row}",
+                None if self.column is None else f"column {self.column!r}",
+            )
+            if part is not None
+        ]
+        line = f"{', '.join(place)}: {self.problem}" if place else self.problem
+        if self.mend:
+            line = f"{line}; {self.mend}"
+        return " ".join(line.split())
+
+
+class OutputError(GoldassayError, OSError):
+    """A result cannot be written where it was asked for."""
+
+    exit_status = 2
+
+
+class MissingDependencyError(GoldassayError, ImportError):
+    """An optional library is needed for what was asked; the message says what to install."""
+
+    exit_status = 2
+
+
+class UndefinedMeasureWarning(UserWarning):
+    """A measure has no value on this input; the message says why. The value returned is NaN."""

@@ -1,0 +1,132 @@
+"""Confidence intervals that more than one question needs.
+
+Each is a plain function of plain numbers; each names its source. All levels are two-sided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A two-sided interval: `low`, `high`, its `level`, and the `method` that made it."""
+
+    low: float
+    high: float
+    level: float = 0.95
+    method: str = ""
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+def wilson_bounds(
+    successes: ArrayLike, trials: ArrayLike, level: float = 0.95
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Wilson score bounds of a proportion, elementwise.
+
+    With p = k/n and z the normal quantile of (1 + level)/2:
+    (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). Where n is 0, the bounds are 0 and 1.
+
+    Args:
+        successes: k, any shape.
+        trials: n, broadcastable with k.
+        level: Coverage, in (0, 1).
+
+    Returns:
+        Lower and upper bounds, in [0, 1].
+
+    Source: Wilson 1927, "Probable inference, the law of succession, and statistical inference".
+    """
+    from scipy.special import ndtri
+
+    k = np.asarray(successes, dtype=np.float64)
+    n = np.asarray(trials, dtype=np.float64)
+    z = float(ndtri((1 + level) / 2))
+    safe = np.where(n > 0, n, 1.0)
+    p = k / safe
+    center = p + z * z / (2 * safe)
+    half = z * np.sqrt(np.maximum(p * (1 - p) / safe + z * z / (4 * safe * safe), 0.0))
+    scale = 1 + z * z / safe
+    low = np.where(n > 0, np.clip((center - half) / scale, 0.0, 1.0), 0.0)
+    high = np.where(n > 0, np.clip((center + half) / scale, 0.0, 1.0), 1.0)
+    # At the ends the bound equals the proportion exactly; rounding must not exclude it.
+    low = np.where((n > 0) & (k == 0), 0.0, low)
+    high = np.where((n > 0) & (k == n), 1.0, high)
+    return low, high
+
+
+def wilson_interval(successes: float, trials: float, level: float = 0.95) -> Interval:
+    """Wilson score interval of one proportion; see `wilson_bounds`."""
+    low, high = wilson_bounds(successes, trials, level)
+    return Interval(float(low), float(high), level, "Wilson")
+
+
+def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
+    """Interval for a true standard deviation from n normal draws.
+
+    sd sqrt((n-1)/chi²_{(1+level)/2, n-1}) to sd sqrt((n-1)/chi²_{(1-level)/2, n-1}), for `sd` with ddof 1.
+
+    Raises:
+        ValueError: n is below 2.
+    """
+    from scipy.special import chdtri
+
+    if n < 2:
+        raise ValueError(f"an interval for a standard deviation needs at least 2 values, not {n}")
+    tail = (1 - level) / 2
+    low = sd * float(np.sqrt((n - 1) / chdtri(n - 1, tail)))
+    high = sd * float(np.sqrt((n - 1) / chdtri(n - 1, 1 - tail)))
+    return Interval(low, high, level, "chi-square")
+
+
+def bootstrap_interval(
+    statistic: Callable[[NDArray[np.int64]], float],
+    n: int,
+    *,
+    seed: int,
+    n_draws: int = 1000,
+    level: float = 0.95,
+) -> Interval:
+    """Percentile bootstrap interval of a statistic of n rows.
+
+    Args:
+        statistic: Takes row positions (n,), drawn with replacement, and returns the value; NaN draws are left out.
+        n: How many rows there are.
+        seed: Of the draws; the same seed gives the same interval.
+        n_draws: How many resamples.
+        level: Coverage, in (0, 1).
+
+    Source: Efron 1979, "Bootstrap methods: another look at the jackknife".
+    """
+    rng = np.random.default_rng(seed)
+    values = np.array([statistic(rng.integers(0, n, n)) for _ in range(n_draws)], dtype=np.float64)
+    values = values[~np.isnan(values)]
+    if values.size == 0:
+        return Interval(float("nan"), float("nan"), level, "bootstrap")
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high), level, "bootstrap")
+
+
+def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
+    """Student t interval for the mean of a few independent values (n,), such as one score a seed.
+
+    Raises:
+        ValueError: There are fewer than 2 values.
+    """
+    from scipy.special import stdtrit
+
+    x: Any = np.asarray(values, dtype=np.float64)
+    if x.size < 2:
+        raise ValueError(f"an interval for a mean needs at least 2 values, not {x.size}")
+    half = float(stdtrit(x.size - 1, (1 + level) / 2)) * float(x.std(ddof=1)) / float(np.sqrt(x.size))
+    return Interval(float(x.mean()) - half, float(x.mean()) + half, level, "Student t")

@@ -1,0 +1,33 @@
+"""Corrections for many tests at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Adjusted p-values (q) that control the false discovery rate.
+
+    With the p sorted ascending, q_(i) = min over j >= i of p_(j) V/j, at most 1; V is how many there are.
+
+    Args:
+        p_values: (V,), each in [0, 1].
+
+    Returns:
+        q, (V,), in the order of the input.
+
+    Source: Benjamini and Hochberg 1995.
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.size == 0:
+        return p.copy()
+    order = np.argsort(p, kind="stable")
+    scaled = p[order] * (p.size / np.arange(1, p.size + 1))
+    q = np.empty_like(scaled)
+    q[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return q

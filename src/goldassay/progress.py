@@ -1,0 +1,66 @@
+"""Progress bars on standard error, for steps that take longer than a moment."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Progress(Protocol):
+    """Where a long step says how far it is; a measure never sees more than this."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """Say that `done` of `total` parts are finished."""
+
+
+def silent(done: int, total: int) -> None:  # noqa: ARG001
+    """Say nothing: the progress of library calls and of `--quiet`."""
+
+
+class Steps:
+    """The named steps of a job: shows a bar for each, and keeps the seconds each took.
+
+    Args:
+        quiet: Show nothing. Seconds are kept all the same.
+    """
+
+    def __init__(self, quiet: bool = True) -> None:
+        self.quiet = quiet
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[Progress]:
+        """Run one step; the value given is the `Progress` to hand to the work."""
+        start = time.perf_counter()
+        try:
+            if self.quiet:
+                yield silent
+            else:
+                with _bar(name) as progress:
+                    yield progress
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as RichProgress
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    console = Console(file=sys.stderr)
+    with RichProgress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(name, total=None)
+
+        def advance(done: int, total: int) -> None:
+            bars.update(task, completed=done, total=total)
+
+        yield advance
+    if not console.is_terminal:
+        console.print(f"{name} done", highlight=False)

@@ -1,0 +1,22 @@
+"""What all tests share: where real data may lie, and quick settings."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None, max_examples=60)
+settings.load_profile("default")
+
+DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real datasets; tests that need it skip where it is absent."""
+    if not DATA.is_dir():
+        pytest.skip(f"no real data at {DATA}: set GOLDASSAY_DATA to the folder that holds it")
+    return DATA
