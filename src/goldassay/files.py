@@ -1,0 +1,92 @@
+"""Files written whole or not at all, and the fingerprints of those read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goldassay.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def sha256_of(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file's bytes, as hexadecimal digits."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a path beside `path` to write to; on leaving without error it becomes `path` in one step.
+
+    The file is flushed to disk before it is renamed, so that a kill at any moment leaves either the old file or
+    the new one, never half of one.
+
+    Raises:
+        OutputError: The folder cannot be made or written to, or the disk is full.
+    """
+    target = Path(path)
+    aside: Path | None = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        os.close(handle)
+        aside = Path(name)
+        yield aside
+        with aside.open("rb") as file:
+            os.fsync(file.fileno())
+        aside.chmod(0o666 & ~_umask())
+        aside.replace(target)
+    except OSError as error:
+        raise output_error(error, target) from error
+    finally:
+        if aside is not None:
+            aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def written_together(directory: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give an empty folder to write files to; on leaving without error they all move into `directory`.
+
+    Files of the same names there are replaced, others are left alone. If anything fails, `directory` keeps what
+    it had.
+
+    Raises:
+        OutputError: The folder cannot be made or written to, or the disk is full.
+    """
+    target = Path(directory)
+    aside: Path | None = None
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix=".goldassay-", dir=target))
+        yield aside
+        for source in sorted(path for path in aside.rglob("*") if path.is_file()):
+            goal = target / source.relative_to(aside)
+            goal.parent.mkdir(parents=True, exist_ok=True)
+            source.replace(goal)
+    except OSError as error:
+        raise output_error(error, target) from error
+    finally:
+        if aside is not None:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def output_error(error: OSError, target: Path) -> OutputError:
+    """Say in one line why `target` could not be written, and what to do."""
+    if isinstance(error, OutputError):
+        return error
+    reason = error.strerror or str(error)
+    return OutputError(f"{target}: cannot be written ({reason}); free some space or choose another place with -o")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
