@@ -1,0 +1,63 @@
+"""The entry point: every failure is one line on standard error and an exit status.
+
+0 done, 1 a policy violated, 2 bad input, 130 interrupted. `GOLDASSAY_DEBUG=1` shows the traceback instead.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from goldassay.errors import GoldassayError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave the process with its exit status."""
+    # A service manager or a scheduler ends jobs with SIGTERM: clean up just as for Ctrl-C.
+    signal.signal(signal.SIGTERM, _interrupt)
+    # What is not set by the user is set here, before any library starts threads: a busy neighbour makes the
+    # default of spinning threads many times slower.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    import typer.exceptions
+
+    from goldassay.cli.app import app
+
+    try:
+        status = app(arguments, prog_name="goldassay", standalone_mode=False)
+    except typer.exceptions.TyperException as error:
+        return _fail(f"{error.format_message().rstrip('.')}; see goldassay --help", 2)
+    except GoldassayError as error:
+        if os.environ.get("GOLDASSAY_DEBUG"):
+            raise
+        return _fail(str(error), error.exit_status)
+    except (KeyboardInterrupt, typer.exceptions.Abort) as interruption:
+        note = " ".join(str(interruption).split())
+        return _fail(f"interrupted{'; ' + note if note else ''}", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output went away, as `head` does; Python must not complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _fail("out of memory; audit a sample of the rows, or use a machine with more memory", 2)
+    return status if isinstance(status, int) else 0
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _fail(line: str, status: int) -> int:
+    sys.stderr.write(f"goldassay: {' '.join(line.split())}\n")
+    return status

@@ -1,0 +1,43 @@
+"""`goldassay specimen`: write reference material with certified flaws."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goldassay.cli.app import app
+from goldassay.cli.options import Quiet
+
+
+@app.command(short_help="Write a made-up benchmark whose flaws are known.")
+def specimen(
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder for the files; made if it is not there."),
+    ],
+    size: Annotated[
+        int, typer.Option(metavar="ROWS", help="Rows of the training file; dev and test have a tenth each.")
+    ] = 20_000,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Another seed makes another specimen of the same kind.")
+    ] = 0,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Plant no flaw: a benchmark that is to be called sound.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a made-up benchmark whose flaws are known, to try the audit on.
+
+    Three files of sentence pairs (train.jsonl, dev.jsonl, test.jsonl: a premise, a hypothesis, and whether
+    the premise entails the hypothesis, contradicts it, or leaves it open) and certificate.json, which lists every
+    flaw that was planted: phrases that give the label away and how often they do, topics that lean to one
+    label, groups of examples that stand or fall together, duplicates, and rows shared by train and test.
+    """
+    from goldassay.data.specimen import write_specimen
+
+    paths = write_specimen(out, size=size, seed=seed, clean=clean)
+    if not quiet:
+        for path in paths:
+            typer.echo(path)

@@ -1,0 +1,177 @@
+"""Settings: what can be changed, its defaults, and `goldassay.toml`.
+
+Each field's description says what it does; the defaults are those of the report's text. A key that is not
+known is refused with the nearest one that is, since a setting that is silently ignored is worse than none.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    import os
+
+FILE_NAME = "goldassay.toml"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ArtifactSettings(_Section):
+    """How patterns are mined and kept."""
+
+    max_tokens: int = Field(default=3, ge=1, le=5, description="Most words in a pattern.")
+    max_gap: int = Field(
+        default=3, ge=0, le=5, description="Most tokens skipped between two words of a pattern."
+    )
+    min_count: int | None = Field(
+        default=None,
+        ge=1,
+        description="Fewest training examples a pattern must occur in; by default 50 from 200,000 rows on, "
+        "below that one in a thousand, and never fewer than 8.",
+    )
+    tokenizer: Literal["auto", "treebank", "whitespace", "characters"] = Field(
+        default="auto",
+        description="How sentences are cut; auto is characters for scripts without spaces, else treebank.",
+    )
+    q: float = Field(
+        default=0.01, gt=0, le=1, description="Largest Benjamini-Hochberg q-value of a pattern that is kept."
+    )
+    threshold: float = Field(
+        default=0.7, gt=0, lt=1, description="A kept pattern gives a label away if its share exceeds this."
+    )
+
+
+class LeakageSettings(_Section):
+    """How the quick probes are trained."""
+
+    seeds: int = Field(
+        default=5, ge=2, le=100, description="Probes trained per condition, each with a seed of its own."
+    )
+
+
+class DataSettings(_Section):
+    """How data without a test part are split."""
+
+    test_share: float = Field(default=0.2, gt=0, lt=1, description="Share of rows set apart as a test part.")
+
+
+class ArtifactLimits(_Section):
+    """Accuracy gained by guessing the patterns' label, a fraction: the lower end of its interval decides."""
+
+    caution: float = Field(default=0.01, ge=0, le=1)
+    unsound: float = Field(default=0.05, ge=0, le=1)
+
+
+class LeakageLimits(_Section):
+    """A partial input's accuracy above the majority, as a fraction: the lower end of its interval decides."""
+
+    caution: float = Field(default=0.02, ge=0, le=1)
+    unsound: float = Field(default=0.08, ge=0, le=1)
+
+
+class InstabilityLimits(_Section):
+    """Standard deviation of accuracy over runs, as a fraction, and design effect."""
+
+    caution_sd: float = Field(default=0.003, ge=0, le=1)
+    unsound_sd: float = Field(default=0.01, ge=0, le=1)
+    caution_design_effect: float = Field(default=5.0, ge=1)
+
+
+class VerdictSettings(_Section):
+    """The limits from which verdicts follow."""
+
+    artifacts: ArtifactLimits = ArtifactLimits()
+    leakage: LeakageLimits = LeakageLimits()
+    instability: InstabilityLimits = InstabilityLimits()
+
+    @model_validator(mode="after")
+    def _in_order(self) -> VerdictSettings:
+        for name, low, high in (
+            ("artifacts", self.artifacts.caution, self.artifacts.unsound),
+            ("leakage", self.leakage.caution, self.leakage.unsound),
+            ("instability", self.instability.caution_sd, self.instability.unsound_sd),
+        ):
+            if low > high:
+                raise ValueError(
+                    f"the limit for caution in {name} ({low}) is above that for unsound ({high})"
+                )
+        return self
+
+
+class Settings(_Section):
+    """All settings of an audit."""
+
+    seed: int = Field(default=0, ge=0, le=2**32 - 1, description="Seed of everything that draws at random.")
+    data: DataSettings = DataSettings()
+    artifacts: ArtifactSettings = ArtifactSettings()
+    leakage: LeakageSettings = LeakageSettings()
+    verdicts: VerdictSettings = VerdictSettings()
+
+
+def load_settings(path: str | os.PathLike[str] | None = None) -> Settings:
+    """Read settings from a TOML file; without a path, from ./goldassay.toml if it is there.
+
+    Raises:
+        InputError: The file is missing or no TOML, a key is not known, or a value is out of range.
+    """
+    file = Path(FILE_NAME if path is None else path)
+    if path is None and not file.is_file():
+        return Settings()
+    try:
+        with file.open("rb") as stream:
+            content = tomllib.load(stream)
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror})", file=file, mend="name a settings file that exists"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is not TOML: {error}", file=file, mend="correct it at that place") from error
+    return parse_settings(content, file=file)
+
+
+def parse_settings(content: dict[str, Any], file: str | os.PathLike[str] | None = None) -> Settings:
+    """Check plain settings, as a TOML file holds them.
+
+    Raises:
+        InputError: A key is not known (the nearest known one is named), or a value is out of range.
+    """
+    try:
+        return Settings.model_validate(content)
+    except ValidationError as invalid:
+        first = invalid.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "verdicts"
+        if first["type"] == "extra_forbidden":
+            problem, mend = f"unknown key {where!r}", _nearest(where)
+        else:
+            problem, mend = f"{where}: {first['msg'].removeprefix('Value error, ')}", "correct the value"
+        raise InputError(problem, file=file, mend=mend) from invalid
+
+
+def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> list[str]:
+    """Every key that a settings file may hold, in dotted form."""
+    keys = []
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            keys += [f"{prefix}{name}", *known_keys(field.annotation, f"{prefix}{name}.")]
+        else:
+            keys.append(f"{prefix}{name}")
+    return keys
+
+
+def _nearest(key: str) -> str:
+    known = known_keys()
+    last = key.rpartition(".")[2]
+    last_parts = [name.rpartition(".")[2] for name in known]
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    if not near and (nearest := difflib.get_close_matches(last, last_parts, n=1)):
+        near = [known[last_parts.index(nearest[0])]]
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
