@@ -29,9 +29,7 @@ class ArtifactSettings(_Section):
     """How patterns are mined and kept."""
 
     max_tokens: int = Field(default=3, ge=1, le=5, description="Most words in a pattern.")
-    max_gap: int = Field(
-        default=3, ge=0, le=5, description="Most tokens skipped between two words of a pattern."
-    )
+    max_gap: int = Field(default=3, ge=0, le=5, description="Most tokens skipped between two words of a pattern.")
     min_count: int | None = Field(
         default=None,
         ge=1,
@@ -101,9 +99,7 @@ class VerdictSettings(_Section):
             ("instability", self.instability.caution_sd, self.instability.unsound_sd),
         ):
             if low > high:
-                raise ValueError(
-                    f"the limit for caution in {name} ({low}) is above that for unsound ({high})"
-                )
+                raise ValueError(f"the limit for caution in {name} ({low}) is above that for unsound ({high})")
         return self
 
 

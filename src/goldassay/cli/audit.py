@@ -15,9 +15,7 @@ from goldassay.cli.options import Quiet
 def audit(
     train: Annotated[
         str,
-        typer.Argument(
-            metavar="TRAIN", help="Training data: a file, a folder, or a name on the Hugging Face hub."
-        ),
+        typer.Argument(metavar="TRAIN", help="Training data: a file, a folder, or a name on the Hugging Face hub."),
     ],
     test: Annotated[
         str | None,
@@ -51,9 +49,7 @@ def audit(
     ] = None,
     file_format: Annotated[
         str,
-        typer.Option(
-            "--format", metavar="NAME", help="The format of the data, where its content does not say it."
-        ),
+        typer.Option("--format", metavar="NAME", help="The format of the data, where its content does not say it."),
     ] = "auto",
     seed: Annotated[
         int | None,

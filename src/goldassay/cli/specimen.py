@@ -20,9 +20,7 @@ def specimen(
     size: Annotated[
         int, typer.Option(metavar="ROWS", help="Rows of the training file; dev and test have a tenth each.")
     ] = 20_000,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="Another seed makes another specimen of the same kind.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another seed makes another specimen of the same kind.")] = 0,
     clean: Annotated[
         bool, typer.Option("--clean", help="Plant no flaw: a benchmark that is to be called sound.")
     ] = False,

@@ -1,1 +1,1 @@
-"""See the modules of this room."""
+"""What composes the rooms: the audit of a benchmark."""
