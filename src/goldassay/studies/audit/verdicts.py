@@ -1,0 +1,242 @@
+"""From measured numbers and stated limits to a verdict and the one sentence that supports it.
+
+Artifacts and leakage are judged by an interval, not by a point: a flaw is called when the lower end of the
+interval passes a limit, soundness when the upper end stays below the limit for "unsound". Where the interval
+spans both, the examples are too few to tell, and the verdict says so instead of guessing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from goldassay.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.settings import ArtifactLimits, InstabilityLimits, LeakageLimits
+
+Word = Literal["sound", "caution", "unsound", "not measurable"]
+Unit = Literal["points", "share", "examples", "ratio"]
+
+_SEVERITY: dict[Word, int] = {"sound": 0, "not measurable": 1, "caution": 2, "unsound": 3}
+
+
+@dataclass(frozen=True)
+class Headline(Result):
+    """The number that matters for a question, with its interval where there is one."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    unit: Unit
+
+
+@dataclass(frozen=True)
+class Verdict(Result):
+    """An answer to one question: the word, what decided it, what to do next, and the rule that was applied."""
+
+    verdict: Word
+    evidence: str
+    headline: Headline | None
+    next_step: str
+    rule: str
+
+
+def points(value: float) -> str:
+    """A fraction as accuracy points for people: 0.1234 is '12.3'."""
+    return f"{100 * value:.1f}"
+
+
+def judge_interval(low: float, high: float, caution: float, unsound: float) -> Word:
+    """Judge a harmful quantity by its interval.
+
+    unsound if low >= `unsound`; caution if low >= `caution`; sound if high < `unsound`; otherwise the interval
+    spans from harmless to unsound and nothing can be said.
+    """
+    if math.isnan(low) or math.isnan(high):
+        return "not measurable"
+    if low >= unsound:
+        return "unsound"
+    if low >= caution:
+        return "caution"
+    return "sound" if high < unsound else "not measurable"
+
+
+def judge_artifacts(
+    *,
+    value: float,
+    low: float,
+    high: float,
+    coverage: float,
+    precision: float,
+    n_selected: int,
+    threshold: float,
+    n_test: int,
+    is_part: bool,
+    limits: ArtifactLimits,
+) -> Verdict:
+    """Judge how far surface patterns give the label away.
+
+    Args:
+        value: Accuracy gained on the test set by guessing the patterns' label, a fraction.
+        low: Lower end of its interval.
+        high: Upper end of its interval.
+        coverage: Share of test examples that hold at least one pattern.
+        precision: Share right among the examples on which the patterns speak with one voice.
+        n_selected: Patterns kept.
+        threshold: The share that a kept pattern's label exceeds.
+        n_test: Test examples.
+        is_part: The text searched is a part of the input, so that it should not tell the label at all. Where it is
+            the whole input a telling word may be the task itself, and the verdict is at most caution.
+        limits: When to say caution or unsound.
+    """
+    word = judge_interval(low, high, limits.caution, limits.unsound)
+    if n_selected == 0:
+        evidence = (
+            f"No word pattern gives its label in more than {threshold:.0%} of its training examples beyond chance."
+        )
+    else:
+        evidence = (
+            f"{n_selected:,} patterns occur in {coverage:.1%} of the {n_test:,} test examples and their label is "
+            f"right in {precision:.1%} of those they decide: {points(value)} points of accuracy "
+            f"({points(low)} to {points(high)}) without reading the rest."
+        )
+    if not is_part and word == "unsound":
+        word = "caution"
+    if not is_part and n_selected:
+        evidence += " In a single text a telling word can be the task itself: read the table before you judge."
+    next_step = {
+        "sound": "Nothing to mend here. Keep the report beside the dataset.",
+        "caution": "Read the strongest patterns; report scores on the easy and the hard subset side by side.",
+        "unsound": "Rewrite or drop the examples behind the strongest patterns, and report scores on the hard subset.",
+        "not measurable": "Audit on a larger test set: this one cannot tell harmless from unsound.",
+    }[word]
+    rule = (
+        f"By the accuracy that guessing the patterns' label gains on the test set: unsound if the lower end of its "
+        f"interval is at least {points(limits.unsound)} points, caution if at least {points(limits.caution)}, sound "
+        f"if the upper end is below {points(limits.unsound)}, else not measurable."
+        + ("" if is_part else " For a single text at most caution.")
+    )
+    headline = Headline("accuracy from patterns alone, above chance", value, low, high, "points")
+    return Verdict(word, evidence, headline, next_step, rule)
+
+
+def judge_leakage(
+    *,
+    condition: str,
+    accuracy: float,
+    majority: float,
+    improvement: float,
+    low: float,
+    high: float,
+    n_seeds: int,
+    n_test: int,
+    limits: LeakageLimits,
+) -> Verdict:
+    """Judge how much of the label a part of the input tells, by the partial input that tells most.
+
+    Args:
+        condition: The partial input with the largest improvement.
+        accuracy: Its mean accuracy over seeds, a fraction.
+        majority: The share of the most frequent label in the test set.
+        improvement: accuracy - majority.
+        low: Lower end of its interval.
+        high: Upper end of its interval.
+        n_seeds: Probes trained.
+        n_test: Test examples.
+        limits: When to say caution or unsound.
+    """
+    word = judge_interval(low, high, limits.caution, limits.unsound)
+    part = condition.removesuffix("_only").replace("_", " ")
+    evidence = (
+        f"A quick probe that sees only the {part} is right in {points(accuracy)} % of {n_test:,} test examples "
+        f"({n_seeds} seeds) where the most frequent label gives {points(majority)} %: {improvement * 100:+.1f} points "
+        f"({points(low)} to {points(high)})."
+    )
+    next_step = {
+        "sound": "A quick probe finds nothing to mend; a stronger model may still find more.",
+        "caution": "Report the score of a partial-input model beside every score on this benchmark.",
+        "unsound": f"Rewrite the {part} of the leaky examples, or report scores only beside a {part}-only baseline.",
+        "not measurable": "Audit on a larger test set: this one cannot tell harmless from unsound.",
+    }[word]
+    rule = (
+        f"By the best partial input's accuracy above the majority: unsound if the lower end of its interval is at "
+        f"least {points(limits.unsound)} points, caution if at least {points(limits.caution)}, sound if the upper end "
+        f"is below {points(limits.unsound)}, else not measurable."
+    )
+    return Verdict(
+        word,
+        evidence,
+        Headline(f"{part} alone, above majority", improvement, low, high, "points"),
+        next_step,
+        rule,
+    )
+
+
+@dataclass(frozen=True)
+class Spread(Result):
+    """What `judge_instability` needs to know of one model on one dataset."""
+
+    name: str
+    n_runs: int
+    n_examples: int
+    sd: float
+    sd_low: float
+    sd_high: float
+    design_effect: float
+    effective_size: float
+
+
+def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> Verdict:
+    """Judge whether the score would come out the same with another seed, by the least stable of the results.
+
+    A standard deviation of one point over seeds makes most published differences a matter of luck; a large design
+    effect says that the examples do not count as independent ones.
+    """
+
+    def word_of(spread: Spread) -> Word:
+        if spread.sd >= limits.unsound_sd:
+            return "unsound"
+        if spread.sd >= limits.caution_sd or spread.design_effect >= limits.caution_design_effect:
+            return "caution"
+        return "sound"
+
+    worst = max(spreads, key=lambda spread: (_SEVERITY[word_of(spread)], spread.sd))
+    word = word_of(worst)
+    evidence = (
+        f"{worst.name}: accuracy moves by {100 * worst.sd:.2f} points (SD, {100 * worst.sd_low:.2f} to "
+        f"{100 * worst.sd_high:.2f}) over {worst.n_runs} runs{_effective(worst)}."
+    )
+    if worst.n_runs < 5:
+        evidence += f" From {worst.n_runs} runs the SD itself is hardly known."
+    next_step = {
+        "sound": "Report the mean and standard deviation over seeds as here.",
+        "caution": "Report the mean and SD over at least 5 seeds, and no difference smaller than their noise.",
+        "unsound": "Do not compare models by single runs here: report means over many seeds, and find the groups of "
+        "examples that swing together.",
+    }[word]
+    rule = (
+        f"By the least stable result: unsound if the SD of accuracy over runs is at least "
+        f"{100 * limits.unsound_sd:.2f} points; caution if at least {100 * limits.caution_sd:.2f} points or the design "
+        f"effect is at least {limits.caution_design_effect:g}; else sound."
+    )
+    headline = Headline("SD of accuracy over runs", worst.sd, worst.sd_low, worst.sd_high, "points")
+    return Verdict(word, evidence, headline, next_step, rule)
+
+
+def _effective(spread: Spread) -> str:
+    if not math.isfinite(spread.effective_size):
+        return ""
+    size = round(spread.effective_size)
+    if size < spread.n_examples:
+        return f", and its {spread.n_examples:,} examples carry as much information as {size:,} independent ones"
+    return f", no more than {spread.n_examples:,} independent examples would let it"
+
+
+def not_measurable(reason: str, next_step: str) -> Verdict:
+    """A question that this input cannot answer, with the reason."""
+    return Verdict("not measurable", reason, None, next_step, "Not applied.")
