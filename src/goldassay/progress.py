@@ -18,7 +18,7 @@ class Progress(Protocol):
         """Say that `done` of `total` parts are finished."""
 
 
-def silent(done: int, total: int) -> None:  # noqa: ARG001
+def silent(done: int, total: int) -> None:
     """Say nothing: the progress of library calls and of `--quiet`."""
 
 

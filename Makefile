@@ -1,0 +1,54 @@
+# make audit                                  audit the specimen: see what a report looks like
+# make audit DATA=train.jsonl TEST=test.jsonl audit your own files
+# make test                                   run the whole test suite
+
+PYTHON ?= python3
+OUT ?= goldassay-report
+SPECIMEN ?= specimen
+DATA ?=
+TEST ?=
+PYTEST ?=
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: audit test lint slow install clean
+
+audit: .venv/.installed
+ifeq ($(DATA),)
+	@$(BIN)/goldassay specimen --quiet -o $(SPECIMEN)
+	@$(BIN)/goldassay audit $(SPECIMEN)/train.jsonl --test $(SPECIMEN)/test.jsonl -o $(OUT)
+else
+	@$(BIN)/goldassay audit "$(DATA)" $(if $(TEST),--test "$(TEST)") -o $(OUT)
+endif
+
+test: .venv/.tested
+	@sh scripts/install-chromium
+	$(BIN)/python -m pytest $(PYTEST)
+
+# What takes longer than the everyday suite may.
+slow: .venv/.tested
+	$(BIN)/python -m pytest -m slow --timeout 3600 $(PYTEST)
+
+lint: .venv/.tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+install: .venv/.installed
+
+# Everything is pinned, and the package itself is built with the pinned build tool.
+.venv/.installed: requirements/run.txt pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing goldassay and what it needs into .venv"
+	@$(PIP) install -r requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.tested: .venv/.installed requirements/test.txt
+	@echo "installing what the tests need into .venv"
+	@$(PIP) install -r requirements/test.txt
+	@touch $@
+
+clean:
+	rm -rf .venv build dist $(OUT) $(SPECIMEN)
