@@ -1,0 +1,66 @@
+"""The pictures of a report, one module each: from the plain document to SVG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.figures import (
+    artifacts_coverage,
+    artifacts_difficulty,
+    artifacts_scatter,
+    artifacts_strongest,
+    facts_labels,
+    facts_lengths,
+    instability_decomposition,
+    instability_groups,
+    instability_runs,
+    leakage_conditions,
+    leakage_difficulty,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.report.figures.svg import Canvas
+
+WIDE, NARROW = 720, 344
+
+_DRAWERS = (
+    facts_labels,
+    facts_lengths,
+    artifacts_scatter,
+    artifacts_strongest,
+    artifacts_difficulty,
+    artifacts_coverage,
+    leakage_conditions,
+    leakage_difficulty,
+    instability_runs,
+    instability_decomposition,
+    instability_groups,
+)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: its title and caption, drawn for a screen and for a phone, and as a file that stands alone."""
+
+    name: str
+    title: str
+    caption: str
+    wide: str
+    narrow: str
+    standalone: str
+
+
+def draw_figures(document: Mapping[str, Any]) -> dict[str, Picture]:
+    """Draw every picture that the document has values for."""
+    pictures = {}
+    for drawer in _DRAWERS:
+        wide: Canvas | None = drawer.draw(document, WIDE)
+        narrow: Canvas | None = drawer.draw(document, NARROW)
+        if wide is None or narrow is None:
+            continue
+        name = drawer.__name__.rpartition(".")[2]
+        pictures[name] = Picture(name, drawer.TITLE, drawer.CAPTION, wide.inline(), narrow.inline(), wide.standalone())
+    return pictures

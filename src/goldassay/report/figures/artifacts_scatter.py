@@ -1,0 +1,125 @@
+"""Every frequent pattern: how often it occurs against how much it says about the label.
+
+Thousands of marks as elements with a title each would weigh more than the rest of the page. So each label's cloud
+is one path, and the page finds the pattern under the pointer in the list of values it carries anyway; only the
+strongest patterns are marks of their own, which answer to the pointer without a script too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.figures.axes import Scale, horizontal_grid, legend, vertical_grid
+from goldassay.report.figures.svg import Canvas, marker
+from goldassay.report.numbers import count, number, percent
+from goldassay.report.outline import mapping, records
+from goldassay.report.palette import N_SERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TITLE = "All frequent patterns"
+CAPTION = (
+    "Each mark is a pattern. To the right: in more examples. Up: says more about its label. Above the dotted curve a "
+    "pattern leans by more than chance; above the dashed line it is strong enough to select. # stands for any one "
+    "token."
+)
+
+_MOST = 8
+
+
+def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
+    """A scatter of p(label | pattern) over support, with the threshold and the boundary of significance."""
+    found = mapping(document, "artifacts")
+    rows, labels = points_of(document)
+    if not rows:
+        return None
+    height = 420 if width > 500 else 340
+    canvas = Canvas(width, height, f"{TITLE}. {CAPTION}")
+    top = legend(canvas, labels, 0, 16, width) + 8
+    left, right, bottom = 46.0, width - 14.0, height - 46.0
+    supports = [row["support"] for row in rows]
+    low = min(row["probability"] for row in rows)
+    x = Scale(min(supports) / 1.08, max(max(supports), 2 * min(supports)) * 1.1, left, right, log=True)
+    y = Scale(max(0.0, math.floor(low * 20) / 20 - 0.02), 1.02, bottom, top)
+    horizontal_grid(canvas, y, left, right, lambda value: percent(value, 0))
+    vertical_grid(canvas, x, top, bottom, count, 6 if width > 500 else 4)
+    for series in range(len(labels)):
+        cloud = [
+            marker(series, x(row["support"]), y(row["probability"]), 2.4) for row in rows if row["series"] == series
+        ]
+        if cloud:
+            canvas.path("".join(cloud), f"f{series % N_SERIES} cloud")
+    _boundaries(canvas, found, x, y)
+    threshold = number(mapping(found, "settings").get("threshold"))
+    if threshold is not None and y.low < threshold < 1:
+        canvas.line(left, y(threshold), right, y(threshold), "rule")
+        canvas.text(right, y(threshold) - 6, f"selected above {percent(threshold, 0)}", "small strong", "end")
+    _strongest(canvas, found, labels, x, y)
+    canvas.text((left + right) / 2, height - 8, "support: training examples with the pattern", "quiet small", "middle")
+    canvas.data = {
+        "points": "pattern-points",
+        "x": f"{x.low:.6g} {x.high:.6g} {x.start:g} {x.end:g}",
+        "y": f"{y.low:.6g} {y.high:.6g} {y.start:g} {y.end:g}",
+    }
+    return canvas
+
+
+def points_of(document: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The patterns to draw, each with the number of its label, and the labels in order."""
+    found = mapping(document, "artifacts")
+    labels = [str(label) for label in mapping(document, "dataset").get("label_names") or mapping(found, "prior")]
+    rows = []
+    for row in records(found.get("scatter")):
+        label = str(row.get("label"))
+        support, probability = number(row.get("support")), number(row.get("probability"))
+        if not support or probability is None:
+            continue
+        if label not in labels:
+            labels.append(label)
+        rows.append(
+            {
+                "pattern": str(row.get("pattern")),
+                "support": support,
+                "probability": probability,
+                "series": labels.index(label),
+            }
+        )
+    return rows, labels
+
+
+def _boundaries(canvas: Canvas, found: Mapping[str, Any], x: Scale, y: Scale) -> None:
+    """For each distinct prior, the smallest share that is significant at a support.
+
+    p0 + z sqrt(p0 (1 - p0) / n), z the one-sided normal quantile of the largest p-value that Benjamini-Hochberg
+    lets pass, q times significant over mined.
+    """
+    from scipy.special import ndtri
+
+    q = number(mapping(found, "settings").get("q"))
+    n_mined, n_significant = number(found.get("n_mined")), number(found.get("n_significant"))
+    if not q or not n_mined or n_significant is None:
+        return
+    z = -float(ndtri(q * max(n_significant, 1.0) / n_mined))
+    priors = {round(p, 2): p for p in map(number, mapping(found, "prior").values()) if p and p < 1}
+    for prior in priors.values():
+        steps = [x.low * (x.high / x.low) ** (i / 60) for i in range(61)]
+        curve = [(n, prior + z * math.sqrt(prior * (1 - prior) / n)) for n in steps]
+        inside = [f"{x(n):.1f} {y(p):.1f}" for n, p in curve if y.low <= p <= 1]
+        if len(inside) > 1:
+            canvas.path("M" + "L".join(inside), "bound")
+
+
+def _strongest(canvas: Canvas, found: Mapping[str, Any], labels: list[str], x: Scale, y: Scale) -> None:
+    strongest = mapping(found, "strongest")
+    for label in strongest:
+        if label not in labels:
+            continue
+        series = labels.index(label)
+        for row in records(strongest[label])[:_MOST]:
+            support, p = number(row.get("support")), number(row.get("probability"))
+            if support is None or p is None or not (x.low <= support <= x.high and y.low <= p <= y.high):
+                continue
+            title = f"{row.get('pattern')} → {label}: {percent(p)} of {count(support)} examples"
+            canvas.path(marker(series, x(support), y(p), 4.5), f"f{series % N_SERIES} halo", title)

@@ -1,0 +1,138 @@
+"""The report as one HTML page: no request, no font, no script but its own.
+
+The page carries a content security policy that allows exactly its own style sheet and script, by their hashes, so
+that even a text that escaped the escaping could neither run nor fetch anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.figures import draw_figures
+from goldassay.report.figures.artifacts_scatter import points_of
+from goldassay.report.numbers import bounds_in, count, number, with_unit
+from goldassay.report.outline import QUESTIONS, mapping
+from goldassay.report.palette import DARK, LIGHT, variables
+from goldassay.report.sections import outline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import jinja2
+
+_ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "not measurable": "none"}
+
+
+def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = ()) -> str:
+    """The whole page.
+
+    Args:
+        document: The report's document, as plain data.
+        table_names: The tables that lie beside the page, so that no link leads nowhere.
+    """
+    from markupsafe import Markup
+
+    style, script = _style(), _template_text("script.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    pictures = draw_figures(document)
+    return (
+        _templates()
+        .get_template("page.html.j2")
+        .render(
+            document=document,
+            cards=cards(document),
+            dataset_line=dataset_line(document),
+            sections=outline(document),
+            pictures=pictures,
+            svg=Markup,
+            table_names=table_names,
+            points=Markup(_points(document)) if "artifacts_scatter" in pictures else "",
+            policy=policy,
+            style=Markup(style),
+            script=Markup(script),
+        )
+    )
+
+
+def cards(document: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What each verdict's card shows, as texts."""
+    shown = []
+    for key, (title, question) in QUESTIONS.items():
+        verdict = mapping(document, "verdicts", key)
+        headline = mapping(verdict, "headline")
+        word = str(verdict.get("verdict") or "not measurable")
+        unit = str(headline.get("unit"))
+        shown.append(
+            {
+                "key": key,
+                "title": title,
+                "question": question,
+                "verdict": word,
+                "icon": _ICONS.get(word, "none"),
+                "value": with_unit(headline.get("value"), unit) if headline else "",
+                "interval": bounds_in(headline.get("low"), headline.get("high"), unit) if headline else "",
+                "label": str(headline.get("label") or ""),
+                "evidence": str(verdict.get("evidence") or ""),
+                "next_step": str(verdict.get("next_step") or ""),
+                "rule": str(verdict.get("rule") or ""),
+            }
+        )
+    return shown
+
+
+def dataset_line(document: Mapping[str, Any]) -> list[str]:
+    """The dataset in a few short parts: sizes, texts, number of labels."""
+    facts, dataset = mapping(document, "facts"), mapping(document, "dataset")
+    parts = [
+        f"{count(facts[key])} {split} examples"
+        for split, key in (("training", "n_train"), ("test", "n_test"))
+        if number(facts.get(key)) is not None
+    ]
+    if dataset.get("text_columns"):
+        parts.append(" + ".join(str(column) for column in dataset["text_columns"]))
+    if dataset.get("label_names"):
+        parts.append("labels " + ", ".join(str(label) for label in dataset["label_names"]))
+    return parts
+
+
+def _points(document: Mapping[str, Any]) -> str:
+    rows, labels = points_of(document)
+    points = [[row["support"], round(row["probability"], 4), row["series"], row["pattern"]] for row in rows]
+    text = json.dumps({"labels": labels, "points": points}, separators=(",", ":"))
+    # Inside a script element only these three could end it or be taken for markup.
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _style() -> str:
+    light, dark = variables(LIGHT), variables(DARK)
+    colors = f":root{{color-scheme:light dark;{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return f"{colors}\n{_template_text('figure.css')}{_template_text('style.css')}"
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _template_text(name: str) -> str:
+    return files("goldassay.report").joinpath("templates", name).read_text("utf-8")
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("goldassay.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )

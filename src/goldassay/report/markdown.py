@@ -1,0 +1,99 @@
+"""The report as GitHub-flavored Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.numbers import bounds_in, with_unit
+from goldassay.report.outline import QUESTIONS, mapping
+from goldassay.report.sections import outline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.report.outline import Cell, Section, Table
+
+_MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌"}
+_MAX_ROWS = 12
+
+
+def render_markdown(document: Mapping[str, Any]) -> str:
+    """The report as Markdown: the verdicts first, then each section's tables, long ones cut and said so."""
+    blocks = [f"# {_plain(document.get('title'))}", _verdicts(document)]
+    for section in outline(document):
+        blocks += _section(section)
+    blocks.append(f"Made by goldassay {_plain(document.get('goldassay_version'))}.")
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _verdicts(document: Mapping[str, Any]) -> str:
+    rows = []
+    for key, (title, _) in QUESTIONS.items():
+        verdict = mapping(document, "verdicts", key)
+        if not verdict:
+            continue
+        headline = mapping(verdict, "headline")
+        unit = str(headline.get("unit"))
+        figure = ""
+        if headline:
+            value = with_unit(headline.get("value"), unit)
+            figure = (
+                f"{_plain(headline.get('label'))}: {value} {bounds_in(headline.get('low'), headline.get('high'), unit)}"
+            )
+        word = str(verdict.get("verdict"))
+        mark = _MARKS.get(word, "➖")
+        rows.append((title, f"{mark} **{_plain(word)}**", figure.strip(), _plain(verdict.get("evidence"))))
+    return _grid(("question", "verdict", "measured", "evidence"), rows) if rows else ""
+
+
+def _section(section: Section) -> list[str]:
+    blocks = [f"## {section.title}", f"*{_plain(section.question)}*"]
+    if section.reason:
+        return [*blocks, f"Not defined: {_plain(section.reason)}."]
+    blocks += [_plain(note) for note in section.notes]
+    for table in section.tables:
+        blocks += _table(table)
+    return blocks
+
+
+def _table(table: Table) -> list[str]:
+    shown = [[_cell(cell) for cell in row] for row in table.rows[:_MAX_ROWS]]
+    blocks = [f"**{_plain(table.caption)}**", _grid(tuple(_plain(column) for column in table.columns), shown)]
+    left = len(table.rows) - len(shown)
+    if left > 0:
+        where = f"; all of them are in `tables/{table.file}.csv`" if table.file else ""
+        blocks.append(f"… and {left} more rows{where}.")
+    return blocks
+
+
+def _grid(columns: tuple[str, ...], rows: Any) -> str:
+    lines = [columns, tuple("---" for _ in columns), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _cell(cell: Cell) -> str:
+    shown = _code(cell.text) if cell.code else _plain(cell.text)
+    return f"{shown} {_plain(cell.aside)}" if cell.aside else shown
+
+
+def _one_line(value: Any) -> str:
+    line = " ".join(str(value if value is not None else "").split())
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
+
+
+def _plain(value: Any) -> str:
+    """Our own words, with everything that Markdown or HTML could take for markup made harmless."""
+    line = _one_line(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_{}\[\]|#~@])", r"\\\1", line)
+
+
+def _code(value: str) -> str:
+    """A text out of the dataset as a code span: fenced by more backticks than it holds, bars escaped."""
+    line = _one_line(value)
+    if not line:
+        return "(empty)"
+    longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{pad}{line}{pad}{fence}".replace("|", r"\|")

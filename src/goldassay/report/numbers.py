@@ -1,0 +1,111 @@
+"""Numbers as people read them: accuracies in points, thousands grouped, a true minus sign.
+
+Everything here takes None for "not defined" and prints a dash for it; the reason stands where the table has it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from goldassay.report.outline import Cell
+
+UNDEFINED = "—"
+
+
+def number(value: Any) -> float | None:
+    """The value as a finite float, or None where it is missing, not a number or infinite."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def decimal(value: Any, digits: int = 2) -> str:
+    """A number with a fixed count of decimals."""
+    x = number(value)
+    if x is None:
+        return UNDEFINED
+    text = f"{x:,.{digits}f}"
+    # "-0.0" reads as a sign where there is none.
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+
+
+def count(value: Any) -> str:
+    """A whole number, thousands grouped."""
+    return decimal(value, 0)
+
+
+def points(value: Any, digits: int = 1) -> str:
+    """A fraction as points: .716 is 71.6."""
+    x = number(value)
+    return UNDEFINED if x is None else decimal(100 * x, digits)
+
+
+def percent(value: Any, digits: int = 1) -> str:
+    """A fraction as per cent: .716 is 71.6 %."""
+    return UNDEFINED if number(value) is None else f"{points(value, digits)} %"
+
+
+def small(value: Any) -> str:
+    """A small probability, such as a q-value: three significant digits, powers of ten below a thousandth."""
+    x = number(value)
+    if x is None:
+        return UNDEFINED
+    if x == 0:
+        return "< 1e−300"
+    if abs(x) >= 0.001:
+        return f"{x:.3f}"
+    return f"{x:.0e}".replace("e-0", "e-").replace("-", "−")
+
+
+def bounds(low: Any, high: Any, digits: int = 1, scale: float = 100.0) -> str:
+    """An interval in brackets, or nothing where it is not defined."""
+    a, b = number(low), number(high)
+    if a is None or b is None:
+        return ""
+    return f"[{decimal(scale * a, digits)}, {decimal(scale * b, digits)}]"
+
+
+def with_unit(value: Any, unit: str) -> str:
+    """A headline's value in its unit: "points", "share", "examples" or "ratio"."""
+    if number(value) is None:
+        return "not defined"
+    if unit == "points":
+        return f"{points(value)} points"
+    if unit == "share":
+        return percent(value)
+    if unit == "examples":
+        return f"{count(value)} examples"
+    return f"{decimal(value, 2)} ×" if unit == "ratio" else decimal(value, 3)
+
+
+def bounds_in(low: Any, high: Any, unit: str) -> str:
+    """A headline's interval, in the unit of its value."""
+    if unit in ("points", "share"):
+        return bounds(low, high)
+    return bounds(low, high, 0 if unit == "examples" else 2, 1.0)
+
+
+def whole_cell(value: Any) -> Cell:
+    """A table's cell with a whole number."""
+    return Cell(count(value), sort=number(value))
+
+
+def decimal_cell(value: Any, digits: int = 2) -> Cell:
+    """A table's cell with a number of fixed decimals."""
+    return Cell(decimal(value, digits), sort=number(value))
+
+
+def points_cell(value: Any, low: Any = None, high: Any = None, digits: int = 1) -> Cell:
+    """A table's cell with a fraction in points, its interval beside it."""
+    return Cell(points(value, digits), sort=number(value), aside=bounds(low, high, digits))
+
+
+def percent_cell(value: Any, digits: int = 1) -> Cell:
+    """A table's cell with a share in per cent."""
+    return Cell(percent(value, digits), sort=number(value))
+
+
+def small_cell(value: Any) -> Cell:
+    """A table's cell with a small probability."""
+    return Cell(small(value), sort=number(value))

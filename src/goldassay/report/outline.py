@@ -1,0 +1,109 @@
+"""What a report says, apart from how it looks: sections, tables, cells.
+
+The page and the Markdown file are two renderings of the same outline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+QUESTIONS = {
+    "artifacts": ("Artifacts", "Which surface patterns give the label away?"),
+    "leakage": ("Leakage", "How much of the label can be read from a part of the input?"),
+    "instability": ("Instability", "Would the score come out the same with another seed?"),
+    "shift": ("Shift", "Does the score hold on another distribution?"),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what is shown, what it sorts by, and whether it is text out of the dataset.
+
+    Attributes:
+        text: As shown.
+        sort: The number it sorts by; None sorts by the text.
+        code: It comes from the data, and is set apart as such.
+        aside: Shown smaller beside it: an interval, a reason.
+        unfolds: Longer texts out of the dataset that a reader may open, such as example sentences.
+    """
+
+    text: str
+    sort: float | None = None
+    code: bool = False
+    aside: str = ""
+    unfolds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its caption, column names (numbers are right-aligned), rows, and the name of its full file."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    file: str | None = None
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """For each column, whether it holds numbers (where any are defined)."""
+        return tuple(any(row[i].sort is not None for row in self.rows) for i in range(len(self.columns)))
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: heading, the question it answers, its verdict, notes, pictures by name, tables, explanation.
+
+    Attributes:
+        key: Its anchor, and the name of its explanation's template.
+        title: Its heading.
+        question: The question it answers, or what it lists.
+        verdict: The document's verdict on it, if it is one of the four questions.
+        notes: Sentences before the pictures.
+        figures: Names of pictures, in order.
+        tables: Its tables, in order.
+        reason: Why there is nothing to show, if there is nothing.
+        explained: Whether there is a "How this is computed".
+    """
+
+    key: str
+    title: str
+    question: str
+    verdict: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    reason: str = ""
+    explained: bool = False
+
+
+def mapping(value: Any, *keys: str) -> Mapping[str, Any]:
+    """The object found under `keys`, or an empty one where there is none, or where it does not apply."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or value.get("applies") is False:
+        return {}
+    return value
+
+
+def records(value: Any) -> list[Mapping[str, Any]]:
+    """The list of objects, or an empty list where there is none."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []
+
+
+def why_absent(value: Any, default: str = "not measured") -> str:
+    """Why a part of the document has nothing to show; empty where it has."""
+    if isinstance(value, Mapping) and value and value.get("applies") is not False:
+        return ""
+    return str(value.get("reason") or default) if isinstance(value, Mapping) else default
+
+
+def text(value: Any) -> Cell:
+    """Our own words, or a dash."""
+    return Cell("—" if value is None or value == "" else str(value))
+
+
+def data(value: Any, unfolds: tuple[str, ...] = ()) -> Cell:
+    """A text out of the dataset: never trusted, always set apart."""
+    return Cell("—") if value is None else Cell(str(value), code=True, unfolds=unfolds)

@@ -1,0 +1,106 @@
+"""Instability: how far a score moves from seed to seed, and which examples move together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.numbers import (
+    UNDEFINED,
+    count,
+    decimal,
+    decimal_cell,
+    number,
+    percent_cell,
+    points_cell,
+    whole_cell,
+)
+from goldassay.report.outline import QUESTIONS, Cell, Section, Table, data, mapping, records, why_absent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def section(document: Mapping[str, Any]) -> Section:
+    """The section "Instability"."""
+    found = mapping(document, "instability")
+    notes = [str(found["note"])] if found.get("note") else []
+    tables = (_scores(found), _decomposition(found), *_groups(found))
+    title, question = QUESTIONS["instability"]
+    return Section(
+        key="instability",
+        title=title,
+        question=question + (" (of the probe)" if found.get("source") == "probe" else ""),
+        verdict=mapping(document, "verdicts", "instability"),
+        notes=tuple(notes),
+        figures=("instability_runs", "instability_decomposition", "instability_groups"),
+        tables=tuple(table for table in tables if table.rows),
+        reason=why_absent(document.get("instability")),
+        explained=True,
+    )
+
+
+def row_name(row: Mapping[str, Any]) -> str:
+    """What a row of results is of: model, dataset and condition."""
+    return " · ".join(str(row[key]) for key in ("model", "dataset", "condition") if row.get(key))
+
+
+def square_points(variance: Any) -> Cell:
+    """A variance in squared accuracy points."""
+    x = number(variance)
+    return Cell(UNDEFINED if x is None else decimal(10_000 * x, 4), sort=x)
+
+
+def _scores(found: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            data(row_name(row)),
+            whole_cell(row.get("n_runs")),
+            whole_cell(row.get("n_examples")),
+            points_cell(row.get("mean")),
+            points_cell(row.get("sd"), row.get("sd_low"), row.get("sd_high"), digits=2),
+            points_cell(row.get("min")),
+            points_cell(row.get("max")),
+        )
+        for row in records(found.get("results"))
+    )
+    columns = ("runs of", "runs", "examples", "mean accuracy", "SD", "lowest", "highest")
+    return Table("Scores over runs, in accuracy points", columns, rows, "instability")
+
+
+def _decomposition(found: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            Cell(row_name(row), code=True, aside=str(row.get("reason") or "")),
+            square_points(row.get("total")),
+            square_points(row.get("independent")),
+            square_points(row.get("covariance")),
+            decimal_cell(row.get("design_effect")),
+            Cell(count(row.get("effective_size")), number(row.get("effective_size"))),
+        )
+        for row in records(found.get("results"))
+    )
+    columns = ("runs of", "total", "independent", "covariance", "design effect", "effective size")
+    return Table("Where the variance comes from, in squared accuracy points", columns, rows, "instability")
+
+
+def _groups(found: Mapping[str, Any]) -> tuple[Table, ...]:
+    tables = []
+    for grouping in records(found.get("groups")):
+        rows = tuple(
+            (
+                data(row.get("group")),
+                whole_cell(row.get("n_examples")),
+                points_cell(row.get("mean")),
+                points_cell(row.get("sd"), digits=2),
+                percent_cell(row.get("share_of_variance")),
+            )
+            for row in records(grouping.get("rows"))
+        )
+        caption = (
+            f"By {grouping.get('column')}, {row_name(grouping)}: covariance within groups"
+            f" {square_points(grouping.get('within')).text}, between groups"
+            f" {square_points(grouping.get('between')).text}"
+        )
+        columns = ("group", "examples", "mean accuracy", "SD", "share of variance")
+        tables.append(Table(caption, columns, rows, "instability_groups"))
+    return tuple(tables)

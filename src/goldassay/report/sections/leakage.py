@@ -1,0 +1,68 @@
+"""Leakage: what a model gets right from a part of the input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.numbers import bounds, number, percent, points_cell, whole_cell
+from goldassay.report.outline import QUESTIONS, Cell, Section, Table, mapping, records, text, why_absent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def section(document: Mapping[str, Any]) -> Section:
+    """The section "Leakage"."""
+    found = mapping(document, "leakage")
+    seeds = found.get("seeds") or ()
+    notes = [str(found["note"])] if found.get("note") else []
+    if found.get("probe"):
+        over = f", over {len(seeds)} seeds" if seeds else ""
+        notes.append(f"The probe: {str(found['probe']).rstrip('.')}{over}.")
+    tables = (_conditions(found), _difficulty(found))
+    title, question = QUESTIONS["leakage"]
+    return Section(
+        key="leakage",
+        title=title,
+        question=question,
+        verdict=mapping(document, "verdicts", "leakage"),
+        notes=tuple(notes),
+        figures=("leakage_conditions", "leakage_difficulty"),
+        tables=tuple(table for table in tables if table.rows),
+        reason=why_absent(document.get("leakage")),
+        explained=True,
+    )
+
+
+def _conditions(found: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            Cell(str(row.get("condition")), aside=str(row.get("reason") or "")),
+            whole_cell(row.get("n_runs")),
+            points_cell(row.get("accuracy"), row.get("accuracy_low"), row.get("accuracy_high")),
+            points_cell(row.get("sd"), digits=2),
+            points_cell(row.get("majority")),
+            points_cell(row.get("improvement"), row.get("improvement_low"), row.get("improvement_high")),
+            Cell(
+                percent(row.get("recovered")),
+                sort=number(row.get("recovered")),
+                aside=bounds(row.get("recovered_low"), row.get("recovered_high")),
+            ),
+        )
+        for row in records(found.get("conditions"))
+    )
+    columns = ("condition", "runs", "accuracy", "SD", "majority", "improvement over majority", "share recovered")
+    return Table("What each part of the input is worth, in accuracy points", columns, rows, "leakage")
+
+
+def _difficulty(found: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            text(row.get("condition")),
+            text(row.get("subset")),
+            whole_cell(row.get("n")),
+            points_cell(row.get("accuracy"), row.get("low"), row.get("high")),
+        )
+        for row in records(found.get("difficulty"))
+    )
+    return Table("Accuracy on easy and hard examples", ("condition", "subset", "examples", "accuracy"), rows)
