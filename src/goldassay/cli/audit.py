@@ -47,6 +47,12 @@ def audit(
             "premise=a,hypothesis=b,label=c (also text, id, group, split).",
         ),
     ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...", help="The labels that may occur; any other is refused. Without it those of the data."
+        ),
+    ] = None,
     file_format: Annotated[
         str,
         typer.Option("--format", metavar="NAME", help="The format of the data, where its content does not say it."),
@@ -83,6 +89,7 @@ def audit(
         seed=seed,
         out=out,
         columns=columns,
+        label_names=labels.split(",") if labels else None,
         format=file_format,
         settings=load_settings(config),
         quiet=quiet,

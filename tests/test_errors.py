@@ -1,0 +1,19 @@
+"""Errors are one line that names the place, the problem and the mend."""
+
+from __future__ import annotations
+
+from goldassay import GoldassayError, InputError
+
+
+def test_the_line_holds_place_problem_and_mend() -> None:
+    error = InputError(
+        "is missing", file="a/train.csv", row=7, column="label", mend="name it with --columns label=NAME"
+    )
+    assert str(error) == "a/train.csv, line 7, column 'label': is missing; name it with --columns label=NAME"
+    assert isinstance(error, GoldassayError)
+    assert isinstance(error, ValueError)
+    assert error.exit_status == 2
+
+
+def test_a_line_stays_one_line() -> None:
+    assert str(InputError("two\nlines\tand   more")) == "two lines and more"

@@ -1,0 +1,67 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from goldassay.errors import OutputError
+from goldassay.files import sha256_of, written_together, written_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_file_appears_whole(tmp_path: Path) -> None:
+    target = tmp_path / "new" / "file.txt"
+    with written_whole(target) as path:
+        path.write_text("all of it")
+        assert not target.exists()
+    assert target.read_text() == "all of it"
+    assert [path.name for path in target.parent.iterdir()] == ["file.txt"]
+
+
+def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "file.txt"
+    target.write_text("old")
+    with pytest.raises(RuntimeError), written_whole(target) as path:
+        path.write_text("half")
+        raise RuntimeError
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_files_appear_together(tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("mine")
+    with written_together(tmp_path) as folder:
+        (folder / "sub").mkdir()
+        (folder / "sub" / "a.txt").write_text("a")
+        (folder / "b.txt").write_text("b")
+        assert not (tmp_path / "b.txt").exists()
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()) == [
+        "b.txt",
+        "kept.txt",
+        "sub/a.txt",
+    ]
+
+
+def test_a_failure_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), written_together(tmp_path) as folder:
+        (folder / "a.txt").write_text("a")
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_os_error_names_the_place_and_the_mend(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="file") as caught, written_whole(tmp_path / "file" / "inner.txt"):
+        pass
+    assert "-o" in str(caught.value)
+    assert caught.value.exit_status == 2
+
+
+def test_sha256(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"abc")
+    assert sha256_of(tmp_path / "x") == hashlib.sha256(b"abc").hexdigest()

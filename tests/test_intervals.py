@@ -1,0 +1,78 @@
+"""Intervals against statsmodels and scipy."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from goldassay.intervals import bootstrap_interval, mean_interval, sd_interval, wilson_bounds, wilson_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@given(st.integers(1, 10_000), st.floats(0, 1), st.sampled_from([0.8, 0.95, 0.99]))
+def test_wilson_equals_statsmodels(n: int, share: float, level: float) -> None:
+    k = round(n * share)
+    low, high = wilson_bounds(k, n, level)
+    expected = proportion_confint(k, n, alpha=1 - level, method="wilson")
+    assert (float(low), float(high)) == pytest.approx(expected, abs=1e-12)
+    assert k / n in wilson_interval(k, n, level)
+
+
+def test_wilson_of_nothing_says_nothing() -> None:
+    low, high = wilson_bounds([0, 3], [0, 3])
+    assert low[0] == 0
+    assert high.tolist() == [1, 1]
+
+
+def test_sd_interval_factors_for_ten_runs() -> None:
+    interval = sd_interval(1.0, 10)
+    assert interval.low == pytest.approx(0.68784, abs=5e-6)
+    assert interval.high == pytest.approx(1.82561, abs=5e-6)
+
+
+@given(st.integers(2, 200), st.floats(0.01, 10))
+def test_sd_interval_equals_scipy(n: int, sd: float) -> None:
+    low, high = stats.chi2.ppf([0.975, 0.025], n - 1)
+    interval = sd_interval(sd, n)
+    assert interval.low == pytest.approx(sd * math.sqrt((n - 1) / low))
+    assert interval.high == pytest.approx(sd * math.sqrt((n - 1) / high))
+
+
+def test_mean_interval_equals_scipy() -> None:
+    values = [0.61, 0.64, 0.60, 0.66, 0.62]
+    expected = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
+    interval = mean_interval(values)
+    assert (interval.low, interval.high) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("function", [lambda: sd_interval(1.0, 1), lambda: mean_interval([1.0])])
+def test_one_value_has_no_spread(function: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match="at least 2"):
+        function()
+
+
+def test_bootstrap_is_a_function_of_its_seed_and_near_the_normal_interval() -> None:
+    values = np.random.default_rng(0).normal(3, 1, 500)
+
+    def mean(rows: np.ndarray) -> float:
+        return float(values[rows].mean())
+
+    first = bootstrap_interval(mean, 500, seed=1)
+    assert first == bootstrap_interval(mean, 500, seed=1)
+    assert first != bootstrap_interval(mean, 500, seed=2)
+    half = 1.96 * values.std(ddof=1) / math.sqrt(500)
+    assert first.low == pytest.approx(values.mean() - half, abs=0.02)
+    assert first.high == pytest.approx(values.mean() + half, abs=0.02)
+
+
+def test_bootstrap_leaves_out_undefined_draws() -> None:
+    assert math.isnan(bootstrap_interval(lambda rows: math.nan, 5, seed=0, n_draws=10).low)
