@@ -1,0 +1,175 @@
+"""Long tables of any tool: a row an example of a run, in CSV, TSV, JSON lines or Parquet, packed or not.
+
+Columns are found by name, the first of these that is there (case does not matter):
+
+    example_id   example_id, id, uid, guid, pairID, pair_id, instance_id, sample_id, doc_id, qid, question_id,
+                 index, row
+    prediction   prediction, predicted_label, predicted, pred_label, pred, y_pred
+    score        score, correct, is_correct, exact_match, f1, acc, accuracy
+    logits       logits, logit
+    label        label, gold_label, gold, target, y_true
+    seed         seed, random_seed, run_id, run, replica
+    checkpoint   checkpoint, global_step, step, epoch
+    model        model, model_name, system
+    dataset      dataset, task, benchmark, benchmark_id
+    split, condition, train_set; and group_NAME for groups
+
+`columns={"role": "name"}` goes before all of these.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.tables import logits_array, read_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "long"
+PRIORITY = 80
+
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "example_id": (
+        *("example_id", "id", "uid", "guid", "pairid", "pair_id", "instance_id", "sample_id", "doc_id"),
+        *("qid", "question_id", "index", "row"),
+    ),
+    "prediction": ("prediction", "predicted_label", "predicted", "pred_label", "pred", "y_pred"),
+    "score": ("score", "correct", "is_correct", "exact_match", "f1", "acc", "accuracy"),
+    "logits": ("logits", "logit"),
+    "label": ("label", "gold_label", "gold", "target", "y_true"),
+    "seed": ("seed", "random_seed", "run_id", "run", "replica"),
+    "checkpoint": ("checkpoint", "global_step", "step", "epoch"),
+    "model": ("model", "model_name", "system"),
+    "dataset": ("dataset", "task", "benchmark", "benchmark_id"),
+    "split": ("split",),
+    "condition": ("condition",),
+    "train_set": ("train_set",),
+}
+_DEFAULTS = {"model": "model", "dataset": "dataset", "condition": "paired", "split": "", "train_set": ""}
+_KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint")
+
+
+def find(path: Path, request: Request) -> list[Slice] | None:
+    """Recognize a table that has a column of predictions, scores or logits."""
+    if not path.is_file():
+        return None
+    table = read_table(path)
+    if table is None:
+        return None
+    roles = find_roles(table.columns, request.columns, path)
+    if not roles.keys() & {"prediction", "score", "logits"}:
+        return None
+    if "example_id" not in roles:
+        raise InputError(
+            "no column says which example a row is of", file=path, mend="name it with columns={'example_id': NAME}"
+        )
+    if table.height == 0:
+        raise InputError("there are no examples in the table", file=path, mend="give it at least one row")
+    keys = [role for role in _KEYS if role in roles]
+    parts = table.partition_by([roles[key] for key in keys], maintain_order=True) if keys else [table]
+    return [_slice(part, roles, path) for part in parts]
+
+
+def find_roles(names: list[str], given: dict[str, str], path: Path) -> dict[str, str]:
+    """Say which column plays which role.
+
+    Raises:
+        InputError: A column that was named is not there, or a role does not exist.
+    """
+    for role, name in given.items():
+        if role not in SYNONYMS and role != "group":
+            raise InputError(f"there is no role {role!r}", mend=f"roles are {', '.join(SYNONYMS)}")
+        if name not in names:
+            raise InputError("there is no such column", file=path, column=name, mend=f"it has {', '.join(names[:12])}")
+    lower = {name.lower(): name for name in reversed(names)}
+    taken = set(given.values())
+    roles = dict(given)
+    for role, synonyms in SYNONYMS.items():
+        if role not in roles:
+            found = next((lower[s] for s in synonyms if s in lower and lower[s] not in taken), None)
+            if found is not None:
+                roles[role] = found
+    return roles
+
+
+def _slice(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Slice:
+    first = part.row(0, named=True)
+
+    def text(role: str) -> str:
+        value = first[roles[role]] if role in roles else None
+        return _DEFAULTS[role] if value is None else str(value)
+
+    stem = path.name.split(".")[0]
+    seed = first[roles["seed"]] if "seed" in roles else None
+    step = first[roles["checkpoint"]] if "checkpoint" in roles else None
+    return Slice(
+        collection=Collection(*(text(name) for name in Collection._fields)),
+        seed=stem if seed is None else as_number(seed),
+        checkpoint=None if step is None else as_number(step),
+        n_examples=part.height,
+        file=str(path),
+        format=NAME,
+        load=partial(_columns, part, roles, path),
+    )
+
+
+def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Columns:
+    groups = {name[6:]: part[name] for name in part.columns if name.startswith("group_") and len(name) > 6}
+    if "group" in roles:
+        groups[roles["group"]] = part[roles["group"]]
+    return Columns(
+        example_ids=_strings(part, roles["example_id"], path),
+        label=_strings(part, roles["label"], path) if "label" in roles else None,
+        prediction=_strings(part, roles["prediction"], path) if "prediction" in roles else None,
+        score=as_scores(part[roles["score"]], path) if "score" in roles else None,
+        logits=logits_array(part[roles["logits"]], path) if "logits" in roles else None,
+        groups={name: values.cast(pl.String) for name, values in groups.items()},
+    )
+
+
+def _strings(part: pl.DataFrame, name: str, path: Path) -> pl.Series:
+    column = part[name]
+    if column.dtype.is_nested():
+        raise InputError("the values are lists or objects, not labels", file=path, column=name)
+    if column.null_count():
+        raise InputError(
+            f"{column.null_count()} values are missing",
+            file=path,
+            column=name,
+            mend="fill them in or leave out the rows",
+        )
+    return column.cast(pl.String)
+
+
+def as_number(value: Any) -> int | str:
+    """A seed or checkpoint as a whole number where it is one, else as a name."""
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def as_scores(column: pl.Series, path: Path) -> pl.Series:
+    """A column of scores as numbers; true and false count as 1 and 0.
+
+    Raises:
+        InputError: A value is neither a number nor true or false.
+    """
+    if column.dtype == pl.String:
+        plain = column.str.strip_chars().str.to_lowercase()
+        column = plain.replace({"true": "1", "false": "0"})
+    numbers = column.cast(pl.Float64, strict=False)
+    lost = numbers.is_null()
+    if lost.any():
+        row = int(lost.arg_max() or 0)
+        raise InputError(
+            f"{int(lost.sum())} scores are missing or not numbers, the first is {column[row]!r}",
+            file=path,
+            column=column.name,
+            mend="leave out the rows that were not scored",
+        )
+    return numbers

@@ -1,0 +1,75 @@
+"""Our own Parquet files, as `write_runs` writes them."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.store import FORMAT_VERSION, METADATA_KEY
+from goldassay.runs.tables import is_parquet, logits_array
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+NAME = "goldassay"
+PRIORITY = 0
+
+
+def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
+    """Recognize a file by the metadata that we put into it; no row is read."""
+    if not path.is_file() or not is_parquet(path):
+        return None
+    try:
+        metadata = pl.read_parquet_metadata(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _broken(path) from error
+    if METADATA_KEY not in metadata:
+        return None
+    identity: dict[str, Any] = json.loads(metadata[METADATA_KEY])
+    if identity["version"] > FORMAT_VERSION:
+        raise InputError(
+            f"the file was written by a newer goldassay (format {identity['version']})", file=path, mend="upgrade"
+        )
+    return [
+        Slice(
+            collection=Collection(*(identity[name] for name in Collection._fields)),
+            seed=identity["seed"],
+            checkpoint=identity["checkpoint"],
+            n_examples=identity["n_examples"],
+            file=str(path),
+            format=NAME,
+            load=partial(_load, path, tuple(identity["label_names"])),
+        )
+    ]
+
+
+def _load(path: Path, label_names: tuple[str, ...]) -> Columns:
+    try:
+        names = pl.read_parquet_schema(path)
+        columns = [name for name in names if name in _ROWS or name.startswith("group_")]
+        frame = pl.read_parquet(path, columns=columns)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _broken(path) from error
+    present = set(columns)
+    return Columns(
+        example_ids=frame["example_id"],
+        label=frame["label"] if "label" in present else None,
+        prediction=frame["prediction"] if "prediction" in present else None,
+        score=frame["score"] if "score" in present else None,
+        logits=logits_array(frame["logits"], path) if "logits" in present else None,
+        label_names=label_names,
+        groups={name[6:]: frame[name] for name in columns if name.startswith("group_")},
+    )
+
+
+_ROWS = frozenset({"example_id", "label", "prediction", "score", "logits"})
+
+
+def _broken(path: Path) -> InputError:
+    return InputError("the Parquet file is damaged or cut short", file=path, mend="write or copy it again")

@@ -1,0 +1,89 @@
+"""Labels by their names: the order of a label set, and how one tool's names stand for another's.
+
+A name is never replaced by its position: two tools that number three labels differently would agree silently.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldassay.errors import InputError
+from goldassay.runs.validation import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+INFERENCE = ("entailment", "neutral", "contradiction")
+_TWO_CLASS = {"entailment", "non-entailment"}
+_LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
+
+
+def order_labels(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of a label set in their order: entailment, neutral, contradiction when it is these, else sorted.
+
+    Names that are all whole numbers are sorted as numbers.
+    """
+    distinct = set(names)
+    if {canonical(name) for name in distinct} == set(INFERENCE) and len(distinct) == 3:
+        return tuple(sorted(distinct, key=lambda name: INFERENCE.index(canonical(name))))
+    if all(name.lstrip("-").isdigit() for name in distinct):
+        return tuple(sorted(distinct, key=int))
+    return tuple(sorted(distinct))
+
+
+def canonical(name: str) -> str:
+    """The name without regard to case, to `_` or `-`, and to the spellings of non-entailment and of e, n, c."""
+    plain = name.strip().lower().replace("_", "-").replace(" ", "-")
+    if plain in ("not-entailment", "nonentailment", "not-entailed", "non-entailed"):
+        return "non-entailment"
+    return _LETTERS.get(plain, plain)
+
+
+def map_names(
+    names: Sequence[str],
+    label_names: Sequence[str],
+    labels: Mapping[str, str] | None = None,
+    *,
+    what: str = "predictions",
+    file: str | None = None,
+) -> dict[str, str]:
+    """Say for each name in `names` which of `label_names` it stands for; names that match none stay as they are.
+
+    In this order: the explicit map, the same name, the same name in another spelling, and, where the label set
+    is entailment against non-entailment, neutral and contradiction as non-entailment (each prediction is
+    collapsed after it was made, as the HANS authors do; summing probabilities first would be another rule).
+
+    Raises:
+        InputError: The explicit map lacks a name, or maps to a label that does not exist, or `names` and
+            `label_names` have nothing in common.
+    """
+    if labels is not None:
+        lacking = [name for name in names if name not in labels and name not in label_names]
+        if lacking:
+            raise InputError(f"the label map does not cover {listing(lacking)}", file=file, mend="add them to `labels`")
+        astray = [target for target in labels.values() if label_names and target not in label_names]
+        if astray:
+            raise InputError(
+                f"the label map leads to {listing(astray)}, but the labels are {listing(label_names, 10)}", file=file
+            )
+        return {name: labels.get(name, name) for name in names}
+    if not label_names:
+        return {name: name for name in names}
+    by_spelling = {canonical(label): label for label in label_names}
+    collapse = set(by_spelling) == _TWO_CLASS
+    mapped: dict[str, str] = {}
+    for name in names:
+        plain = canonical(name)
+        if name in label_names:
+            mapped[name] = name
+        elif plain in by_spelling:
+            mapped[name] = by_spelling[plain]
+        elif collapse and plain in INFERENCE:
+            mapped[name] = by_spelling["non-entailment"]
+    if not mapped and names:
+        raise InputError(
+            f"the {what} are {listing(names, 8)}, the labels {listing(label_names, 8)}: none in common",
+            file=file,
+            mend="map them by name with labels={'0': 'entailment', ...}",
+        )
+    return {name: mapped.get(name, name) for name in names}

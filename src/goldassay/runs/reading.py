@@ -1,0 +1,196 @@
+"""Read runs from anywhere: find them by content, choose one model, dataset and condition, put them together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.runs.adapters import adapters
+from goldassay.runs.assembly import Align, assemble, ordered
+from goldassay.runs.gold import read_gold
+from goldassay.runs.slices import Collection, Request, Slice
+from goldassay.runs.tables import refuse_pickle
+from goldassay.runs.validation import listing
+
+if TYPE_CHECKING:
+    from goldassay.data import Dataset
+    from goldassay.runs.runs import Runs
+
+RunsPath = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+def read_runs(
+    path: RunsPath,
+    format: str = "auto",  # noqa: A002
+    model: str | None = None,
+    dataset: str | None = None,
+    condition: str | None = None,
+    gold: Dataset | str | os.PathLike[str] | None = None,
+    *,
+    split: str | None = None,
+    train_set: str | None = None,
+    checkpoint: int | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    label_names: Sequence[str] | None = None,
+    align: Align = "exact",
+) -> Runs:
+    """Read the runs of one model, on one dataset, under one condition.
+
+    Args:
+        path: A file, a folder (searched to the bottom), or several of these.
+        format: Name of an adapter, or "auto": each file is recognized by its content.
+        model: Which model, where several are there; so `dataset`, `condition`, `split`, `train_set`.
+        dataset: Which dataset.
+        condition: Which condition: paired, premise_only, hypothesis_only.
+        gold: A dataset, or the file of one, whose labels the predictions are scored by; joined by example id.
+        split: Which part of the dataset.
+        train_set: Which training data.
+        checkpoint: One checkpoint of each run, or "last"; without it all of them.
+        columns: {role: column name} for tables whose columns do not say what they are.
+        labels: {name in the files: label}, for predictions that are named otherwise than the gold.
+        label_names: All labels in order: which class each logit belongs to.
+        align: "exact", "intersect" (keep the examples that all runs cover), or "position" (row for row).
+
+    Raises:
+        InputError: Nothing is there or cannot be read, several things are there and no choice was made (the
+            line names them), runs do not cover the same examples, or labels do not match.
+    """
+    request = Request(dict(columns or {}), None if label_names is None else tuple(label_names))
+    found = find_slices(path, format, request)
+    asked = {
+        "model": model,
+        "dataset": dataset,
+        "split": split,
+        "condition": condition,
+        "train_set": train_set,
+    }
+    chosen = _choose(found, asked)
+    return assemble(
+        _at_checkpoint(chosen, checkpoint),
+        gold=None if gold is None else read_gold(gold),
+        labels=labels,
+        label_names=request.label_names,
+        align=align,
+    )
+
+
+def list_runs(path: RunsPath, format: str = "auto", *, columns: Mapping[str, str] | None = None) -> pl.DataFrame:  # noqa: A002
+    """Say what is there to read: a row for each model, dataset, split, condition and training set.
+
+    Returns:
+        Columns model, dataset, condition, split, train_set, n_runs, n_checkpoints, n_examples (of the first
+        run), seeds (a list of names), format.
+
+    Raises:
+        InputError: Nothing is there, or a file cannot be read.
+    """
+    grouped: dict[tuple[Collection, str], list[Slice]] = {}
+    for part in find_slices(path, format, Request(dict(columns or {}))):
+        grouped.setdefault((part.collection, part.format), []).append(part)
+    rows = [
+        {
+            "model": key.model,
+            "dataset": key.dataset,
+            "condition": key.condition,
+            "split": key.split,
+            "train_set": key.train_set,
+            "n_runs": len({part.seed for part in parts}),
+            "n_checkpoints": len({part.checkpoint for part in parts}),
+            "n_examples": parts[0].n_examples,
+            "seeds": [str(seed) for seed in ordered({part.seed for part in parts})],
+            "format": name,
+        }
+        for (key, name), parts in sorted(grouped.items(), key=lambda item: item[0])
+    ]
+    return pl.DataFrame(rows)
+
+
+def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  # noqa: A002
+    """All runs at a path, named but not loaded.
+
+    Raises:
+        InputError: There is no such file, none is of a known format, or a file is damaged.
+    """
+    offered = adapters()
+    if format != "auto":
+        offered = tuple(adapter for adapter in offered if format == adapter.NAME)
+        if not offered:
+            names = ", ".join(adapter.NAME for adapter in adapters())
+            raise InputError(f"there is no format {format!r} of runs", mend=f"known are {names}")
+    paths = [Path(path)] if isinstance(path, (str, os.PathLike)) else [Path(item) for item in path]
+    if not paths:
+        raise InputError("no file or folder of runs was given")
+    found: list[Slice] = []
+    for place in paths:
+        if not place.exists():
+            raise InputError("there is no such file or folder", file=place, mend="check the path")
+        parts = _find(place, offered, request)
+        if not parts:
+            raise InputError(
+                "no runs were recognized here",
+                file=place,
+                mend="name the column of predictions, scores or logits with columns={'prediction': NAME}",
+            )
+        found.extend(parts)
+    return found
+
+
+def _find(place: Path, offered: Iterable[Any], request: Request) -> list[Slice]:
+    if place.is_file():
+        refuse_pickle(place)
+    for adapter in offered:
+        parts: list[Slice] | None = adapter.find(place, request)
+        if parts is not None:
+            return parts
+    if not place.is_dir():
+        return []
+    inside = sorted(item for item in place.iterdir() if not item.name.startswith("."))
+    return [part for item in inside for part in _find(item, offered, request)]
+
+
+def _choose(found: list[Slice], asked: dict[str, str | None]) -> list[Slice]:
+    chosen = found
+    for field, want in asked.items():
+        choices = sorted({getattr(part.collection, field) for part in chosen})
+        word = field.replace("_", " ")
+        if want is not None:
+            chosen = [part for part in chosen if getattr(part.collection, field) == want]
+            if not chosen:
+                raise InputError(f"there are no runs with {word} {want!r}", mend=f"there are {listing(choices, 8)}")
+        elif len(choices) > 1:
+            raise InputError(
+                f"there are runs of {len(choices)} {word}s: {listing(choices, 12)}",
+                mend=f"choose one with {field}=NAME",
+            )
+    return chosen
+
+
+def _at_checkpoint(slices: list[Slice], checkpoint: int | str | None) -> list[Slice]:
+    if checkpoint is None:
+        return slices
+    if checkpoint != "last":
+        kept = [part for part in slices if str(part.checkpoint) == str(checkpoint)]
+        if not kept:
+            steps = list(dict.fromkeys(str(part.checkpoint) for part in slices))
+            raise InputError(f"there is no checkpoint {checkpoint!r}", mend=f"there are {listing(steps, 8)}")
+        return kept
+    last: dict[int | str, Slice] = {}
+    for part in slices:
+        before = last.get(part.seed)
+        if before is None or _later(part.checkpoint, before.checkpoint):
+            last[part.seed] = part
+    # Last checkpoints of runs that stopped at different steps are one checkpoint, "last".
+    return [replace(part, checkpoint="last") for part in last.values()]
+
+
+def _later(step: int | str | None, other: int | str | None) -> bool:
+    if isinstance(step, int) and isinstance(other, int):
+        return step > other
+    return str(step) > str(other)

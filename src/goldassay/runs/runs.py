@@ -1,0 +1,307 @@
+"""Runs: what several trainings of one model predicted on one dataset."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.errors import InputError
+from goldassay.runs.validation import check_codes, check_scores, check_unique
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, repr=False)
+class Runs:
+    """Predictions of R runs (seeds) of one model, under one condition, on the N examples of one dataset.
+
+    Where several checkpoints of each run are there, the arrays have an axis T for them; where there is one, the
+    axis is left out (and `checkpoints` names it, if it has a name). All runs cover the same examples.
+
+    Attributes:
+        model: Name of the model.
+        dataset: Name of the dataset it was evaluated on.
+        condition: What the model could see: paired, premise_only, hypothesis_only.
+        split: Name of the part of the dataset, or "".
+        label_names: The K labels, in the order of the codes and of the logits; () when there are none.
+        gold: Right labels as codes (N,), or None.
+        predictions: Predicted labels as codes (R,[T,]N), or None.
+        logits: (R,[T,]N,K), or None.
+        scores: Correctness in {0, 1}, or a per-example score in [0, 1], (R,[T,]N).
+        seeds: (R,), whole numbers, or names where runs have no number.
+        checkpoints: (T,) steps or names, or None.
+        example_ids: (N,) strings.
+        groups: Per-example group names, {name: (N,)}: template, heuristic, genre.
+        train_set: What the model was trained on, or "".
+    """
+
+    model: str
+    dataset: str
+    condition: str
+    split: str
+    label_names: tuple[str, ...]
+    gold: NDArray[np.int64] | None
+    predictions: NDArray[np.int64] | None
+    logits: NDArray[np.floating[Any]] | None
+    scores: NDArray[np.float64]
+    seeds: NDArray[Any]
+    checkpoints: NDArray[Any] | None
+    example_ids: NDArray[Any]
+    groups: dict[str, NDArray[Any]] = field(default_factory=dict)
+    train_set: str = ""
+
+    @classmethod
+    def from_arrays(
+        cls,
+        predictions: ArrayLike | None = None,
+        gold: ArrayLike | None = None,
+        logits: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
+        seeds: ArrayLike | None = None,
+        checkpoints: ArrayLike | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        example_ids: ArrayLike | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
+        model: str = "model",
+        dataset: str = "dataset",
+        condition: str = "paired",
+        split: str = "",
+        train_set: str = "",
+    ) -> Runs:
+        """Make runs from what is in memory.
+
+        Scores are taken as given; without them they are correctness, predictions == gold. Predictions are taken
+        as given; without them they are the argmax of the logits (the first of equals).
+
+        Args:
+            predictions: Label codes or label names, (R,[T,]N); one run may be given as (N,).
+            gold: Label codes or names, (N,).
+            logits: (R,[T,]N,K); probabilities' logarithms will do. One run may be given as (N,K).
+            scores: In [0, 1], (R,[T,]N) or (N,).
+            seeds: (R,); without them 0 to R-1.
+            checkpoints: (T,), for arrays with an axis T.
+            label_names: The K labels in the order of codes and logits. Without them: the names met, if labels
+                are names (entailment, neutral, contradiction in this order, others sorted), else "0", "1", ...
+            example_ids: (N,); without them "0" to "N-1".
+            groups: {name: (N,)}.
+            model: Name of the model.
+            dataset: Name of the dataset.
+            condition: paired, premise_only or hypothesis_only.
+            split: Name of the part.
+            train_set: Name of the training data.
+
+        Raises:
+            InputError: There is nothing to score, shapes do not fit, scores are NaN or outside [0, 1], logits
+                have the wrong number of classes, a label is unknown, ids repeat, or there are no examples.
+        """
+        raw_logits = None if logits is None else _with_runs(_floats(logits, "logits"), 2)
+        raw_predictions = None if predictions is None else _with_runs(np.asarray(predictions), 1)
+        raw_gold = None if gold is None else np.asarray(gold)
+        names = _label_names(label_names, raw_predictions, raw_gold, raw_logits)
+        _check_logits(raw_logits, names)
+        predicted = None if raw_predictions is None else _codes(raw_predictions, names, "predictions")
+        if predicted is None and raw_logits is not None:
+            predicted = raw_logits.argmax(axis=-1).astype(np.int64)
+        right = None if raw_gold is None else _codes(raw_gold, names, "gold")
+        if scores is not None:
+            values = _with_runs(_floats(scores, "scores").astype(np.float64), 1)
+        else:
+            values = _correctness(predicted, right)
+        check_scores(values)
+        n_runs, n_examples = values.shape[0], values.shape[-1]
+        return cls(
+            model=model,
+            dataset=dataset,
+            condition=condition,
+            split=split,
+            label_names=names,
+            gold=right,
+            predictions=predicted,
+            logits=raw_logits,
+            scores=values,
+            seeds=np.arange(n_runs) if seeds is None else np.atleast_1d(np.asarray(seeds)),
+            checkpoints=None if checkpoints is None else np.atleast_1d(np.asarray(checkpoints)),
+            example_ids=_strings(np.arange(n_examples) if example_ids is None else example_ids),
+            groups={name: _strings(values) for name, values in (groups or {}).items()},
+            train_set=train_set,
+        )
+
+    def __post_init__(self) -> None:
+        check_scores(self.scores)
+        n_runs, n_examples = self.scores.shape[0], self.scores.shape[-1]
+        _check_shape("predictions", self.predictions, self.scores.shape)
+        _check_shape("gold", self.gold, (n_examples,))
+        _check_shape("example_ids", self.example_ids, (n_examples,))
+        _check_shape("seeds", self.seeds, (n_runs,))
+        for name, values in self.groups.items():
+            _check_shape(f"group {name!r}", values, (n_examples,))
+        if self.logits is not None:
+            _check_shape("logits", self.logits[..., 0], self.scores.shape)
+        if self.checkpoints is not None:
+            _check_shape("checkpoints", self.checkpoints, (self.n_checkpoints,))
+            if len(set(self.checkpoints.tolist())) < self.n_checkpoints:
+                raise InputError("a checkpoint is there twice", mend="give each checkpoint once")
+        if len(set(self.seeds.tolist())) < n_runs:
+            raise InputError(
+                f"{n_runs} runs have {len(set(self.seeds.tolist()))} different seeds",
+                mend="give each run its own seed, or a name",
+            )
+        check_unique(self.example_ids)
+
+    @property
+    def n_runs(self) -> int:
+        """R, how many runs."""
+        return int(self.scores.shape[0])
+
+    @property
+    def n_checkpoints(self) -> int:
+        """T, how many checkpoints of each run; 1 where the arrays have no such axis."""
+        return int(self.scores.shape[1]) if self.scores.ndim == 3 else 1
+
+    @property
+    def n_examples(self) -> int:
+        """N, how many examples."""
+        return int(self.scores.shape[-1])
+
+    def final(self) -> Runs:
+        """The same runs at their last checkpoint only, without the axis T."""
+        if self.scores.ndim == 2:
+            return self
+        return dataclasses.replace(
+            self,
+            scores=np.ascontiguousarray(self.scores[:, -1]),
+            predictions=None if self.predictions is None else self.predictions[:, -1],
+            logits=None if self.logits is None else self.logits[:, -1],
+            checkpoints=None if self.checkpoints is None else self.checkpoints[-1:],
+        )
+
+    def take(self, examples: ArrayLike) -> Runs:
+        """The same runs on some of the examples: positions (M,) or a mask (N,)."""
+        rows = np.asarray(examples)
+        return dataclasses.replace(
+            self,
+            scores=self.scores[..., rows],
+            predictions=None if self.predictions is None else self.predictions[..., rows],
+            logits=None if self.logits is None else self.logits[..., rows, :],
+            gold=None if self.gold is None else self.gold[rows],
+            example_ids=self.example_ids[rows],
+            groups={name: values[rows] for name, values in self.groups.items()},
+        )
+
+    def __repr__(self) -> str:
+        return f"Runs({self._summary()})"
+
+    def _summary(self) -> str:
+        shape = f"{self.n_runs} runs"
+        if self.scores.ndim == 3:
+            shape += f" x {self.n_checkpoints} checkpoints"
+        return f"{self.model} on {self.dataset}, {self.condition}: {shape} x {self.n_examples} examples"
+
+    def _repr_html_(self) -> str:
+        means = self.final().scores.mean(axis=1)
+        rows = "".join(
+            f"<tr><td>{escape(str(seed))}</td><td>{100 * mean:.2f}</td></tr>"
+            for seed, mean in zip(self.seeds[:20], means[:20], strict=True)
+        )
+        more = f"<p>and {self.n_runs - 20} more runs</p>" if self.n_runs > 20 else ""
+        return (
+            f"<div><p>{escape(self._summary())}</p><table><thead><tr><th>seed</th><th>score, points</th></tr>"
+            f"</thead><tbody>{rows}</tbody></table>{more}</div>"
+        )
+
+
+def _floats(values: ArrayLike, what: str) -> NDArray[np.floating[Any]]:
+    try:
+        array = np.asarray(values)
+        return array if array.dtype.kind == "f" else array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the {what} are not an array of numbers ({error})") from error
+
+
+def _with_runs(values: NDArray[Any], ndim_of_one: int) -> NDArray[Any]:
+    """Give a single run its axis R."""
+    return values[np.newaxis] if values.ndim == ndim_of_one else values
+
+
+def _strings(values: ArrayLike) -> NDArray[Any]:
+    array = np.asarray(values)
+    return array if array.dtype.kind in "UT" else np.array([str(value) for value in array.tolist()], dtype=np.str_)
+
+
+def _label_names(
+    given: Sequence[str] | None,
+    predictions: NDArray[Any] | None,
+    gold: NDArray[Any] | None,
+    logits: NDArray[Any] | None,
+) -> tuple[str, ...]:
+    from goldassay.runs.labels import order_labels
+
+    if given is not None:
+        names = tuple(str(name) for name in given)
+        if len(set(names)) < len(names):
+            raise InputError("a label name is there twice", mend="give each label its own name")
+        return names
+    labelled = [array for array in (predictions, gold) if array is not None and array.size]
+    if any(array.dtype.kind not in "iub" for array in labelled):
+        if logits is not None:
+            raise InputError(
+                "the order of the logits' classes is not known", mend="name the labels in order with label_names"
+            )
+        return order_labels(str(name) for array in labelled for name in np.unique(array))
+    highest = max((int(array.max()) for array in labelled), default=-1)
+    n_labels = max(highest + 1, 0 if logits is None else logits.shape[-1])
+    return tuple(str(code) for code in range(n_labels))
+
+
+def _codes(values: NDArray[Any], names: tuple[str, ...], what: str) -> NDArray[np.int64]:
+    if values.dtype.kind in "iub":
+        codes = values.astype(np.int64)
+        check_codes(codes, len(names), what)
+        return codes
+    distinct, inverse = np.unique(values.astype(np.str_), return_inverse=True)
+    unknown = [str(name) for name in distinct if name not in names]
+    if unknown:
+        raise InputError(
+            f"the {what} hold {unknown[0]!r}, which is not a label", mend="give all labels with label_names"
+        )
+    lookup = np.array([names.index(str(name)) for name in distinct], dtype=np.int64)
+    return lookup[inverse.reshape(values.shape)]
+
+
+def _check_logits(logits: NDArray[Any] | None, names: tuple[str, ...]) -> None:
+    if logits is None:
+        return
+    if logits.ndim not in (3, 4):
+        raise InputError(f"logits have {logits.ndim} axes", mend="they must be (R, N, K) or (R, T, N, K)")
+    if logits.shape[-1] != len(names):
+        raise InputError(
+            f"logits have {logits.shape[-1]} classes, but there are {len(names)} labels",
+            mend="give logits of the classes in label_names, in their order",
+        )
+    if np.isnan(logits).any():
+        raise InputError("some logits are not a number", mend="leave out the runs that failed")
+
+
+def _correctness(predictions: NDArray[np.int64] | None, gold: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    if predictions is None:
+        raise InputError("the runs hold neither predictions, logits nor scores", mend="give one of the three")
+    if gold is None:
+        raise InputError(
+            "the runs have predictions but no gold labels to score them by", mend="give gold, or per-example scores"
+        )
+    if gold.shape != predictions.shape[-1:]:
+        raise InputError(f"gold has {gold.size} labels, but the runs have {predictions.shape[-1]} examples")
+    return (predictions == gold).astype(np.float64)
+
+
+def _check_shape(what: str, values: NDArray[Any] | None, shape: tuple[int, ...]) -> None:
+    if values is not None and values.shape != shape:
+        raise InputError(f"{what} has shape {values.shape}, but the scores need {shape}")

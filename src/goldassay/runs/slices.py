@@ -1,0 +1,83 @@
+"""What every adapter hands over: one run on one dataset at one checkpoint, named now and loaded when needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+
+class Collection(NamedTuple):
+    """What one `Runs` is of."""
+
+    model: str
+    dataset: str
+    split: str
+    condition: str
+    train_set: str
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The rows of a slice, as columns of equal length.
+
+    Attributes:
+        example_ids: Strings.
+        label: Names of the right labels, or None.
+        prediction: Names of the predicted labels, or None.
+        score: In [0, 1], or None.
+        logits: (N, K), in the order of `label_names`, or None.
+        label_names: The labels in order, where the file says so.
+        groups: Per-example group names.
+    """
+
+    example_ids: pl.Series
+    label: pl.Series | None = None
+    prediction: pl.Series | None = None
+    score: pl.Series | None = None
+    logits: NDArray[np.floating[Any]] | None = None
+    label_names: tuple[str, ...] | None = None
+    groups: dict[str, pl.Series] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One run on one dataset at one checkpoint.
+
+    Attributes:
+        collection: What it belongs to.
+        seed: Of the run; a name where there is no number.
+        checkpoint: Step or name, or None.
+        n_examples: How many rows, where this is known without loading.
+        file: Where it was found, for messages.
+        format: Name of the adapter.
+        load: Reads the rows.
+    """
+
+    collection: Collection
+    seed: int | str
+    checkpoint: int | str | None
+    n_examples: int
+    file: str
+    format: str
+    load: Callable[[], Columns]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller of `read_runs` said about the files, for adapters that need it.
+
+    Attributes:
+        columns: Role -> column name, for tables whose columns do not say what they are.
+        label_names: Order of the classes in files that hold logits but no names.
+    """
+
+    columns: dict[str, str] = field(default_factory=dict)
+    label_names: tuple[str, ...] | None = None

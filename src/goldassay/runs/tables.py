@@ -1,0 +1,182 @@
+"""Tables as other tools write them: CSV, TSV, JSON lines, Parquet, each also packed with gzip or zstandard."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.runs.validation import listing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_GZIP, _ZSTD, _PARQUET, _ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x03\x04"
+# Unpacked text beyond this is a bomb or a mistake: the largest known table of predictions has some 100 MB.
+MAX_UNPACKED = 4 << 30
+_HEAD = 1 << 16
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the file begins as Parquet files do."""
+    return start_of(path, 4) == _PARQUET
+
+
+def start_of(path: Path, n_bytes: int) -> bytes:
+    """The first bytes of a file.
+
+    Raises:
+        InputError: The file cannot be opened.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(n_bytes)
+    except OSError as error:
+        raise InputError(f"the file cannot be read ({error.strerror})", file=path) from error
+
+
+def refuse_pickle(path: Path) -> None:
+    """Refuse a pickle without opening it as one: loading it would run whatever its maker wrote.
+
+    Raises:
+        InputError: The file is a pickle (or a torch checkpoint, which holds one).
+    """
+    start = start_of(path, 2)
+    named = path.suffix.lower() in {".pkl", ".pickle", ".pt", ".pth", ".bin", ".joblib"}
+    if (len(start) == 2 and start[0] == 0x80 and 2 <= start[1] <= 5) or (named and start != b"PA"):
+        raise InputError(
+            "this is a pickle, which can run any code when it is opened, so it is refused",
+            file=path,
+            mend="save the predictions as Parquet, CSV, JSONL or .npz",
+        )
+
+
+def unpacked(path: Path, limit: int = MAX_UNPACKED) -> bytes:
+    """The file's bytes, unpacked if they are gzip or zstandard.
+
+    Raises:
+        InputError: The file cannot be read, is cut short, or unpacks to more than `limit` bytes.
+    """
+    start = start_of(path, 4)
+    try:
+        if start[:2] == _GZIP:
+            with gzip.open(path) as file:
+                data = file.read(limit + 1)
+        elif start == _ZSTD:
+            import zstandard
+
+            with (
+                path.open("rb") as raw,
+                zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as file,
+            ):
+                data = file.read(limit + 1)
+        else:
+            return path.read_bytes()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError("the packed file is damaged or cut short", file=path, mend="copy it again") from error
+    except OSError as error:
+        raise InputError(f"the file cannot be read ({error.strerror or error})", file=path) from error
+    if len(data) > limit:
+        raise InputError(f"the file unpacks to more than {limit >> 20} MB", file=path, mend="unpack it first")
+    return data
+
+
+def read_table(path: Path) -> pl.DataFrame | None:
+    """Read a table, its format known by its content; None if it is not a table.
+
+    CSV and TSV values stay strings (a label "01" is not 1). A tab-separated file is read without quoting where
+    the quotation marks do not balance, since sentences hold single ones.
+
+    Raises:
+        InputError: The file is damaged, or a line of it is not like the others.
+    """
+    if is_parquet(path):
+        try:
+            return pl.read_parquet(path)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InputError(
+                "the Parquet file is damaged or cut short", file=path, mend="write or copy it again"
+            ) from error
+    if start_of(path, 4) == _ZIP:
+        return None
+    data = unpacked(path)
+    head = data[:_HEAD].lstrip(b"\xef\xbb\xbf").lstrip()
+    if not head:
+        raise InputError("the file is empty", file=path)
+    if b"\0" in head:
+        return None
+    if head.startswith(b"{"):
+        return _read_json_lines(data, path)
+    if head.startswith(b"["):
+        return None
+    first = head.split(b"\n", 1)[0]
+    if b"\t" in first:
+        return _read_separated(data, path, "\t", quoted=first.count(b'"') > 0)
+    if b"," in first:
+        return _read_separated(data, path, ",", quoted=True)
+    return None
+
+
+def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
+    import json
+
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    records = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            if number == 1:
+                return None
+            raise InputError(f"the line is not JSON ({error})", file=path, row=number) from error
+        if not isinstance(record, dict):
+            raise InputError("the line is not a JSON object", file=path, row=number)
+        records.append(record)
+    return pl.DataFrame(records, infer_schema_length=None, strict=False) if records else None
+
+
+def _read_separated(data: bytes, path: Path, separator: str, *, quoted: bool) -> pl.DataFrame:
+    try:
+        return pl.read_csv(
+            data,
+            separator=separator,
+            quote_char='"' if quoted else None,
+            infer_schema=False,
+            encoding="utf8",
+        )
+    except pl.exceptions.PolarsError as error:
+        reason = " ".join(str(error).split())[:120]
+        raise InputError(
+            f"the table cannot be read ({reason})", file=path, mend="give each line the same columns"
+        ) from error
+
+
+def logits_array(column: pl.Series, path: Path | str) -> NDArray[Any]:
+    """A column of lists of K numbers as (N, K).
+
+    Raises:
+        InputError: The lists differ in length, are empty, or hold anything but numbers.
+    """
+    if column.dtype == pl.String:
+        column = column.str.json_decode(pl.List(pl.Float64))
+    if isinstance(column.dtype, pl.Array):
+        column = column.arr.to_list()
+    if not isinstance(column.dtype, pl.List) or not column.dtype.inner.is_numeric():
+        raise InputError("the logits are not lists of numbers", file=path, column=column.name)
+    widths = column.list.len()
+    if widths.null_count() or widths.n_unique() != 1 or widths[0] == 0:
+        raise InputError(
+            f"rows have logits of {listing(widths.unique().sort().to_list())} classes",
+            file=path,
+            column=column.name,
+            mend="give each example one logit a class",
+        )
+    flat: NDArray[Any] = column.list.explode().to_numpy()
+    return flat.reshape(column.len(), int(widths[0]))

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from goldassay.errors import InputError
+from goldassay.instability import summarize_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Scores = Callable[[str], np.ndarray]
+
+MNLI = [84.8497, 84.8395, 84.8090, 84.2180, 84.5644, 84.4626, 84.7275, 84.7988, 85.0229, 84.9109]
+HANS = [60.5500, 62.8667, 63.9533, 60.5233, 63.8867, 60.5767, 60.9100, 63.5633, 63.8267, 62.4167]
+
+
+@pytest.mark.parametrize(("name", "expected"), [("mnli", MNLI), ("hans", HANS)])
+def test_accuracies_of_the_published_runs(bert_scores: Scores, name: str, expected: list[float]) -> None:
+    found = summarize_scores(bert_scores(name))
+    assert 100 * np.array(found.run_means) == pytest.approx(expected, abs=5e-5)
+    assert found.mean * 100 == pytest.approx(np.mean(expected), abs=1e-4)
+    assert found.sd * 100 == pytest.approx(np.std(expected, ddof=1), abs=1e-4)
+    assert (found.min * 100, found.max * 100) == pytest.approx((min(expected), max(expected)), abs=5e-5)
+    # The interval's factors for ten runs, as printed in the method's description.
+    assert found.sd_interval.low / found.sd == pytest.approx(0.68784, abs=5e-6)
+    assert found.sd_interval.high / found.sd == pytest.approx(1.82561, abs=5e-6)
+
+
+@given(hnp.arrays(np.float64, st.tuples(st.integers(2, 8), st.integers(1, 9)), elements=st.floats(0, 1, width=32)))
+def test_agrees_with_numpy(scores: np.ndarray) -> None:
+    means = scores.mean(axis=1)
+    for ddof in (0, 1):
+        found = summarize_scores(scores, ddof=ddof)
+        assert found.mean == pytest.approx(means.mean(), abs=1e-12)
+        assert found.sd == pytest.approx(means.std(ddof=ddof), abs=1e-12)
+        assert found.min <= found.mean + 1e-12
+        assert found.mean <= found.max + 1e-12
+    assert found.to_frame()["score"].to_list() == pytest.approx(means.tolist())
+
+
+def test_one_run_has_no_spread() -> None:
+    with pytest.raises(InputError, match="2 are needed"):
+        summarize_scores([[1, 0, 1]])

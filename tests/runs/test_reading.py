@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+import gzip
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goldassay.errors import InputError
+from goldassay.runs import Runs, list_runs, read_runs, write_runs
+
+
+def runs_of(model: str = "a", dataset: str = "d", condition: str = "paired", **more: Any) -> Runs:
+    settings: dict[str, Any] = {
+        "predictions": [["yes", "no", "no"], ["yes", "yes", "no"]],
+        "gold": ["yes", "no", "yes"],
+        "seeds": [1, 2],
+    }
+    return Runs.from_arrays(**(settings | more), model=model, dataset=dataset, condition=condition)
+
+
+LONG = pl.DataFrame(
+    {
+        "seed": [1, 1, 1, 2, 2, 2],
+        "example_id": ["x", "y", "z"] * 2,
+        "label": ["yes", "no", "yes"] * 2,
+        "prediction": ["yes", "no", "no", "yes", "yes", "no"],
+    }
+)
+
+
+@dataclass
+class GoldDataset:
+    """What reading needs of a dataset."""
+
+    examples: pl.DataFrame
+    label_names: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    name: str = "gold"
+
+
+def test_several_models_must_be_chosen_from(tmp_path: Path) -> None:
+    for model in ("a", "b"):
+        for dataset in ("d", "e"):
+            write_runs(runs_of(model, dataset), tmp_path)
+    with pytest.raises(InputError, match="2 models: a, b"):
+        read_runs(tmp_path)
+    with pytest.raises(InputError, match="2 datasets: d, e"):
+        read_runs(tmp_path, model="a")
+    with pytest.raises(InputError, match="there are a, b"):
+        read_runs(tmp_path, model="c")
+    runs = read_runs(tmp_path, model="b", dataset="e")
+    assert (runs.model, runs.dataset) == ("b", "e")
+
+
+def test_conditions_must_be_chosen_from(tmp_path: Path) -> None:
+    write_runs(runs_of(), tmp_path)
+    write_runs(runs_of(condition="premise_only"), tmp_path)
+    with pytest.raises(InputError, match="2 conditions: paired, premise_only"):
+        read_runs(tmp_path)
+    assert read_runs(tmp_path, condition="premise_only").condition == "premise_only"
+
+
+def test_list_says_what_is_there(tmp_path: Path) -> None:
+    write_runs(runs_of(), tmp_path)
+    LONG.write_csv(tmp_path / "other.csv")
+    frame = list_runs(tmp_path)
+    assert frame["format"].to_list() == ["goldassay", "long"]
+    assert frame["n_runs"].to_list() == [2, 2]
+    assert frame["n_examples"].to_list() == [3, 3]
+    assert frame["seeds"].to_list() == [["1", "2"], ["1", "2"]]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "csv.gz", "txt"])
+def test_long_tables_of_each_kind(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"runs.{suffix}"
+    match suffix:
+        case "csv" | "txt":
+            LONG.write_csv(path)
+        case "tsv":
+            LONG.write_csv(path, separator="\t")
+        case "jsonl":
+            LONG.write_ndjson(path)
+        case "parquet":
+            LONG.write_parquet(path)
+        case "csv.gz":
+            path.write_bytes(gzip.compress(LONG.write_csv().encode()))
+    runs = read_runs(path)
+    assert runs.scores.tolist() == [[1, 1, 0], [1, 0, 0]]
+    assert runs.seeds.tolist() == [1, 2]
+    assert runs.label_names == ("no", "yes")
+    assert runs.example_ids.tolist() == ["x", "y", "z"]
+
+
+def test_synonyms_and_given_columns(tmp_path: Path) -> None:
+    table = LONG.rename({"prediction": "pred", "label": "gold_label", "example_id": "pairID", "seed": "random_seed"})
+    table.write_csv(tmp_path / "a.csv")
+    assert read_runs(tmp_path / "a.csv").scores.tolist() == [[1, 1, 0], [1, 0, 0]]
+    LONG.rename({"prediction": "guess"}).with_columns(prediction=pl.lit("no")).write_csv(tmp_path / "b.csv")
+    runs = read_runs(tmp_path / "b.csv", columns={"prediction": "guess"})
+    assert runs.scores.tolist() == [[1, 1, 0], [1, 0, 0]]
+    with pytest.raises(InputError, match="no such column"):
+        read_runs(tmp_path / "b.csv", columns={"prediction": "nothing"})
+
+
+def test_a_file_a_run_without_seed_column_is_named_by_the_file(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        LONG.head(3).drop("seed").write_csv(tmp_path / f"{name}.csv")
+    assert read_runs(tmp_path).seeds.tolist() == ["first", "second"]
+
+
+def test_rows_may_come_in_any_order(tmp_path: Path) -> None:
+    LONG[[0, 1, 2, 5, 3, 4]].write_csv(tmp_path / "runs.csv")
+    assert read_runs(tmp_path / "runs.csv").scores.tolist() == [[1, 1, 0], [1, 0, 0]]
+
+
+def test_missing_examples_are_refused_or_intersected(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    LONG.head(5).write_csv(path)
+    with pytest.raises(InputError, match=r"seed 2 lacks 1 of the 3 examples .* first z"):
+        read_runs(path)
+    assert read_runs(path, align="intersect").example_ids.tolist() == ["x", "y"]
+    LONG[[0, 1, 3, 4, 5]].write_csv(path)
+    with pytest.raises(InputError, match="seed 2 has 1 examples that seed 1 lacks, first z"):
+        read_runs(path)
+    LONG[[0, 5]].write_csv(path)
+    with pytest.raises(InputError, match="no example in common"):
+        read_runs(path, align="intersect")
+
+
+def test_duplicated_examples_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    pl.concat([LONG, LONG.tail(1)]).write_csv(path)
+    with pytest.raises(InputError, match="1 example ids are there more than once, first z"):
+        read_runs(path)
+
+
+def test_a_run_given_twice_is_refused(tmp_path: Path) -> None:
+    LONG.write_csv(tmp_path / "a.csv")
+    LONG.write_csv(tmp_path / "b.csv")
+    with pytest.raises(InputError, match="seed 1 is there twice"):
+        read_runs(tmp_path)
+
+
+def test_runs_with_other_checkpoints_are_refused_or_their_last_taken(tmp_path: Path) -> None:
+    table = pl.concat([LONG.with_columns(step=pl.lit(5)), LONG.head(3).with_columns(step=pl.lit(10))])
+    table.write_csv(tmp_path / "runs.csv")
+    with pytest.raises(InputError, match="seed 2 lacks 1, first 10"):
+        read_runs(tmp_path)
+    assert read_runs(tmp_path, checkpoint=5).n_runs == 2
+    last = read_runs(tmp_path, checkpoint="last")
+    assert last.scores.shape == (2, 3)
+    with pytest.raises(InputError, match="no checkpoint 7"):
+        read_runs(tmp_path, checkpoint=7)
+
+
+def test_checkpoints_make_an_axis(tmp_path: Path) -> None:
+    steps = [LONG.with_columns(epoch=pl.lit(step)) for step in (10, 9)]
+    pl.concat(steps).write_parquet(tmp_path / "runs.parquet")
+    runs = read_runs(tmp_path)
+    assert runs.scores.shape == (2, 2, 3)
+    assert runs.checkpoints is not None
+    assert runs.checkpoints.tolist() == [9, 10]
+
+
+def test_gold_is_joined_by_id_and_brings_its_groups(tmp_path: Path) -> None:
+    LONG.drop("label").write_csv(tmp_path / "runs.csv")
+    with pytest.raises(InputError, match="no gold"):
+        read_runs(tmp_path)
+    examples = pl.DataFrame(
+        {"example_id": ["z", "x", "y", "more"], "label": ["yes", "yes", "no", "no"], "genre": list("abca")}
+    )
+    gold: Any = GoldDataset(examples, ("no", "yes"), ("genre",))
+    runs = read_runs(tmp_path, gold=gold)
+    assert runs.scores.tolist() == [[1, 1, 0], [1, 0, 0]]
+    assert runs.groups["genre"].tolist() == ["b", "c", "a"]
+    short: Any = GoldDataset(examples.head(2), ("no", "yes"))
+    with pytest.raises(InputError, match="1 of 3 examples are not in the gold of gold, first y"):
+        read_runs(tmp_path, gold=short)
+    assert read_runs(tmp_path, gold=short, align="intersect").example_ids.tolist() == ["x", "z"]
+    named: Any = GoldDataset(examples.head(3).with_columns(example_id=pl.Series(list("abc"))), ("no", "yes"))
+    by_position = read_runs(tmp_path, gold=named, align="position")
+    assert by_position.example_ids.tolist() == ["a", "b", "c"]
+    assert by_position.scores.tolist() == [[1, 0, 1], [1, 1, 1]]
+
+
+def test_labels_are_mapped_by_name(tmp_path: Path) -> None:
+    table = LONG.with_columns(prediction=pl.Series(list("100110")))
+    table.write_csv(tmp_path / "runs.csv")
+    with pytest.raises(InputError, match="none in common"):
+        read_runs(tmp_path)
+    runs = read_runs(tmp_path, labels={"1": "yes", "0": "no"})
+    assert runs.scores.tolist() == [[1, 1, 0], [1, 0, 0]]
+    with pytest.raises(InputError, match="does not cover 0"):
+        read_runs(tmp_path, labels={"1": "yes"})
+    with pytest.raises(InputError, match="leads to maybe"):
+        read_runs(tmp_path, labels={"1": "yes", "0": "maybe"})
+
+
+def test_three_way_predictions_are_collapsed_where_gold_has_two_classes(tmp_path: Path) -> None:
+    table = pl.DataFrame(
+        {
+            "id": ["a", "b", "c", "d"],
+            "gold_label": ["non-entailment", "non-entailment", "entailment", "entailment"],
+            "prediction": ["neutral", "contradiction", "entailment", "Neutral"],
+        }
+    )
+    table.write_csv(tmp_path / "hans.csv")
+    runs = read_runs(tmp_path)
+    assert runs.label_names == ("entailment", "non-entailment")
+    assert runs.scores.tolist() == [[1, 1, 1, 0]]
+
+
+def test_runs_that_disagree_on_gold_are_refused(tmp_path: Path) -> None:
+    LONG.with_columns(label=pl.Series(["yes", "no", "yes", "yes", "yes", "yes"])).write_csv(tmp_path / "runs.csv")
+    with pytest.raises(InputError, match="disagree on the right label of 1 examples, first y"):
+        read_runs(tmp_path)
+
+
+def test_a_pickle_is_refused_unopened(tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> Any:
+            return (Path.touch, (tmp_path / "sprung",))
+
+    for name in ("runs.pkl", "runs.parquet"):
+        (tmp_path / name).write_bytes(pickle.dumps(Trap()))
+        with pytest.raises(InputError, match="pickle"):
+            read_runs(tmp_path / name)
+    (tmp_path / "old.pickle").write_bytes(pickle.dumps(Trap(), protocol=0))
+    with pytest.raises(InputError, match="pickle"):
+        read_runs(tmp_path / "old.pickle")
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.csv", b"", "empty"),
+        ("header.csv", b"seed,example_id,prediction,label\n", "no examples"),
+        ("noid.csv", b"seed,prediction,label\n1,a,a\n", "which example"),
+        ("text.txt", b"just some words\n", "no runs were recognized"),
+        ("ragged.csv", b"seed,example_id,prediction,label\n1,x,a,a\n1,y,a,a,b,c\n", "cannot be read"),
+        ("bad.jsonl", b'{"example_id": 1, "score": 1}\n{"example_id": 2,\n', "line 2"),
+        ("list.jsonl", b'{"example_id": 1, "score": 1}\n[1]\n', "line 2.*not a JSON object"),
+        ("nan.csv", b"seed,example_id,score\n1,x,nan\n", "not a number"),
+        ("word.csv", b"seed,example_id,score\n1,x,good\n", "not numbers, the first is 'good'"),
+        ("points.csv", b"seed,example_id,score\n1,x,84.5\n", "outside"),
+        ("missing.csv", b"seed,example_id,prediction,label\n1,x,,a\n", "missing"),
+        ("cut.csv.gz", gzip.compress(b"seed,example_id,score\n" + b"1,x,1\n" * 9999)[:-40], "cut short"),
+        ("cut.parquet", b"PAR1 and no more", "damaged or cut short"),
+    ],
+)
+def test_bad_files_are_one_line_that_names_the_file(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_runs(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_truncated_file_of_ours_is_one_line(tmp_path: Path) -> None:
+    path = write_runs(runs_of(), tmp_path)[0]
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(InputError, match="damaged or cut short"):
+        read_runs(tmp_path)
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_runs(tmp_path / "none")
+    with pytest.raises(InputError, match="no runs were recognized"):
+        list_runs(tmp_path)
+    with pytest.raises(InputError, match="no format 'nosuch'"):
+        read_runs(tmp_path, format="nosuch")
+
+
+def test_scores_in_the_file_are_kept(tmp_path: Path) -> None:
+    pl.DataFrame({"qid": ["a", "b"], "f1": [0.5, 1.0], "prediction": ["Paris", "in Rome"]}).write_csv(
+        tmp_path / "qa.csv"
+    )
+    assert read_runs(tmp_path).scores.tolist() == [[0.5, 1.0]]
+
+
+def test_the_published_hans_predictions_of_one_model(data_dir: Path) -> None:
+    gold = pl.read_csv(data_dir / "hans/hans_gold_by_position.tsv.gz", separator="\t", quote_char=None)
+    examples = gold.rename({"pairID": "example_id", "gold_label": "label"})
+    dataset: Any = GoldDataset(examples, ("entailment", "non-entailment"), ("heuristic", "subcase"))
+    runs = read_runs(data_dir / "predictions/hans_four_models/bert.tsv.gz", gold=dataset)
+    assert runs.n_examples == 30_000
+    assert len(np.unique(runs.groups["subcase"])) == 30
+    assert 0.5 < runs.scores.mean() < 0.7
