@@ -1,0 +1,186 @@
+"""Train quick probes: every condition, every seed, one run each."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.errors import InputError
+from goldassay.progress import Progress, silent
+from goldassay.training.conditions import conditions_of, roles_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Future
+
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+    from goldassay.data import Dataset
+    from goldassay.models.quick_probe import QuickProbe
+    from goldassay.runs import Runs
+
+MAX_ROWS = 100_000
+
+
+def train_probes(
+    train: Dataset,
+    test: Dataset,
+    *,
+    conditions: Sequence[str] | None = None,
+    seeds: Sequence[int] = range(5),
+    n_jobs: int | None = None,
+    progress: Progress = silent,
+    extra_tests: Sequence[Dataset] = (),
+    max_rows: int = MAX_ROWS,
+    probe: QuickProbe | None = None,
+) -> Iterator[Runs]:
+    """Train a probe for each condition and seed; yield what it predicts as soon as it is there.
+
+    Tokens are found once, features once a condition, and both serve all seeds. The seed draws a bootstrap of the
+    training rows and their order. The order of what is yielded is conditions, then seeds, then test sets, and each run
+    is the same whatever `n_jobs`.
+
+    The fits run in threads, not processes: scikit-learn's gradient descent lets go of Python's lock, so that threads
+    keep all cores busy, share the features, start at once, and leave no process behind when interrupted.
+
+    Args:
+        train: What to train on.
+        test: What to predict; the runs' `split` is "test".
+        conditions: Some of `conditions_of(train.text_columns)`; all of them if not given.
+        seeds: One run each.
+        n_jobs: Threads; as many as there are cores if not given.
+        progress: Told after each fit.
+        extra_tests: Further datasets to predict with the same probes; each gives runs of its own.
+        max_rows: Of a larger training set a random subset of so many rows is used, the same for all conditions
+            and seeds, so that time and memory stay bounded.
+        probe: The probe; the default one if not given.
+
+    Yields:
+        Runs of one run (R = 1), with logits, for one condition, seed and test set.
+
+    Raises:
+        InputError: The training set has no labels or only one; a test label is unknown to it; a test set has
+            other text roles; a condition does not apply; the same seed is given twice.
+    """
+    from goldassay.models.quick_probe import QuickProbe
+
+    tests = (test, *extra_tests)
+    names = tuple(conditions) if conditions is not None else conditions_of(train.text_columns)
+    shown = {condition: roles_of(condition, train.text_columns) for condition in names}
+    _check(train, tests, seeds)
+    plan = _Plan(train, tests, shown, tuple(seeds), max_rows, probe or QuickProbe())
+    return _run(plan, n_jobs or os.cpu_count() or 1, progress)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    train: Dataset
+    tests: tuple[Dataset, ...]
+    roles: dict[str, tuple[str, ...]]
+    seeds: tuple[int, ...]
+    max_rows: int
+    probe: QuickProbe
+
+
+def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
+    from goldassay.models.probe_features import build_features, tokenize_roles
+
+    train = _at_most(plan.train, plan.max_rows)
+    labels = train.labels()
+    gold = [_gold_codes(test, plan.train.label_names) for test in plan.tests]
+    texts = tokenize_roles(
+        {role: [text for part in (train, *plan.tests) for text in part.texts(role)] for role in train.text_columns}
+    )
+
+    def fit(features: Future[sparse.csr_matrix], seed: int) -> NDArray[np.float32]:
+        # Features are queued before all fits, so this never waits for work that has not begun.
+        matrix = features.result()
+        fitted = plan.probe.fit(matrix[: labels.size], labels, len(plan.train.label_names), seed)
+        return fitted.logits(matrix[labels.size :])
+
+    pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="probe")
+    try:
+        features = {
+            condition: pool.submit(build_features, texts, roles, labels.size) for condition, roles in plan.roles.items()
+        }
+        fits = [
+            (condition, seed, pool.submit(fit, features[condition], seed))
+            for condition in plan.roles
+            for seed in plan.seeds
+        ]
+        for done, (condition, seed, future) in enumerate(fits, start=1):
+            logits = future.result()
+            progress(done, len(fits))
+            start = 0
+            for test, right in zip(plan.tests, gold, strict=True):
+                part = logits[start : start + len(test)]
+                yield _to_runs(plan, test, right, condition, seed, part)
+                start += len(test)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _to_runs(
+    plan: _Plan,
+    test: Dataset,
+    gold: NDArray[np.int64],
+    condition: str,
+    seed: int,
+    logits: NDArray[np.float32],
+) -> Runs:
+    from goldassay.runs import Runs
+
+    return Runs.from_arrays(
+        gold=gold,
+        logits=logits[np.newaxis],
+        seeds=np.array([seed]),
+        label_names=plan.train.label_names,
+        example_ids=np.array(test.examples["example_id"].to_list()),
+        groups={name: np.array(test.examples[name].cast(str).fill_null("").to_list()) for name in test.groups},
+        model=plan.probe.name,
+        dataset=test.name,
+        condition=condition,
+        split="test",
+        train_set=plan.train.name,
+    )
+
+
+def _at_most(train: Dataset, max_rows: int) -> Dataset:
+    if len(train) <= max_rows:
+        return train
+    # A fixed draw: what a seed's run is must not depend on which other seeds were asked for.
+    rows = np.sort(np.random.default_rng(0).choice(len(train), max_rows, replace=False))
+    return train.take(rows)
+
+
+def _gold_codes(test: Dataset, label_names: tuple[str, ...]) -> NDArray[np.int64]:
+    codes = {name: code for code, name in enumerate(label_names)}
+    unknown = sorted(set(test.label_names) - set(label_names))
+    names = np.array([codes.get(name, -1) for name in test.label_names], dtype=np.int64)
+    gold = names[test.labels()]
+    if np.any(gold < 0):
+        raise InputError(
+            f"test set {test.name!r} has labels that the training set lacks: {', '.join(unknown)}",
+            mend="map them to the training labels or drop their rows",
+        )
+    return gold
+
+
+def _check(train: Dataset, tests: Sequence[Dataset], seeds: Sequence[int]) -> None:
+    if len(set(seeds)) < len(seeds):
+        raise InputError("the same seed is given twice", mend="give each seed once")
+    if np.unique(train.labels()).size < 2:
+        raise InputError(f"training set {train.name!r} has one class only", mend="give rows of two labels or more")
+    for test in tests:
+        _gold_codes(test, train.label_names)
+        if test.text_columns != train.text_columns:
+            raise InputError(
+                f"test set {test.name!r} has the texts {', '.join(test.text_columns)}, "
+                f"the training set {', '.join(train.text_columns)}",
+                mend="name the columns alike with --columns role=name,...",
+            )
