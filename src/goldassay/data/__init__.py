@@ -1,1 +1,20 @@
-"""See the modules of this room."""
+"""Datasets: read from every common format, understood, described and split."""
+
+from __future__ import annotations
+
+from goldassay.data.dataset import Dataset
+from goldassay.data.labels import check_same_labels, require_classes
+from goldassay.data.provenance import InputFile, Provenance
+from goldassay.data.reading import formats, read_dataset
+from goldassay.data.roles import parse_columns
+
+__all__ = [
+    "Dataset",
+    "InputFile",
+    "Provenance",
+    "check_same_labels",
+    "formats",
+    "parse_columns",
+    "read_dataset",
+    "require_classes",
+]

@@ -1,0 +1,276 @@
+"""From a table to a dataset: roles are given out, labels cleaned, rows without text or label dropped and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from goldassay.data.dataset import Dataset
+from goldassay.data.labels import as_text, clean_labels, nli_names, ordered
+from goldassay.data.provenance import Provenance
+from goldassay.data.roles import PARTS, Roles, assign_roles
+from goldassay.data.table import Table
+from goldassay.errors import InputError
+
+EMPTY_TEXT = "text is empty"
+EMPTY_SCORE = "score is empty"
+_REASON = "\0reason"
+
+
+@dataclass
+class _Draft:
+    """A dataset in the making; the first reason found is the one for which a row is dropped."""
+
+    table: Table
+    roles: Roles
+    path: Path | None
+    columns: dict[str, pl.Series] = field(default_factory=dict)
+    reason: pl.Series = field(default_factory=pl.Series)
+    decisions: list[str] = field(default_factory=list)
+    label_names: tuple[str, ...] = ()
+
+    def error(self, problem: str, mend: str, row: int | None = None, column: str | None = None) -> InputError:
+        line = None if row is None else self.table.line_of(row)
+        return InputError(problem, file=self.path, row=line, column=column, mend=mend)
+
+    def drop_where(self, reasons: pl.Series) -> None:
+        self.reason = pl.select(pl.coalesce(self.reason, reasons)).to_series()
+
+
+def build_dataset(
+    table: Table,
+    columns: Mapping[str, str] | None,
+    name: str,
+    label_names: Sequence[str] | None = None,
+    path: Path | None = None,
+) -> Dataset:
+    """Interpret a table.
+
+    Args:
+        table: What a reader gave.
+        columns: Roles that the user has set, role to column.
+        name: Name of the dataset.
+        label_names: The labels that may occur, in order; any other is refused.
+        path: For messages.
+
+    Raises:
+        InputError: See `assign_roles`; ids repeat; a label is outside `label_names`; or no row is left.
+    """
+    if table.frame.height == 0:
+        raise InputError("there is not a single row", file=path, mend="give a file with at least one example")
+    try:
+        roles = assign_roles(table.frame, columns, table.roles)
+    except InputError as error:
+        raise InputError(error.problem, file=path, column=error.column, mend=error.mend) from error
+    draft = _Draft(table, roles, path, decisions=[*table.decisions, *roles.decisions])
+    draft.reason = pl.repeat(None, table.frame.height, dtype=pl.String, eager=True)
+    _add_ids(draft)
+    _add_texts(draft)
+    _add_labels(draft, label_names)
+    _add_scores(draft)
+    _add_split(draft)
+    _add_annotators(draft)
+    _add_rest(draft)
+    return _finished(draft, name)
+
+
+def _add_ids(draft: _Draft) -> None:
+    column, frame = draft.roles.id, draft.table.frame
+    if column is None:
+        ids = pl.int_range(frame.height, eager=True).cast(pl.String)
+    else:
+        ids = as_text(frame[column])
+        missing = (ids.is_null() | (ids == "")).arg_true()
+        if len(missing):
+            raise draft.error("the id is missing", "fill it in, or remove the column", missing[0], column)
+        if ids.n_unique() < len(ids):
+            ids = _ids_with_group(draft, ids, column)
+    draft.columns["example_id"] = ids.alias("example_id")
+
+
+def _ids_with_group(draft: _Draft, ids: pl.Series, column: str) -> pl.Series:
+    # Numbers that count within each group, as files in folders do, are made whole by the group's name.
+    for group in draft.roles.groups:
+        whole = as_text(draft.table.frame[group]) + "/" + ids
+        if whole.null_count() == 0 and whole.n_unique() == len(whole):
+            draft.decisions.append(f"Ids in {column!r} repeat across {group!r}; example ids are {group}/{column}.")
+            return whole
+    again = (~ids.is_first_distinct()).arg_true()[0]
+    raise draft.error(
+        f"the id {ids[again]!r} stands twice",
+        "give each example an id of its own, or choose another column with --columns id=NAME",
+        again,
+        column,
+    )
+
+
+def _add_texts(draft: _Draft) -> None:
+    for role, column in draft.roles.texts.items():
+        values = draft.table.frame[column]
+        if values.dtype.is_nested():
+            raise draft.error(
+                "the column holds lists or objects, not text", "choose another with --columns", None, column
+            )
+        text = as_text(values).fill_null("").alias(role)
+        draft.columns[role] = text
+        empty = text.str.strip_chars() == ""
+        reason = EMPTY_TEXT if role == "text" else f"{role} is empty"
+        draft.drop_where(pl.select(pl.when(empty).then(pl.lit(reason))).to_series())
+
+
+def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
+    column = draft.roles.label
+    if column is None:
+        return
+    values = draft.table.frame[column]
+    if values.dtype.is_nested():
+        raise draft.error("the column holds lists, not one label a row", "choose another", None, column)
+    if not draft.table.class_names.get(column) and _is_fractional(values):
+        draft.decisions.append(f"The values of {column!r} have fractions: they are scores to be predicted.")
+        _set_scores(draft, column)
+        return
+    is_pair = tuple(draft.roles.texts) == ("premise", "hypothesis")
+    clean = clean_labels(values, is_pair, draft.table.class_names.get(column))
+    draft.decisions.extend(clean.decisions)
+    if clean.values.null_count() == len(clean.values):
+        counts = clean.reasons.value_counts(sort=True)
+        raise draft.error(
+            f"no row has a label ({counts['count'][0]} times: {counts.to_series(0)[0]})",
+            "choose another column with --columns label=NAME",
+            None,
+            column,
+        )
+    draft.label_names = _known_labels(draft, clean.values, clean.renamed, label_names, column)
+    draft.columns["label"] = clean.values.alias("label")
+    draft.drop_where(clean.reasons)
+
+
+def _known_labels(
+    draft: _Draft,
+    values: pl.Series,
+    renamed: Mapping[str, str],
+    label_names: Sequence[str] | None,
+    column: str,
+) -> tuple[str, ...]:
+    if label_names is None:
+        return ordered(values.filter(draft.reason.is_null()).drop_nulls().unique().to_list())
+    usual = nli_names(label_names) if renamed or set(label_names).isdisjoint(set(values.drop_nulls())) else {}
+    known = tuple(dict.fromkeys(renamed.get(label, usual.get(label, label)) for label in label_names))
+    outside = (~values.is_in(list(known)) & values.is_not_null()).arg_true()
+    if len(outside):
+        raise draft.error(
+            f"the label {values[outside[0]]!r} is none of {', '.join(label_names)}",
+            "mend the row, or add the label to the given ones",
+            outside[0],
+            column,
+        )
+    return known
+
+
+def _is_fractional(values: pl.Series) -> bool:
+    if values.dtype.is_float():
+        numbers = values
+    elif values.dtype == pl.String:
+        filled = values.str.strip_chars().replace("", None).drop_nulls()
+        numbers = filled.cast(pl.Float64, strict=False)
+        if numbers.null_count():
+            return False
+    else:
+        return False
+    finite = numbers.fill_nan(None).drop_nulls()
+    return bool((finite != finite.round()).any())
+
+
+def _add_scores(draft: _Draft) -> None:
+    if draft.roles.score is not None:
+        _set_scores(draft, draft.roles.score)
+
+
+def _set_scores(draft: _Draft, column: str) -> None:
+    values = draft.table.frame[column]
+    if values.dtype == pl.String:
+        filled = values.str.strip_chars().replace("", None)
+        scores = filled.cast(pl.Float64, strict=False)
+        bad = (scores.is_null() & filled.is_not_null()).arg_true()
+        if len(bad):
+            raise draft.error(f"the score {filled[bad[0]]!r} is no number", "mend the row", bad[0], column)
+    elif values.dtype.is_numeric():
+        scores = values.cast(pl.Float64)
+    else:
+        raise draft.error("the column holds no numbers", "choose another with --columns score=NAME", None, column)
+    scores = scores.fill_nan(None)
+    if scores.null_count() == len(scores):
+        raise draft.error("no row has a score", "choose another with --columns score=NAME", None, column)
+    draft.columns["label"] = scores.alias("label")
+    draft.drop_where(pl.select(pl.when(scores.is_null()).then(pl.lit(EMPTY_SCORE))).to_series())
+
+
+def _add_split(draft: _Draft) -> None:
+    if draft.roles.split is not None:
+        names = as_text(draft.table.frame[draft.roles.split]).str.strip_chars()
+        lowered = names.str.to_lowercase()
+        known = pl.Series(list(PARTS))
+        draft.columns["split"] = (
+            pl.select(pl.when(lowered.is_in(known.implode())).then(lowered.replace(PARTS)).otherwise(names))
+            .to_series()
+            .alias("split")
+        )
+
+
+def _add_annotators(draft: _Draft) -> None:
+    columns, frame = draft.roles.annotators, draft.table.frame
+    if not columns:
+        return
+    if len(columns) == 1 and frame[columns[0]].dtype.is_nested():
+        lists = frame[columns[0]].cast(pl.List(pl.String))
+    else:
+        texts = [as_text(frame[column]).alias(column) for column in columns]
+        lists = pl.DataFrame(texts).select(pl.concat_list(pl.all())).to_series()
+    flat = lists.explode().drop_nulls().unique().to_list()
+    renamed = nli_names([label for label in flat if label]) if draft.label_names else {}
+    draft.columns["annotator_labels"] = (
+        pl.DataFrame({"a": lists})
+        .select(pl.col("a").list.eval(pl.element().filter(pl.element().is_not_null() & (pl.element() != ""))))
+        .select(pl.col("a").list.eval(pl.element().replace(renamed)))
+        .to_series()
+        .alias("annotator_labels")
+    )
+
+
+def _add_rest(draft: _Draft) -> None:
+    roles, frame = draft.roles, draft.table.frame
+    used = {*roles.texts.values(), roles.id, roles.split, *roles.annotators}
+    used |= {roles.label, roles.score} if "label" in draft.columns else set()
+    for column in frame.columns:
+        if column in used:
+            continue
+        name = column
+        while name in draft.columns or (name != column and name in frame.columns):
+            name += "_column"
+        values = frame[column]
+        is_group = column in roles.groups
+        draft.columns[name] = (as_text(values) if is_group else values).alias(name)
+
+
+def _finished(draft: _Draft, name: str) -> Dataset:
+    frame = pl.DataFrame(list(draft.columns.values()))
+    dropped: dict[str, int] = {}
+    if draft.reason.null_count() < len(draft.reason):
+        counts = draft.reason.drop_nulls().value_counts(sort=True, name="n")
+        dropped = dict(zip(counts.to_series(0).to_list(), counts["n"].to_list(), strict=True))
+        frame = frame.filter(draft.reason.is_null())
+    if frame.height == 0:
+        why = ", ".join(f"{reason} in {count}" for reason, count in dropped.items())
+        raise draft.error(f"no row is left: {why}", "give a file with texts and labels, or choose with --columns")
+    provenance = Provenance(
+        files=draft.table.files,
+        format=draft.table.format,
+        roles=draft.roles.as_dict(),
+        decisions=tuple(draft.decisions),
+        n_read=draft.table.frame.height,
+        dropped=dropped,
+    )
+    return Dataset(frame, tuple(draft.roles.texts), draft.label_names, name, draft.roles.groups, provenance)

@@ -1,0 +1,291 @@
+"""Delimited text, with or without quotation: the rule that tells which, and an exact parse of either.
+
+A file is read as quoted (RFC 4180) if every quotation mark stands where the standard allows one, every record then
+has the same number of fields, and something shows that the marks are meant as quotation: a field that holds a
+separator, a line break or a doubled mark, or a column quoted in every row. Otherwise the marks are text. Where both
+readings are possible but the quoted one would swallow line breaks of lines that are each complete by themselves, the
+marks are text too: two sentences that happen to begin and end with a mark must not melt into one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from goldassay.errors import InputError
+
+_QUOTE, _NEWLINE, _RETURN = 34, 10, 13
+
+
+@dataclass(frozen=True)
+class Records:
+    """How a delimited text falls into records.
+
+    Attributes:
+        fields: Number of fields of each record, (N,).
+        lines: Line on which each record starts, counted from 1, (N,).
+        starts: Byte at which each record starts, (N,).
+        ends: Byte at which each record ends, its line break not included, (N,).
+        breaks_within: Whether some field holds a line break.
+        separators_within: Whether some field holds a separator.
+    """
+
+    fields: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    breaks_within: bool
+    separators_within: bool
+
+    @property
+    def even(self) -> bool:
+        """Whether all records have the same number of fields."""
+        return bool((self.fields == self.fields[0]).all()) if len(self.fields) else True
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """A delimited text, parsed: `columns` are String columns named by the header or `column_1`, ..."""
+
+    columns: pl.DataFrame
+    lines: NDArray[np.int64]
+    quoted: bool
+
+
+def parse_delimited(
+    data: bytes, separator: str, path: Path, *, names: tuple[str, ...] | None = None, extra: int = 0
+) -> Delimited:
+    """Parse delimited text exactly: every field is text, and nothing is guessed about its type.
+
+    Args:
+        data: UTF-8 text.
+        separator: One ASCII character.
+        path: For messages.
+        names: Names of the columns of a file without a header; None when the first record is the header.
+        extra: With `names`, how many further fields a record may have; they are ignored.
+
+    Raises:
+        InputError: Some row has more or fewer fields than the header, a header name stands twice, or there are no
+            rows.
+    """
+    plain_data = _plain_line_ends(data)
+    records = _records(np.frombuffer(plain_data, np.uint8), ord(separator), np.empty(0, np.int64))
+    strict = _quoted_records(_line_ends_outside_quotes(data), ord(separator), records)
+    quoted = strict is not None
+    if strict is None:
+        data = plain_data
+    else:
+        data, records = _line_ends_outside_quotes(data), strict
+    records = _without_blank(records)
+    if names is None:
+        names = _header(data, records, separator, quoted, path)
+        first = 1
+    else:
+        first = 0
+    _check_even(records, len(names), extra, first, path, quoted, separator)
+    if len(records.starts) <= first:
+        raise InputError("there is a header but no row", file=path, mend="give a file with at least one example")
+    body = data[records.starts[first] :]
+    frame = _parsed(body, separator, names, extra, quoted)
+    return Delimited(frame.select(names), records.lines[first:], quoted)
+
+
+def _plain_line_ends(data: bytes) -> bytes:
+    """Make every line end a line feed, as long as carriage returns cannot be anything else."""
+    if b"\r" not in data:
+        return data
+    if b"\n" not in data:
+        return data.replace(b"\r", b"\n")
+    return data.replace(b"\r\n", b"\n")
+
+
+def _line_ends_outside_quotes(data: bytes) -> bytes:
+    """The same, leaving alone what quotation marks enclose."""
+    if b"\r" not in data or b'"' not in data:
+        return _plain_line_ends(data)
+    bytes_ = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(bytes_ == _QUOTE)
+    returns = np.flatnonzero(bytes_ == _RETURN)
+    returns = returns[np.searchsorted(quotes, returns) % 2 == 0]
+    if len(returns) and b"\n" in data:
+        following = bytes_[np.minimum(returns + 1, len(bytes_) - 1)]
+        return np.delete(bytes_, returns[following == _NEWLINE]).tobytes()
+    changed = bytes_.copy()
+    changed[returns] = _NEWLINE
+    return changed.tobytes()
+
+
+def _quoted_records(data: bytes, sep: int, plain: Records) -> Records | None:
+    """The records under the reading with quotation, or None where that is not the right reading."""
+    bytes_ = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(bytes_ == _QUOTE)
+    if not len(quotes) or not _strictly_quoted(bytes_, sep, quotes):
+        return None
+    strict = _records(bytes_, sep, quotes)
+    return strict if _meant_as_quotation(bytes_, sep, quotes, plain, strict) else None
+
+
+def _records(bytes_: NDArray[np.uint8], sep: int, quotes: NDArray[np.int64]) -> Records:
+    separators = np.flatnonzero(bytes_ == sep)
+    breaks = np.flatnonzero(bytes_ == _NEWLINE)
+    all_breaks, n_separators = breaks, len(separators)
+    if len(quotes):
+        # A byte lies inside a quoted field if an odd number of marks precedes it; doubled marks cancel out.
+        separators = separators[np.searchsorted(quotes, separators) % 2 == 0]
+        breaks = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
+    ends = breaks
+    if len(bytes_) and (not len(breaks) or breaks[-1] != len(bytes_) - 1):
+        ends = np.append(breaks, len(bytes_))
+    starts = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
+    fields = np.diff(np.searchsorted(separators, ends), prepend=0) + 1
+    return Records(
+        fields=fields.astype(np.int64),
+        lines=(np.searchsorted(all_breaks, starts) + 1).astype(np.int64),
+        starts=starts.astype(np.int64),
+        ends=ends.astype(np.int64),
+        breaks_within=len(breaks) < len(all_breaks),
+        separators_within=len(separators) < n_separators,
+    )
+
+
+def _without_blank(records: Records) -> Records:
+    if len(records.fields) and records.fields.max() == 1:
+        # In a file of one column an empty line may be an empty field; only those at the end are none.
+        filled = np.flatnonzero(records.ends > records.starts)
+        keep = np.arange(len(records.fields)) <= (filled[-1] if len(filled) else -1)
+    else:
+        keep = records.ends > records.starts
+    return Records(
+        records.fields[keep],
+        records.lines[keep],
+        records.starts[keep],
+        records.ends[keep],
+        records.breaks_within,
+        records.separators_within,
+    )
+
+
+def _strictly_quoted(bytes_: NDArray[np.uint8], sep: int, quotes: NDArray[np.int64]) -> bool:
+    """Whether each mark opens a field at its start, closes it at its end, or is one of a doubled pair."""
+    if len(quotes) % 2:
+        return False
+    allowed = np.zeros(256, bool)
+    allowed[[sep, _NEWLINE, _QUOTE]] = True
+    opening, closing = quotes[0::2], quotes[1::2]
+    before = np.where(opening > 0, bytes_[opening - 1], _NEWLINE)
+    after = np.where(closing + 1 < len(bytes_), bytes_[np.minimum(closing + 1, len(bytes_) - 1)], _NEWLINE)
+    return bool(allowed[before].all() and allowed[after].all())
+
+
+def _meant_as_quotation(
+    bytes_: NDArray[np.uint8], sep: int, quotes: NDArray[np.int64], plain: Records, strict: Records
+) -> bool:
+    strict, plain = _without_blank(strict), _without_blank(plain)
+    if not strict.even:
+        return False
+    if (
+        plain.even
+        and len(plain.fields)
+        and strict.fields[0] == plain.fields[0]
+        and len(plain.fields) > len(strict.fields)
+    ):
+        return False
+    if not plain.even or strict.fields[0] != plain.fields[0] or strict.breaks_within or strict.separators_within:
+        return True
+    if bool((np.diff(quotes)[1::2] == 1).any()):
+        return True
+    return _some_column_is_quoted_throughout(bytes_, sep, quotes, strict)
+
+
+def _some_column_is_quoted_throughout(
+    bytes_: NDArray[np.uint8], sep: int, quotes: NDArray[np.int64], records: Records
+) -> bool:
+    # Both readings agree on the fields here, so that the field of each opening mark is its rank among separators.
+    separators = np.flatnonzero(bytes_ == sep)
+    opening = quotes[0::2]
+    row = np.searchsorted(records.ends, opening)
+    first = np.searchsorted(separators, records.starts)
+    column = np.searchsorted(separators, opening) - first[row]
+    # The header is often left bare by writers that quote all text.
+    per_column = np.bincount(column[row > 0], minlength=int(records.fields[0]))
+    return len(records.fields) > 1 and bool((per_column == len(records.fields) - 1).any())
+
+
+def _header(data: bytes, records: Records, separator: str, quoted: bool, path: Path) -> tuple[str, ...]:
+    if not len(records.starts):
+        raise InputError("the file is empty", file=path, mend="give a file with at least one example")
+    line = data[records.starts[0] : records.ends[0]].decode("utf-8")
+    if quoted:
+        names = next(csv.reader(io.StringIO(line, newline=""), delimiter=separator, strict=True))
+    else:
+        names = line.split(separator)
+    for name in names:
+        if names.count(name) > 1 and name:
+            raise InputError(
+                f"the header names the column {name!r} twice", file=path, row=1, mend="rename one of the two"
+            )
+    taken = {name for name in names if name}
+    return tuple(name or _free_name(i, taken) for i, name in enumerate(names, start=1))
+
+
+def _free_name(number: int, taken: set[str]) -> str:
+    name = f"column_{number}"
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _check_even(
+    records: Records, n_columns: int, extra: int, first: int, path: Path, quoted: bool, separator: str
+) -> None:
+    fields = records.fields[first:]
+    bad = np.flatnonzero((fields < n_columns) | (fields > n_columns + extra))
+    if not len(bad):
+        return
+    what = "tab" if separator == "\t" else repr(separator)
+    mend = (
+        "mend that row"
+        if quoted or separator == "\t"
+        else f"mend that row, or put fields that hold {what} between quotation marks"
+    )
+    raise InputError(
+        f"the row has {fields[bad[0]]} fields where {n_columns} are expected (separator {what})",
+        file=path,
+        row=int(records.lines[first + bad[0]]),
+        mend=mend,
+    )
+
+
+def _parsed(body: bytes, separator: str, names: tuple[str, ...], extra: int, quoted: bool) -> pl.DataFrame:
+    if len(names) + extra == 1:
+        return _one_column(body, names[0], quoted)
+    columns = [*names, *(f"\0extra {i}" for i in range(extra))]
+    frame = pl.read_csv(
+        body,
+        has_header=False,
+        separator=separator,
+        quote_char='"' if quoted else None,
+        schema=dict.fromkeys(columns, pl.String),
+        empty_string_is_null=False,
+        infer_schema=False,
+    )
+    # An empty line gives a row of nulls only, which no line of separators can give once empty text is not null.
+    return frame.filter(pl.col(names[0]).is_not_null()).with_columns(pl.col(pl.String).fill_null(""))
+
+
+def _one_column(body: bytes, name: str, quoted: bool) -> pl.DataFrame:
+    text = body.decode("utf-8")
+    if quoted:
+        values = [row[0] if row else "" for row in csv.reader(io.StringIO(text, newline=""), strict=True)]
+    else:
+        values = text.split("\n")
+    while values and not values[-1]:
+        values.pop()
+    return pl.DataFrame({name: values}, schema={name: pl.String})

@@ -1,0 +1,129 @@
+"""Anything tabular becomes a polars frame: records, dicts of lists, pandas, Arrow, `datasets.Dataset`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from goldassay.data.table import Table
+from goldassay.errors import InputError
+
+
+def table_of(data: Any) -> Table:
+    """Turn an object in memory into a table.
+
+    Raises:
+        InputError: The object is of no kind that holds rows and columns.
+    """
+    if isinstance(data, pl.DataFrame):
+        return Table(data, "polars")
+    if isinstance(data, pl.LazyFrame):
+        return Table(data.collect(), "polars")
+    if isinstance(data, Mapping):
+        return Table(_frame_of_columns(data), "dict of lists")
+    if isinstance(data, (list, tuple)):
+        return Table(frame_of_records(data), "list of dicts")
+    module = type(data).__module__.split(".")[0]
+    if module == "datasets":
+        return _hub_dataset(data)
+    if module in {"pandas", "pyarrow"} or hasattr(data, "__arrow_c_stream__"):
+        return Table(_frame_of_arrow(data), module)
+    raise InputError(
+        f"a {type(data).__name__} holds no rows and columns",
+        mend="give a polars or pandas frame, an Arrow table, a datasets.Dataset, a list of dicts or a dict of lists",
+    )
+
+
+def frame_of_records(records: Sequence[Any], path: Path | None = None) -> pl.DataFrame:
+    """Turn dicts into columns; values of mixed types become text, nested ones their JSON.
+
+    Raises:
+        InputError: Some record is no dict, or some text cannot be written as UTF-8.
+    """
+    names: dict[str, None] = {}
+    for row, record in enumerate(records, start=1):
+        if not isinstance(record, Mapping):
+            raise InputError(
+                f"item {row} is a {type(record).__name__}, not an object with named fields",
+                file=path,
+                mend="give every example as one object of named fields",
+            )
+        names.update(dict.fromkeys(record))
+    return pl.DataFrame([_series(str(name), [record.get(name) for record in records], path) for name in names])
+
+
+def _series(name: str, values: list[Any], path: Path | None) -> pl.Series:
+    kinds = {type(value) for value in values if value is not None}
+    try:
+        if kinds <= {str}:
+            return pl.Series(name, values, dtype=pl.String)
+        if kinds in ({int}, {float}, {bool}, {int, float}):
+            return (
+                pl.Series(name, values, strict=False) if kinds != {int, float} else pl.Series(name, values, pl.Float64)
+            )
+        if kinds <= {list, tuple} and all(
+            isinstance(item, str) for value in values if value is not None for item in value
+        ):
+            return pl.Series(name, values, dtype=pl.List(pl.String))
+        return pl.Series(name, [_as_text(value) for value in values], dtype=pl.String)
+    except UnicodeEncodeError as error:
+        row = next(i for i, value in enumerate(values, start=1) if _has_surrogate(value))
+        raise InputError(
+            "the text holds half of a surrogate pair, which is no character",
+            file=path,
+            row=row,
+            column=name,
+            mend="write the character itself, or both halves of its escape",
+        ) from error
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (bool, list, tuple, Mapping)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def _has_surrogate(value: Any) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in _as_text(value) or "")
+
+
+def _frame_of_columns(columns: Mapping[Any, Any]) -> pl.DataFrame:
+    lengths = {str(name): len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        text = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InputError(f"the columns differ in length ({text})", mend="give columns of equal length")
+    return pl.DataFrame([_series(str(name), _plain_list(values), None) for name, values in columns.items()])
+
+
+def _plain_list(values: Any) -> list[Any]:
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def _frame_of_arrow(data: Any) -> pl.DataFrame:
+    frame = pl.from_pandas(data) if type(data).__module__.startswith("pandas") else pl.DataFrame(data)
+    return frame.rename({name: str(name) for name in frame.columns})
+
+
+def _hub_dataset(data: Any) -> Table:
+    if isinstance(data, Mapping):
+        parts = {str(name): _hub_dataset(part) for name, part in data.items()}
+        frame = pl.concat(
+            [part.frame.with_columns(pl.lit(split).alias("split")) for split, part in parts.items()], how="diagonal"
+        )
+        return Table(frame, "datasets", class_names=next(iter(parts.values())).class_names)
+    if not hasattr(data, "with_format"):
+        raise InputError("an iterable dataset cannot be audited as it streams", mend="load it without streaming")
+    # The formatted view honours a selection or shuffle, which the table beneath does not.
+    frame = pl.from_arrow(data.with_format("arrow")[:])
+    if not isinstance(frame, pl.DataFrame):
+        raise InputError("the dataset gives no table", mend="convert it with .to_pandas()")
+    names = {
+        column: tuple(feature.names) for column, feature in data.features.items() if getattr(feature, "names", None)
+    }
+    return Table(frame, "datasets", class_names=names)

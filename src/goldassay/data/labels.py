@@ -1,0 +1,197 @@
+"""Labels: cleaned, given their usual names, and compared between training and test files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from goldassay.data.dataset import Dataset
+
+NLI = ("entailment", "neutral", "contradiction")
+NON_ENTAILMENT = "non-entailment"
+
+_WORDS: dict[str, str] = {
+    "entailment": "entailment",
+    "entails": "entailment",
+    "entailed": "entailment",
+    "neutral": "neutral",
+    "contradiction": "contradiction",
+    "contradicts": "contradiction",
+    "contradictory": "contradiction",
+    "not_entailment": NON_ENTAILMENT,
+    "not-entailment": NON_ENTAILMENT,
+    "not entailment": NON_ENTAILMENT,
+    "non_entailment": NON_ENTAILMENT,
+    "non-entailment": NON_ENTAILMENT,
+    "non entailment": NON_ENTAILMENT,
+    "notentailment": NON_ENTAILMENT,
+    "nonentailment": NON_ENTAILMENT,
+}
+_SCHEMES: tuple[dict[str, str], ...] = (
+    _WORDS,
+    {"e": "entailment", "n": "neutral", "c": "contradiction"},
+    {"supports": "entailment", "not enough info": "neutral", "refutes": "contradiction"},
+    {"supported": "entailment", "not enough info": "neutral", "refuted": "contradiction"},
+    {"yes": "entailment", "maybe": "neutral", "no": "contradiction"},
+    {"yes": "entailment", "unknown": "neutral", "no": "contradiction"},
+)
+
+DASH = "gold label is '-'"
+EMPTY = "label is empty"
+NULL = "label is null"
+HIDDEN = "label is -1 (hidden)"
+
+
+@dataclass(frozen=True)
+class CleanLabels:
+    """Labels after cleaning.
+
+    Attributes:
+        values: String column; null where the row has no usable label.
+        reasons: String column; why the row has none, null elsewhere.
+        renamed: Old to new names, empty when nothing was renamed.
+        decisions: What was decided, in plain sentences.
+    """
+
+    values: pl.Series
+    reasons: pl.Series
+    renamed: Mapping[str, str]
+    decisions: tuple[str, ...]
+
+
+def clean_labels(column: pl.Series, is_pair: bool, class_names: Sequence[str] | None = None) -> CleanLabels:
+    """Turn a column of labels into text, tell which rows have none, and give NLI labels their usual names.
+
+    Integer codes stay what they are unless the source itself names them: papers order the three NLI classes in
+    several ways. -1 means "hidden" only beside the codes 0 to K-1, as on the hub; beside 1 it is a class.
+
+    Args:
+        column: The labels as read.
+        is_pair: Whether the dataset has premise and hypothesis; only then are NLI names looked for.
+        class_names: Names of integer codes, in order of code.
+    """
+    decisions: list[str] = []
+    text = as_text(column).str.strip_chars()
+    reasons = _reasons(text)
+    if class_names:
+        text, reasons = _named(column, class_names, reasons)
+        decisions.append(f"Integer labels carry the names that the file gives: {', '.join(class_names)}.")
+    elif _hides_with_minus_one(text.filter(reasons.is_null())):
+        hidden = (text == "-1").fill_null(value=False)
+        reasons = pl.select(pl.when(hidden).then(pl.lit(HIDDEN)).otherwise(reasons)).to_series()
+    values = pl.select(pl.when(reasons.is_null()).then(text).otherwise(None)).to_series()
+    present = values.drop_nulls().unique().to_list()
+    renamed = nli_names(present) if is_pair else {}
+    if renamed:
+        values = values.replace(renamed)
+        shown = ", ".join(f"{old!r} as {new}" for old, new in sorted(renamed.items()))
+        decisions.append(f"Labels are read by their usual names: {shown}.")
+    return CleanLabels(values, reasons, renamed, tuple(decisions))
+
+
+def as_text(column: pl.Series) -> pl.Series:
+    """Turn values into text; whole numbers lose the decimal point that missing values force on them."""
+    if column.dtype.is_float():
+        whole = column.drop_nulls().drop_nans()
+        if bool((whole == whole.round()).all()):
+            return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
+        return column.fill_nan(None).cast(pl.String)
+    return column.cast(pl.String)
+
+
+def nli_names(labels: Sequence[str]) -> dict[str, str]:
+    """Old to new names if all labels fit one scheme of naming the NLI classes; else nothing.
+
+    Yes and no by themselves name no NLI class: they need the third answer beside them. Nor does one letter alone.
+    """
+    keys = {label: label.lower() for label in labels}
+    for scheme in _SCHEMES:
+        if not labels or not all(key in scheme for key in keys.values()):
+            continue
+        if len(labels) < 2 and scheme is not _WORDS:
+            continue
+        if "no" in scheme and "neutral" not in {scheme[key] for key in keys.values()}:
+            continue
+        return {label: scheme[key] for label, key in keys.items() if scheme[key] != label}
+    return {}
+
+
+def ordered(labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels in the order used everywhere: entailment, neutral, contradiction; any others sorted."""
+    if labels and set(labels) <= set(NLI):
+        return tuple(name for name in NLI if name in labels)
+    return tuple(sorted(labels))
+
+
+def check_same_labels(train: Dataset, test: Dataset) -> None:
+    """Refuse a test set with labels that the training set lacks.
+
+    Raises:
+        InputError: Names the test set, the labels, and the mend.
+    """
+    missing = [name for name in test.label_names if name not in train.label_names]
+    if not missing:
+        return
+    merged = set(missing) == {NON_ENTAILMENT} and "contradiction" in train.label_names
+    mend = (
+        "merge neutral and contradiction of the training set into non-entailment, or test on a file with three classes"
+        if merged
+        else "give a test file of the same task, or choose its label column with --columns label=NAME"
+    )
+    raise InputError(
+        f"the test set {test.name!r} has labels that the training set lacks ({', '.join(missing)}; "
+        f"the training set has {', '.join(train.label_names) or 'none'})",
+        mend=mend,
+    )
+
+
+def require_classes(dataset: Dataset, at_least: int = 2) -> None:
+    """Refuse a dataset whose rows have fewer than `at_least` different labels.
+
+    Raises:
+        InputError: Also where the dataset has no labels at all.
+    """
+    dataset.labels()
+    present = dataset.examples["label"].unique().to_list()
+    if len(present) < at_least:
+        only = f"only the label {present[0]!r}" if present else "no label"
+        raise InputError(
+            f"the dataset {dataset.name!r} has {only}",
+            mend=f"give a file with at least {at_least} classes, or choose the label with --columns label=NAME",
+        )
+
+
+def _reasons(text: pl.Series) -> pl.Series:
+    return pl.select(
+        pl.when(text.is_null())
+        .then(pl.lit(NULL))
+        .when(text == "")
+        .then(pl.lit(EMPTY))
+        .when(text == "-")
+        .then(pl.lit(DASH))
+        .otherwise(pl.lit(None, pl.String))
+    ).to_series()
+
+
+def _named(column: pl.Series, class_names: Sequence[str], reasons: pl.Series) -> tuple[pl.Series, pl.Series]:
+    codes = column.cast(pl.Int64, strict=False)
+    names = pl.Series(class_names, dtype=pl.String)
+    inside = (codes >= 0) & (codes < len(class_names))
+    text = names.gather(codes.clip(0, len(class_names) - 1).fill_null(0))
+    text = pl.select(pl.when(inside).then(text).otherwise(codes.cast(pl.String))).to_series()
+    hidden = (codes == -1).fill_null(value=False)
+    return text, pl.select(pl.when(hidden).then(pl.lit(HIDDEN)).otherwise(reasons)).to_series()
+
+
+def _hides_with_minus_one(text: pl.Series) -> bool:
+    present = set(text.drop_nulls().unique().to_list())
+    if "-1" not in present:
+        return False
+    others = present - {"-1"}
+    return others == {str(code) for code in range(len(others))}

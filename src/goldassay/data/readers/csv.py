@@ -1,0 +1,40 @@
+"""Comma- or semicolon-separated text with a header."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from goldassay.data.delimited import parse_delimited
+from goldassay.data.readers import BY_NAME, LIKELY, NO
+from goldassay.data.roles import is_known_column
+from goldassay.data.source import bare_name, read_text
+from goldassay.data.table import Table
+
+name = "csv"
+
+
+def recognizes(head: bytes, path: Path) -> int:
+    """A first line whose fields are names of columns that datasets have, or the name of such a file."""
+    first = head.split(b"\n", 1)[0]
+    if b"\t" in first or head.lstrip().startswith((b"{", b"[")):
+        return NO
+    line = first.decode("utf-8", "replace")
+    for separator in (",", ";"):
+        fields = [field.strip().strip('"') for field in line.split(separator)]
+        if len(fields) > 1 and sum(is_known_column(field) for field in fields) >= 2:
+            return LIKELY
+    return BY_NAME if bare_name(path).endswith(".csv") else NO
+
+
+def read(path: Path) -> Table:
+    """Read the rows below the header; quoted only if that parses strictly."""
+    data, entry = read_text(path)
+    first = data.split(b"\n", 1)[0]
+    separator = ";" if first.count(b";") > first.count(b",") else ","
+    parsed = parse_delimited(data, separator, path)
+    decisions = []
+    if separator == ";":
+        decisions.append("Fields are separated by semicolons.")
+    if b'"' in data and not parsed.quoted:
+        decisions.append("Quotation marks are part of the text, for the file is not consistently quoted.")
+    return Table(parsed.columns, name, (entry,), tuple(decisions), lines=parsed.lines)

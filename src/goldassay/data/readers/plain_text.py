@@ -1,0 +1,31 @@
+"""Plain text: one sentence a line, without labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from goldassay.data.readers import LAST_RESORT, NO
+from goldassay.data.source import bare_name, read_text
+from goldassay.data.table import Table
+
+name = "text"
+
+
+def recognizes(head: bytes, path: Path) -> int:
+    """Lines of text in which no other reader sees a structure."""
+    if not head.strip() or bare_name(path).endswith((".json", ".jsonl", ".parquet", ".arrow", ".csv", ".tsv")):
+        return NO
+    return LAST_RESORT
+
+
+def read(path: Path) -> Table:
+    """Read each line as one text; only line feeds (after carriage returns, if any) end a line."""
+    data, entry = read_text(path)
+    lines = data.decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n")
+    frame = pl.DataFrame({"text": lines}, schema={"text": pl.String})
+    decision = "The file is plain text: each line is one text, and there are no labels."
+    numbers = np.arange(1, len(lines) + 1, dtype=np.int64)
+    return Table(frame, name, (entry,), (decision,), roles={"text": "text"}, lines=numbers)

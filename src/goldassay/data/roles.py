@@ -1,0 +1,464 @@
+"""Which column plays which part: found by name, in a documented order of precedence, or set by the user.
+
+Names are compared without regard to case, spaces and hyphens. In each list below an earlier line wins over a later
+one; only two columns on the same line are too close to call, and are refused.
+
+Texts
+    The first pair of `PAIRS` of which both columns exist gives premise and hypothesis; else the first of `QUESTIONS`
+    gives question and context; else the first of `TEXTS` gives text.
+Label
+    `LABELS`: gold before plain names, plain names before any other column whose name ends in "label", and the label
+    of one annotator last. Columns of predictions never count.
+Score
+    `SCORES`, only where no label is found: the dataset then is a regression.
+Id, split, annotators' labels
+    `IDS`, `SPLITS`, `ANNOTATORS`. A column called "set" is a split only if all its values name parts.
+Group
+    Every column of `GROUPS` in which some value repeats; there may be several.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import polars as pl
+
+from goldassay.errors import InputError
+
+ROLES = (
+    "premise",
+    "hypothesis",
+    "text",
+    "question",
+    "context",
+    "label",
+    "score",
+    "id",
+    "group",
+    "split",
+    "annotator_labels",
+)
+TEXT_ROLES = ROLES[:5]
+
+PAIRS: tuple[tuple[str, str], ...] = (
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("sentence_1", "sentence_2"),
+    ("sentence_a", "sentence_b"),
+    ("sentencea", "sentenceb"),
+    ("text1", "text2"),
+    ("text_1", "text_2"),
+    ("text_a", "text_b"),
+    ("question1", "question2"),
+    ("#1_string", "#2_string"),
+    ("context", "hypothesis"),
+    ("context", "statement"),
+    ("context", "query"),
+    ("evidence", "claim"),
+    ("story", "query"),
+)
+QUESTIONS: tuple[tuple[str, str], ...] = (
+    ("question", "context"),
+    ("question", "passage"),
+    ("question", "paragraph"),
+)
+# Of QNLI: the question is to be answered by the sentence, and the label says whether it is.
+LATE_PAIRS: tuple[tuple[str, str], ...] = (("question", "sentence"),)
+TEXTS: tuple[str, ...] = (
+    "text",
+    "sentence",
+    "content",
+    "review_text",
+    "reviewtext",
+    "review",
+    "review_body",
+    "document",
+    "body",
+    "tweet",
+    "comment",
+    "comment_text",
+    "utterance",
+    "message",
+    "post",
+    "article",
+    "passage",
+    "abstract",
+    "description",
+    "headline",
+    "question",
+    "hypothesis",
+    "sentence2",
+    "premise",
+    "sentence1",
+    "title",
+)
+LABELS: tuple[tuple[str, ...], ...] = (
+    ("gold_label", "gold", "gold_labels"),
+    ("gold_label_if_known",),
+    ("label", "labels"),
+    (
+        "entailment_label",
+        "entailment_judgment",
+        "class",
+        "class_label",
+        "polarity",
+        "sentiment",
+        "is_duplicate",
+        "quality",
+        "target",
+        "emotion",
+        "intent",
+        "stance",
+    ),
+)
+SCORES: tuple[tuple[str, ...], ...] = (
+    ("score",),
+    ("similarity_score", "similarity", "relatedness_score", "relatedness"),
+    ("rating", "stars", "overall"),
+)
+IDS: tuple[str, ...] = (
+    "example_id",
+    "pairid",
+    "pair_id",
+    "uid",
+    "guid",
+    "fid",
+    "id",
+    "question_id",
+    "idx",
+    "index",
+    "row",
+    "row_id",
+)
+SPLITS: tuple[str, ...] = ("split", "semeval_set", "partition", "set")
+ANNOTATORS: tuple[str, ...] = ("annotator_labels", "verifier_labels", "all_labels")
+GROUPS: tuple[str, ...] = (
+    "group",
+    "groups",
+    "heuristic",
+    "subcase",
+    "template",
+    "category",
+    "domain",
+    "genre",
+    "source",
+    "file",
+    "round",
+    "set",
+    "topic",
+    "language",
+)
+PARTS: dict[str, str] = {
+    "train": "train",
+    "training": "train",
+    "dev": "dev",
+    "development": "dev",
+    "validation": "dev",
+    "valid": "dev",
+    "val": "dev",
+    "trial": "dev",
+    "test": "test",
+    "testing": "test",
+}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The column of each role, and how it was found.
+
+    Attributes:
+        texts: Role to column, in order.
+        label: Column of labels, if any.
+        score: Column of scores; only where there is no label.
+        id: Column of example ids, if any.
+        split: Column that names the part, if any.
+        annotators: One column of lists, or several of one annotator each.
+        groups: Columns of groups.
+        decisions: What was decided without being asked, in plain sentences.
+    """
+
+    texts: Mapping[str, str]
+    label: str | None
+    score: str | None
+    id: str | None
+    split: str | None
+    annotators: tuple[str, ...]
+    groups: tuple[str, ...]
+    decisions: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, str]:
+        """Role to column, as provenance keeps it; several groups are joined by a plus sign."""
+        single = {"label": self.label, "score": self.score, "id": self.id, "split": self.split}
+        roles = dict(self.texts) | {role: column for role, column in single.items() if column is not None}
+        if self.groups:
+            roles["group"] = "+".join(self.groups)
+        if self.annotators:
+            roles["annotator_labels"] = "+".join(self.annotators)
+        return roles
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """Parse what `--columns` takes: `premise=sentence1,hypothesis=sentence2,group=heuristic+subcase`.
+
+    Raises:
+        InputError: Some part is not ROLE=COLUMN, or a role stands twice.
+    """
+    columns: dict[str, str] = {}
+    for part in text.split(","):
+        role, equals, column = (piece.strip() for piece in part.partition("="))
+        if not (role and equals and column):
+            raise InputError(
+                f"{part.strip()!r} in the columns is not ROLE=NAME", mend="write --columns premise=NAME,label=NAME"
+            )
+        if role in columns:
+            raise InputError(
+                f"the columns name the role {role!r} twice", mend="give each role once (several groups as group=A+B)"
+            )
+        columns[role] = column
+    return columns
+
+
+def normalized(name: str) -> str:
+    """Name as it is compared: lower case, with spaces and hyphens as underscores."""
+    return re.sub(r"[\s\-]+", "_", name.strip().lower())
+
+
+def is_known_column(name: str) -> bool:
+    """Whether a column of this name would be given a role."""
+    key = normalized(name)
+    pairs = {column for pair in (*PAIRS, *QUESTIONS, *LATE_PAIRS) for column in pair}
+    ranked = {column for rank in (*LABELS, *SCORES) for column in rank}
+    return (
+        key in pairs
+        or key in ranked
+        or key in {*TEXTS, *IDS, *SPLITS, *ANNOTATORS, *GROUPS}
+        or _is_other_label(key)
+        or key.startswith("subcase_")
+    )
+
+
+def assign_roles(
+    frame: pl.DataFrame, columns: Mapping[str, str] | None = None, fixed: Mapping[str, str] | None = None
+) -> Roles:
+    """Decide which column plays which role.
+
+    Args:
+        frame: The columns under their own names.
+        columns: What the user has set, role to column; `group` may name several, joined by a plus sign.
+        fixed: What the format itself fixes; the user's word goes before it.
+
+    Raises:
+        InputError: A set column or role does not exist, a column is set twice, two columns fit a role equally well,
+            or nothing can be the text.
+    """
+    asked = dict(columns or {})
+    _check_asked(frame, asked)
+    set_ = dict(fixed or {}) | asked
+    finder = _Finder(frame, set_)
+    texts = finder.texts()
+    label, score = finder.label_and_score()
+    identity = finder.first("id", IDS)
+    split = finder.split()
+    annotators = finder.annotators(label)
+    groups = finder.groups({*texts.values(), label, score, identity, split})
+    for role, column in texts.items():
+        finder.note(role, column)
+    for role, found in (("label", label), ("score", score), ("id", identity), ("split", split)):
+        if found is not None:
+            finder.note(role, found)
+    return Roles(texts, label, score, identity, split, annotators, groups, tuple(finder.decisions))
+
+
+def _check_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> None:
+    seen: dict[str, str] = {}
+    for role, wanted in asked.items():
+        if role not in ROLES:
+            near = get_close_matches(role, ROLES, 1)
+            mend = f"did you mean {near[0]!r}?" if near else f"the roles are {', '.join(ROLES)}"
+            raise InputError(f"there is no role {role!r}", mend=mend)
+        for column in _several(wanted, frame.columns, role):
+            if column not in frame.columns:
+                raise _no_such_column(column, frame.columns)
+            if column in seen and role != "group":
+                raise InputError(
+                    f"the column {column!r} is given twice, as {seen[column]} and as {role}",
+                    mend="give each role a column of its own",
+                )
+            seen[column] = role
+
+
+def _several(wanted: str, columns: Sequence[str], role: str) -> tuple[str, ...]:
+    if role not in {"group", "annotator_labels"} or wanted in columns:
+        return (wanted,)
+    return tuple(part.strip() for part in wanted.split("+"))
+
+
+def _no_such_column(column: str, columns: Sequence[str]) -> InputError:
+    by_key = {normalized(name): name for name in columns}
+    near = get_close_matches(normalized(column), by_key, 1, 0.6)
+    known = ", ".join(columns[:20])
+    mend = f"did you mean {by_key[near[0]]!r}? the columns are {known}" if near else f"the columns are {known}"
+    return InputError("there is no such column", column=column, mend=mend)
+
+
+def _is_other_label(key: str) -> bool:
+    return key.endswith("_label") and "pred" not in key and "annotator" not in key
+
+
+def _is_one_annotator(key: str) -> bool:
+    return bool(re.fullmatch(r"(one_)?annotator_?\d*_label|label_?\d+", key))
+
+
+class _Finder:
+    """Looks for the columns of one frame, and keeps what was decided."""
+
+    def __init__(self, frame: pl.DataFrame, set_: Mapping[str, str]) -> None:
+        self.frame = frame
+        self.set = set_
+        self.decisions: list[str] = []
+        taken = {column for role, wanted in set_.items() for column in _several(wanted, frame.columns, role)}
+        self.by_key: dict[str, list[str]] = {}
+        for column in frame.columns:
+            if column not in taken:
+                self.by_key.setdefault(normalized(column), []).append(column)
+
+    def one(self, role: str, keys: Sequence[str]) -> str | None:
+        """Give the one column that has one of these names of equal rank."""
+        found = [column for key in keys for column in self.by_key.get(key, [])]
+        if len(found) > 1:
+            names = " and ".join(repr(column) for column in found[:2])
+            raise InputError(
+                f"the columns {names} could both be the {role}", mend=f"choose with --columns {role}={found[0]}"
+            )
+        return found[0] if found else None
+
+    def first(self, role: str, keys: Sequence[str]) -> str | None:
+        """Give the column with the earliest of these names."""
+        if role in self.set:
+            return self.set[role]
+        return next((column for key in keys if (column := self.one(role, [key]))), None)
+
+    def note(self, role: str, column: str) -> None:
+        """Record a column that was found by a name other than the role's own."""
+        if role not in self.set and normalized(column) != role:
+            self.decisions.append(f"Column {column!r} is the {role}.")
+
+    def texts(self) -> dict[str, str]:
+        texts = {role: self.set[role] for role in TEXT_ROLES if role in self.set}
+        if texts:
+            return self._completed(texts)
+        if self.frame.width == 0:
+            raise InputError("there are no columns", mend="give a table with at least one column of text")
+        for families, roles in (
+            (PAIRS, ("premise", "hypothesis")),
+            (QUESTIONS, ("question", "context")),
+            (LATE_PAIRS, ("premise", "hypothesis")),
+        ):
+            for left, right in families:
+                if left in self.by_key and right in self.by_key:
+                    found = [self.one(role, [key]) for role, key in zip(roles, (left, right), strict=True)]
+                    return {role: column for role, column in zip(roles, found, strict=True) if column}
+        text = self.first("text", TEXTS)
+        if text is None:
+            raise InputError(
+                f"no column is known to hold text among {_listed(self.frame.columns)}",
+                mend="name them with --columns text=NAME, or premise=NAME,hypothesis=NAME",
+            )
+        return {"text": text}
+
+    def _completed(self, texts: dict[str, str]) -> dict[str, str]:
+        partners = {"premise": "hypothesis", "hypothesis": "premise", "context": "question"}
+        for role, partner in partners.items():
+            if role in texts and partner not in texts:
+                index = 0 if partner == "premise" else 1
+                keys = [pair[index] for pair in PAIRS] if role != "context" else ["question"]
+                found = next((column for key in keys if (column := self.one(partner, [key]))), None)
+                if found is None:
+                    raise InputError(
+                        f"a column is given as {role}, and none is known to be the {partner}",
+                        mend=f"name it with --columns {role}={texts[role]},{partner}=NAME, or use text={texts[role]}",
+                    )
+                texts[partner] = found
+        return {role: texts[role] for role in TEXT_ROLES if role in texts}
+
+    def label_and_score(self) -> tuple[str | None, str | None]:
+        if "label" in self.set:
+            return self.set["label"], None
+        if "score" in self.set:
+            return None, self.set["score"]
+        for rank in LABELS:
+            if found := self.one("label", rank):
+                return found, None
+        for fits in (_is_other_label, _is_one_annotator):
+            if found := self.one("label", [key for key in self.by_key if fits(key)]):
+                return found, None
+        for rank in SCORES:
+            if (found := self.one("score", rank)) and _is_numeric(self.frame[found]):
+                self.decisions.append(f"There is no label; {found!r} is taken as a score to be predicted.")
+                return None, found
+        return None, None
+
+    def split(self) -> str | None:
+        if "split" in self.set:
+            return self.set["split"]
+        for key in SPLITS:
+            found = self.one("split", [key])
+            if found and (key != "set" or _names_parts(self.frame[found])):
+                return found
+        return None
+
+    def annotators(self, label: str | None) -> tuple[str, ...]:
+        if "annotator_labels" in self.set:
+            return _several(self.set["annotator_labels"], self.frame.columns, "annotator_labels")
+        if found := self.first("annotator_labels", ANNOTATORS):
+            return (found,)
+        singles = [
+            column
+            for key, columns in self.by_key.items()
+            for column in columns
+            if re.fullmatch(r"label_?\d+", key) and column != label
+        ]
+        return tuple(singles) if len(singles) > 1 else ()
+
+    def groups(self, taken: set[str | None]) -> tuple[str, ...]:
+        if "group" in self.set:
+            return _several(self.set["group"], self.frame.columns, "group")
+        found = [
+            column
+            for name in GROUPS
+            for key, columns in self.by_key.items()
+            if key == name or (name == "subcase" and key.startswith("subcase_"))
+            for column in columns
+            if column not in taken and self._repeats(column)
+        ]
+        if found:
+            verb = "is a group column" if len(found) == 1 else "are group columns"
+            self.decisions.append(f"{_listed(found)} {verb}.")
+        return tuple(found)
+
+    def _repeats(self, column: str) -> bool:
+        values = self.frame[column]
+        return not values.dtype.is_nested() and values.n_unique() < max(len(values), 2)
+
+
+def _listed(columns: Sequence[str]) -> str:
+    shown = [repr(column) for column in columns[:20]]
+    return ", ".join(shown) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
+
+
+def _is_numeric(values: pl.Series) -> bool:
+    if values.dtype.is_numeric():
+        return True
+    if values.dtype != pl.String:
+        return False
+    filled = values.str.strip_chars().replace("", None).drop_nulls()
+    return len(filled) > 0 and filled.cast(pl.Float64, strict=False).null_count() == 0
+
+
+def _names_parts(values: pl.Series) -> bool:
+    if values.dtype != pl.String:
+        return False
+    return {str(value).strip().lower() for value in values.drop_nulls().unique()} <= set(PARTS)

@@ -1,0 +1,148 @@
+"""The bytes of a file: opened, decompressed by magic number, and checked to be text."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from pathlib import Path
+
+import zstandard
+
+from goldassay.data.provenance import InputFile
+from goldassay.errors import InputError
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_BOM = b"\xef\xbb\xbf"
+_HEAD = 1 << 16
+
+
+def read_bytes(path: Path) -> tuple[bytes, InputFile]:
+    """Read a file whole, decompressing gzip and zstandard, which are known by their first bytes.
+
+    Raises:
+        InputError: The file is missing, may not be read, is empty, or its compression is damaged.
+    """
+    raw = _open(path)
+    entry = InputFile(path.name, hashlib.sha256(raw).hexdigest(), len(raw))
+    data = _decompressed(raw, path)
+    if not data.strip():
+        raise InputError("the file is empty", file=path, mend="give a file with at least one example")
+    return data, entry
+
+
+def read_text(path: Path) -> tuple[bytes, InputFile]:
+    """Read a file of UTF-8 text as bytes, without its byte order mark, checked by `check_text`."""
+    data, entry = read_bytes(path)
+    data = data.removeprefix(_BOM)
+    check_text(data, path)
+    return data, entry
+
+
+def read_head(path: Path, size: int = _HEAD) -> bytes:
+    """Return the first bytes of a file after decompression; as many as can be had of a damaged one."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(size)
+    except OSError as error:
+        raise _unreadable(error, path) from error
+    if raw.startswith(_GZIP):
+        try:
+            return zlib.decompressobj(wbits=31).decompress(raw, size).removeprefix(_BOM)
+        except zlib.error:
+            return b""
+    if raw.startswith(_ZSTD):
+        try:
+            return zstandard.ZstdDecompressor().decompressobj().decompress(raw)[:size].removeprefix(_BOM)
+        except zstandard.ZstdError:
+            return b""
+    return raw.removeprefix(_BOM)
+
+
+def bare_name(path: Path) -> str:
+    """File name in lower case without the endings of compression: `train.tsv` for `Train.tsv.gz`."""
+    name = path.name.lower()
+    for ending in (".gz", ".zst", ".zstd"):
+        name = name.removesuffix(ending)
+    return name
+
+
+def check_text(data: bytes, path: Path) -> None:
+    """Refuse what is not UTF-8 text without NUL bytes.
+
+    Raises:
+        InputError: Names the line of the first bad byte and the command that mends the file.
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf16(data):
+        raise InputError(
+            "the text is UTF-16, not UTF-8",
+            file=path,
+            row=1,
+            mend=f"convert it with: iconv -f UTF-16 -t UTF-8 {path.name} > utf8-{path.name}",
+        )
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise InputError(
+            "the text holds a NUL byte",
+            file=path,
+            row=data.count(b"\n", 0, nul) + 1,
+            mend=f"remove such bytes with: tr -d '\\000' < {path.name} > clean-{path.name}",
+        )
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"the text is not UTF-8 (byte 0x{data[error.start]:02X}), perhaps latin-1 or Windows-1252",
+            file=path,
+            row=data.count(b"\n", 0, error.start) + 1,
+            mend=f"convert it with: iconv -f LATIN1 -t UTF-8 {path.name} > utf8-{path.name}",
+        ) from error
+
+
+def _looks_like_utf16(data: bytes) -> bool:
+    # Without a mark, UTF-16 of mostly Latin text has a NUL in nearly every second byte.
+    head = data[:4096]
+    return len(head) >= 4 and max(head[0::2].count(0), head[1::2].count(0)) > 0.4 * (len(head) / 2)
+
+
+def _open(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(error, path) from error
+
+
+def _unreadable(error: OSError, path: Path) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError("there is no such file", file=path, mend="check the path")
+    if isinstance(error, PermissionError):
+        return InputError("the file may not be read", file=path, mend=f"allow it with: chmod u+r {path.name}")
+    return InputError(f"the file cannot be read ({error.strerror or error})", file=path, mend="check the path")
+
+
+def _decompressed(raw: bytes, path: Path) -> bytes:
+    mend = "copy or download the file again"
+    if raw.startswith(_GZIP):
+        try:
+            return gzip.decompress(raw)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError("the gzip file is damaged or cut short", file=path, mend=mend) from error
+    if raw.startswith(_ZSTD):
+        return _zstd_frames(raw, path, mend)
+    return raw
+
+
+def _zstd_frames(raw: bytes, path: Path, mend: str) -> bytes:
+    parts: list[bytes] = []
+    rest = raw
+    while rest:
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        try:
+            parts.append(frame.decompress(rest))
+        except zstandard.ZstdError as error:
+            raise InputError("the zstandard file is damaged", file=path, mend=mend) from error
+        if not frame.eof:
+            raise InputError("the zstandard file is cut short", file=path, mend=mend)
+        rest = frame.unused_data
+    return b"".join(parts)
