@@ -1,0 +1,157 @@
+"""Certified reference material: a made-up benchmark whose flaws are known, each with its figures.
+
+An assay is checked on material of certified content. An audit must find what the certificate lists, and must find
+nothing in a clean specimen.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.data.specimen.certificate import certify
+from goldassay.data.specimen.flaws import LEANING, copies, draw_copies, plant
+from goldassay.data.specimen.grammar import LABELS, Label, sentence
+from goldassay.data.specimen.rows import PARTS, Part, Row, draw_rows
+from goldassay.errors import InputError
+from goldassay.files import written_together
+
+if TYPE_CHECKING:
+    import os
+
+LEAST_SIZE = 2000
+LEAST_SIZE_CLEAN = 360
+
+SHARE_DUPLICATED = 0.002
+SHARE_CONFLICTING = 0.001
+SHARE_OVERLAPPING = 0.03
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """A made-up benchmark: three tables with the columns id, premise, hypothesis, label, topic and group.
+
+    `certificate` lists what was planted in them; see `goldassay.data.specimen.certificate`.
+    """
+
+    train: pl.DataFrame
+    dev: pl.DataFrame
+    test: pl.DataFrame
+    certificate: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Rows that were copied, as pairs of the copy and the original."""
+
+    duplicates: list[tuple[Row, Row]]
+    conflicting: list[tuple[Row, Row]]
+    overlap: list[tuple[Row, Row]]
+
+
+def make_specimen(size: int = 20_000, seed: int = 0, clean: bool = False) -> Specimen:
+    """Make a specimen of premise/hypothesis pairs that a premise entails, contradicts or leaves open.
+
+    Without flaws, neither sentence of a pair tells anything about the label: it is drawn first, and every label's
+    premises and hypotheses are drawn from the same distribution (see `goldassay.data.specimen.grammar`).
+
+    Args:
+        size: Rows of train; dev and test have a tenth each.
+        seed: Another seed makes another specimen with the same flaws.
+        clean: Plant no flaw.
+
+    Raises:
+        InputError: The size is too small for the flaws, or the seed is negative.
+    """
+    least = LEAST_SIZE_CLEAN if clean else LEAST_SIZE
+    if size < least:
+        kind = "a clean specimen" if clean else "a specimen with its flaws"
+        raise InputError(f"{size} rows are too few for {kind}", mend=f"ask for a size of at least {least}")
+    if seed < 0:
+        raise InputError(f"the seed {seed} is negative", mend="choose one from 0 upwards")
+    rng = Random(f"goldassay specimen {seed}")
+    sizes: dict[Part, int] = {"train": size, "dev": size // 10, "test": size // 10}
+    if clean:
+        rows, copied = draw_rows(rng, sizes, {}), Copies([], [], [])
+    else:
+        rows, copied = _flawed_rows(rng, sizes)
+    for part, members in rows.items():
+        rng.shuffle(members)
+        width = len(str(len(members)))
+        for number, row in enumerate(members, start=1):
+            row.id = f"{part}-{number:0{width}}"
+    tables = {part: _table(members) for part, members in rows.items()}
+    certificate = certify(rows, copied.duplicates, copied.conflicting, copied.overlap, seed=seed, clean=clean)
+    return Specimen(tables["train"], tables["dev"], tables["test"], certificate)
+
+
+def write_specimen(
+    directory: str | os.PathLike[str], size: int = 20_000, seed: int = 0, clean: bool = False
+) -> list[Path]:
+    """Write train.jsonl, dev.jsonl, test.jsonl and certificate.json, all or none; see `make_specimen`.
+
+    Returns:
+        Their paths.
+
+    Raises:
+        InputError: The size is too small for the flaws, or the seed is negative.
+        OutputError: The folder cannot be written to.
+    """
+    specimen = make_specimen(size, seed, clean)
+    with written_together(directory) as aside:
+        for part in PARTS:
+            table: pl.DataFrame = getattr(specimen, part)
+            table.write_ndjson(aside / f"{part}.jsonl")
+        text = json.dumps(specimen.certificate, indent=2)
+        (aside / "certificate.json").write_text(text + "\n", encoding="utf-8")
+    return [Path(directory) / name for name in (*(f"{part}.jsonl" for part in PARTS), "certificate.json")]
+
+
+def _flawed_rows(rng: Random, sizes: dict[Part, int]) -> tuple[dict[Part, list[Row]], Copies]:
+    n_duplicated = copies(sizes["train"], SHARE_DUPLICATED)
+    n_conflicting = copies(sizes["train"], SHARE_CONFLICTING)
+    n_overlapping = copies(sizes["test"], SHARE_OVERLAPPING)
+    to_draw = dict(sizes)
+    to_draw["train"] -= n_duplicated + n_conflicting
+    to_draw["test"] -= n_overlapping
+    rows = draw_rows(rng, to_draw, LEANING)
+    for part in PARTS:
+        plant(rng, rows[part], part, sizes[part])
+    # No original is copied twice: one draw serves all three kinds of copies.
+    originals = draw_copies(rng, rows["train"], n_duplicated + n_conflicting + n_overlapping)
+    rng.shuffle(originals)
+    pools = {label: [row for row in originals if row.label == label] for label in LABELS}
+
+    def take(n: int) -> list[Row]:
+        return [pools[label].pop() for label in LABELS for _ in range(n // len(LABELS))]
+
+    copied = Copies(
+        duplicates=[(replace(row), row) for row in take(n_duplicated)],
+        conflicting=[(replace(row, label=_next_label(row)), row) for row in take(n_conflicting)],
+        overlap=[(replace(row), row) for row in take(n_overlapping)],
+    )
+    rows["train"] += [copy for copy, _ in copied.duplicates + copied.conflicting]
+    rows["test"] += [copy for copy, _ in copied.overlap]
+    return rows, copied
+
+
+def _next_label(row: Row) -> Label:
+    return LABELS[(LABELS.index(row.label) + 1) % len(LABELS)]
+
+
+def _table(rows: list[Row]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "id": [row.id for row in rows],
+            "premise": [row.premise for row in rows],
+            "hypothesis": [sentence(row.frame.format(row.claim)) for row in rows],
+            "label": [row.label for row in rows],
+            "topic": [row.topic for row in rows],
+            "group": [row.group for row in rows],
+        }
+    )
