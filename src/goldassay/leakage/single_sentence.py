@@ -1,0 +1,274 @@
+"""Accuracy that a part of the input gives, against the majority class and against the whole input."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.intervals import Interval, wilson_interval
+from goldassay.resampling import percentile_interval, resample_examples, resample_runs
+from goldassay.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+PAIRED = "paired"
+# The whole input of a dataset of single texts; nothing can be left out of it.
+TEXT = "text"
+
+
+@dataclass(frozen=True)
+class ConditionAccuracy:
+    """What one condition reaches: a row of the report.
+
+    Attributes:
+        condition: Its name.
+        n_runs: R.
+        accuracy: Mean over runs and examples, with its bounds.
+        sd: Standard deviation of the runs' accuracies (ddof 1); NaN for one run.
+        majority: The majority label's share of the test gold.
+        improvement: accuracy - majority, with its bounds.
+        recovered: accuracy / accuracy of the paired condition, with its bounds; NaN where `reason` says why.
+        reason: Why `recovered` has no value, or "".
+    """
+
+    condition: str
+    n_runs: int
+    accuracy: float
+    accuracy_low: float
+    accuracy_high: float
+    sd: float
+    majority: float
+    improvement: float
+    improvement_low: float
+    improvement_high: float
+    recovered: float
+    recovered_low: float
+    recovered_high: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class SingleSentenceReport(Result):
+    """What each condition reaches, in the order given; see `single_sentence_report`.
+
+    Attributes:
+        conditions: One row a condition.
+        maximum: Name of the single-part condition with the largest improvement; None when there is none.
+        n_examples: N.
+        majority_label: The label with the largest share of the test gold.
+        majority: That share, which is also the accuracy of always giving that label.
+        train_majority_label: The most frequent training label; None without training gold.
+        train_majority_accuracy: Test accuracy of always giving it; NaN without training gold.
+        note: What does not apply to this dataset, or "".
+        level: Of the intervals.
+        interval_method: How the intervals were made.
+        seed: Of the bootstrap.
+        n_draws: Of the bootstrap.
+    """
+
+    conditions: tuple[ConditionAccuracy, ...]
+    maximum: str | None
+    n_examples: int
+    majority_label: str
+    majority: float
+    train_majority_label: str | None
+    train_majority_accuracy: float
+    note: str
+    level: float
+    interval_method: str
+    seed: int
+    n_draws: int
+
+    def __getitem__(self, condition: str) -> ConditionAccuracy:
+        for row in self.conditions:
+            if row.condition == condition:
+                return row
+        raise KeyError(condition)
+
+    @property
+    def strongest(self) -> ConditionAccuracy | None:
+        """The row that `maximum` names."""
+        return None if self.maximum is None else self[self.maximum]
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a condition, with the columns of `ConditionAccuracy`."""
+        return pl.DataFrame([asdict(row) for row in self.conditions])
+
+
+def single_sentence_report(
+    correct: Mapping[str, ArrayLike],
+    gold: ArrayLike,
+    *,
+    label_names: Sequence[str] | None = None,
+    train_gold: ArrayLike | None = None,
+    seed: int = 0,
+    n_draws: int = 1000,
+    level: float = 0.95,
+) -> SingleSentenceReport:
+    """Measure how much of the label each condition recovers.
+
+    improvement = accuracy - majority, recovered = accuracy / accuracy of "paired"; values above 1 are legal.
+    Accuracies are means over runs and examples. The majority label is the most frequent of the test gold, the first
+    of equals.
+
+    Intervals answer "with other examples and other seeds": examples are drawn with replacement, by the same draw for
+    all conditions and the majority, and each condition's runs are drawn with replacement of their own, since the
+    seeds of two conditions have nothing in common. The majority label is held fixed while drawing. The accuracy of a
+    single run has a Wilson interval; nothing can be said about its seed noise, and its derived numbers vary with
+    the examples only.
+
+    Args:
+        correct: Condition name to correctness, (R, N) or (N,), in [0, 1]. "paired" is the whole input of pairs,
+            "text" that of single texts; every other name is a part.
+        gold: Test labels as codes, (N,).
+        label_names: Names of the codes; "0", "1", ... without them.
+        train_gold: Training labels as codes, any length.
+        seed: Of the bootstrap.
+        n_draws: Of the bootstrap.
+        level: Of the intervals.
+
+    Raises:
+        InputError: No condition, no examples, lengths that differ, values outside [0, 1], or a negative label.
+
+    Source: Saxon, Wang, Xu and Wang 2023, "PECO"; Owen 2007, "The pigeonhole bootstrap", for drawing both ways.
+    """
+    labels = _labels(gold, "gold")
+    scores = {name: _scores(values, name, labels.size) for name, values in correct.items()}
+    if not scores:
+        raise InputError("no condition was given", mend="give the correctness of one condition or more")
+    counts = np.bincount(labels)
+    majority_code = int(counts.argmax())
+    is_majority = (labels == majority_code).astype(np.float64)
+    draws = _Draws(scores, is_majority, seed, n_draws, level)
+    rows = tuple(_row(name, draws) for name in scores)
+    parts = [row for row in rows if row.condition not in (PAIRED, TEXT)]
+    train_code = None if train_gold is None else int(np.bincount(_labels(train_gold, "train_gold")).argmax())
+    return SingleSentenceReport(
+        conditions=rows,
+        maximum=max(parts, key=lambda row: row.improvement).condition if parts else None,
+        n_examples=labels.size,
+        majority_label=_name(majority_code, label_names),
+        majority=float(is_majority.mean()),
+        train_majority_label=None if train_code is None else _name(train_code, label_names),
+        train_majority_accuracy=float("nan") if train_code is None else float(np.mean(labels == train_code)),
+        note=_note(scores, parts),
+        level=level,
+        interval_method="bootstrap over examples and runs; Wilson for the accuracy of a single run",
+        seed=seed,
+        n_draws=n_draws,
+    )
+
+
+class _Draws:
+    """Accuracies of all conditions and of the majority, as measured and in each draw."""
+
+    def __init__(
+        self,
+        scores: Mapping[str, NDArray[np.float64]],
+        is_majority: NDArray[np.float64],
+        seed: int,
+        n_draws: int,
+        level: float,
+    ) -> None:
+        rng = np.random.default_rng(seed)
+        self.scores = scores
+        self.level = level
+        self.majority = float(is_majority.mean())
+        means = resample_examples(np.vstack([is_majority[np.newaxis], *scores.values()]), rng, n_draws)
+        self.majority_draws = means[:, 0]
+        self.draws: dict[str, NDArray[np.float64]] = {}
+        start = 1
+        for name, values in scores.items():
+            weights = resample_runs(len(values), rng, n_draws)
+            self.draws[name] = (weights * means[:, start : start + len(values)]).sum(axis=1)
+            start += len(values)
+
+    def interval(self, draws: NDArray[np.float64]) -> Interval:
+        return percentile_interval(draws, self.level)
+
+
+def _row(name: str, draws: _Draws) -> ConditionAccuracy:
+    values = draws.scores[name]
+    accuracy = float(values.mean())
+    if len(values) == 1:
+        bounds = wilson_interval(float(values.sum()), values.size, draws.level)
+    else:
+        bounds = draws.interval(draws.draws[name])
+    gain = draws.interval(draws.draws[name] - draws.majority_draws)
+    reason = _why_not_recovered(draws.scores)
+    if reason:
+        recovered, share = float("nan"), Interval(float("nan"), float("nan"))
+    else:
+        recovered = accuracy / float(draws.scores[PAIRED].mean())
+        whole = draws.draws[PAIRED]
+        usable = whole > 0
+        share = draws.interval(draws.draws[name][usable] / whole[usable])
+    return ConditionAccuracy(
+        condition=name,
+        n_runs=len(values),
+        accuracy=accuracy,
+        accuracy_low=max(0.0, bounds.low),
+        accuracy_high=min(1.0, bounds.high),
+        sd=float(values.mean(axis=1).std(ddof=1)) if len(values) > 1 else float("nan"),
+        majority=draws.majority,
+        improvement=accuracy - draws.majority,
+        improvement_low=gain.low,
+        improvement_high=gain.high,
+        recovered=recovered,
+        recovered_low=share.low,
+        recovered_high=share.high,
+        reason=reason,
+    )
+
+
+def _why_not_recovered(scores: Mapping[str, NDArray[np.float64]]) -> str:
+    if TEXT in scores and PAIRED not in scores:
+        return "single texts have no paired condition"
+    if PAIRED not in scores:
+        return "no paired condition was given"
+    if not scores[PAIRED].any():
+        return "the paired accuracy is 0"
+    return ""
+
+
+def _note(scores: Mapping[str, NDArray[np.float64]], parts: Sequence[ConditionAccuracy]) -> str:
+    if parts:
+        return ""
+    if TEXT in scores:
+        return (
+            "the examples are single texts: there is no part of the input to leave out, so leakage from a "
+            "single sentence does not apply; the accuracy is that of the whole text"
+        )
+    return "no condition shows only a part of the input, so leakage from a single sentence was not measured"
+
+
+def _name(code: int, label_names: Sequence[str] | None) -> str:
+    return str(code) if label_names is None else label_names[code]
+
+
+def _labels(values: ArrayLike, what: str) -> NDArray[np.int64]:
+    labels = np.asarray(values)
+    if labels.ndim != 1 or labels.size == 0 or not np.issubdtype(labels.dtype, np.integer):
+        raise InputError(f"{what} must be whole numbers, one an example, and at least one")
+    if labels.min() < 0:
+        raise InputError(f"{what} has negative codes", mend="drop the examples without a label")
+    return labels.astype(np.int64)
+
+
+def _scores(values: ArrayLike, name: str, n: int) -> NDArray[np.float64]:
+    scores = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    if scores.ndim != 2 or scores.shape[1] != n or scores.shape[0] == 0:
+        raise InputError(
+            f"correctness of {name!r} has shape {np.shape(values)}, gold has {n} examples",
+            mend="give (runs, examples) or (examples,) of the same examples",
+        )
+    if not np.all((scores >= 0) & (scores <= 1)):
+        raise InputError(f"correctness of {name!r} has values outside [0, 1]")
+    return scores
