@@ -171,8 +171,8 @@ def _artifacts(rng: np.random.Generator, n_scatter: int) -> dict[str, Any]:
     for label, patterns in _PATTERNS.items():
         rows = []
         for rank, pattern in enumerate(patterns):
-            support = int(40 * 1.7 ** (rank % 5) + 13 * rank)
-            hits = round(support * (0.985 - 0.035 * rank))
+            support = int((40 + 31 * LABELS.index(label)) * 1.7 ** ((rank * 3) % 5) + 13 * rank)
+            hits = round(support * (0.985 - 0.012 * LABELS.index(label) - 0.031 * rank))
             low, high = wilson_bounds(hits, support)
             probability = hits / support
             rows.append(

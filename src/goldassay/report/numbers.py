@@ -43,7 +43,13 @@ def points(value: Any, digits: int = 1) -> str:
 
 def percent(value: Any, digits: int = 1) -> str:
     """A fraction as per cent: .716 is 71.6 %."""
-    return UNDEFINED if number(value) is None else f"{points(value, digits)} %"
+    x = number(value)
+    if x is None:
+        return UNDEFINED
+    # A share that rounds to nothing is not the same as none.
+    if 0 < abs(x) < 0.5 * 10 ** -(digits + 2):
+        return f"< {10.0**-digits:.{digits}f}\N{NO-BREAK SPACE}%"
+    return f"{points(value, digits)}\N{NO-BREAK SPACE}%"
 
 
 def small(value: Any) -> str:
@@ -76,14 +82,20 @@ def with_unit(value: Any, unit: str) -> str:
         return percent(value)
     if unit == "examples":
         return f"{count(value)} examples"
-    return f"{decimal(value, 2)} ×" if unit == "ratio" else decimal(value, 3)
+    return f"{decimal(value, ratio_digits(value))} ×" if unit == "ratio" else decimal(value, 3)
 
 
 def bounds_in(low: Any, high: Any, unit: str) -> str:
     """A headline's interval, in the unit of its value."""
     if unit in ("points", "share"):
         return bounds(low, high)
-    return bounds(low, high, 0 if unit == "examples" else 2, 1.0)
+    return bounds(low, high, 0 if unit == "examples" else ratio_digits(high), 1.0)
+
+
+def ratio_digits(value: Any) -> int:
+    """How many decimals give a ratio about three digits."""
+    size = abs(number(value) or 0.0)
+    return 2 if size < 10 else 1 if size < 100 else 0
 
 
 def whole_cell(value: Any) -> Cell:

@@ -52,8 +52,17 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A picture by its name, and the table behind it; `folded` where the table only spells the picture out."""
+
+    figure: str | None
+    table: Table
+    folded: bool = False
+
+
+@dataclass(frozen=True)
 class Section:
-    """A section: heading, the question it answers, its verdict, notes, pictures by name, tables, explanation.
+    """A section: heading, the question it answers, its verdict, notes, pictures with tables, explanation.
 
     Attributes:
         key: Its anchor, and the name of its explanation's template.
@@ -61,8 +70,8 @@ class Section:
         question: The question it answers, or what it lists.
         verdict: The document's verdict on it, if it is one of the four questions.
         notes: Sentences before the pictures.
-        figures: Names of pictures, in order.
-        tables: Its tables, in order.
+        parts: Pictures and the tables behind them, in order.
+        small: Further tables, narrow enough to stand side by side.
         reason: Why there is nothing to show, if there is nothing.
         explained: Whether there is a "How this is computed".
     """
@@ -72,10 +81,15 @@ class Section:
     question: str
     verdict: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
-    figures: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
+    parts: tuple[Part, ...] = ()
+    small: tuple[Table, ...] = ()
     reason: str = ""
     explained: bool = False
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Every table that has rows, in reading order."""
+        return tuple(table for table in (*(part.table for part in self.parts), *self.small) if table.rows)
 
 
 def mapping(value: Any, *keys: str) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.figures.axes import Scale, horizontal_grid, legend, vertical_grid
-from goldassay.report.figures.svg import Canvas, marker
+from goldassay.report.figures.svg import Canvas, code_width, marker, shortened
 from goldassay.report.numbers import count, number, percent
 from goldassay.report.outline import mapping, records
 from goldassay.report.palette import N_SERIES
@@ -19,14 +19,15 @@ from goldassay.report.palette import N_SERIES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TITLE = "All frequent patterns"
+TITLE = "Patterns that lean to a label"
 CAPTION = (
-    "Each mark is a pattern. To the right: in more examples. Up: says more about its label. Above the dotted curve a "
-    "pattern leans by more than chance; above the dashed line it is strong enough to select. # stands for any one "
+    "Each mark is a pattern. To the right: in more examples. Up: says more about its label. Above the dotted curve "
+    "it leans by more than chance, above the dashed line it is strong enough to be selected. # stands for any one "
     "token."
 )
 
 _MOST = 8
+_Box = tuple[float, float, float, float]
 
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
@@ -113,6 +114,8 @@ def _boundaries(canvas: Canvas, found: Mapping[str, Any], x: Scale, y: Scale) ->
 
 def _strongest(canvas: Canvas, found: Mapping[str, Any], labels: list[str], x: Scale, y: Scale) -> None:
     strongest = mapping(found, "strongest")
+    taken: list[_Box] = []
+    names: list[tuple[float, float, str]] = []
     for label in strongest:
         if label not in labels:
             continue
@@ -123,3 +126,21 @@ def _strongest(canvas: Canvas, found: Mapping[str, Any], labels: list[str], x: S
                 continue
             title = f"{row.get('pattern')} → {label}: {percent(p)} of {count(support)} examples"
             canvas.path(marker(series, x(support), y(p), 4.5), f"f{series % N_SERIES} halo", title)
+            taken.append((x(support) - 6, y(p) - 6, x(support) + 6, y(p) + 6))
+            names.append((x(support), y(p), shortened(str(row.get("pattern")), 0.34 * canvas.width, code_width)))
+    for at, height, name in names:
+        for box in _places(at, height, code_width(name)):
+            inside = x.start <= box[0] and box[2] <= x.end + 12
+            if inside and not any(_overlap(box, other) for other in taken):
+                canvas.text(box[0], height + 4, name, "code lifted")
+                taken.append(box)
+                break
+
+
+def _places(x: float, y: float, width: float) -> tuple[_Box, _Box]:
+    """Where a mark's name may stand: to its right, or else to its left."""
+    return (x + 9, y - 8, x + 9 + width, y + 6), (x - 9 - width, y - 8, x - 9, y + 6)
+
+
+def _overlap(a: _Box, b: _Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.figures.axes import Scale, vertical_grid
-from goldassay.report.figures.svg import Canvas, shortened, text_width
+from goldassay.report.figures.svg import Canvas, code_width, shortened
 from goldassay.report.numbers import bounds, count, number, percent, points
 from goldassay.report.outline import mapping, records
 from goldassay.report.palette import N_SERIES
@@ -33,7 +33,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     if not any(blocks.values()):
         return None
     names = [str(row.get("pattern")) for rows in blocks.values() for row in rows]
-    left = min(max(text_width(name, 14) for name in names) + 12, 0.38 * width)
+    left = min(max(code_width(name) for name in names) + 12, 0.38 * width)
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
     scale = Scale(0, 1, left, width - 60)
     order = [str(name) for name in mapping(document, "dataset").get("label_names") or strongest]
@@ -61,7 +61,7 @@ def _row(canvas: Canvas, scale: Scale, y: float, row: Mapping[str, Any], series:
     p, low, high = (number(row.get(key)) for key in ("probability", "wilson_low", "wilson_high"))
     pattern = str(row.get("pattern"))
     title = f"{pattern} → {label}: {percent(p)} {bounds(low, high)} of {count(row.get('support'))} examples"
-    canvas.text(left - 8, y + 15, shortened(pattern, left - 10, 13.5), "code", "end")
+    canvas.text(left - 8, y + 15, shortened(pattern, left - 10, code_width), "code", "end")
     canvas.bar(left, y + 3, scale(p or 0.0) - left, _ROW - 6, f"f{series % N_SERIES}", title)
     if low is not None and high is not None:
         middle = y + _ROW / 2

@@ -18,7 +18,7 @@ CAPTION = (
     "the commonest label: what is to the right of it was read from the text."
 )
 
-_ROW = 40
+_ROW = 34
 
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
@@ -38,14 +38,17 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
         if v is not None
     ]
     low = max(0.0, min([*values, *majorities]) - 0.06)
-    scale = Scale(low, min(1.0, max(values) + 0.06), left, width - 16)
+    right = width - (132 if width > 500 else 48)
+    scale = Scale(low, min(1.0, max([*values, *majorities]) + 0.03), left, right)
     vertical_grid(canvas, scale, top, bottom, lambda value: points(value, 0), 6 if width > 500 else 4)
     for majority in sorted({round(m, 4) for m in majorities}):
         canvas.line(scale(majority), top - 4, scale(majority), bottom, "rule")
-        canvas.text(scale(majority), top - 9, f"majority {points(majority)}", "small strong", "middle")
+        name = f"majority {points(majority)}"
+        half = text_width(name) / 2
+        canvas.text(min(max(scale(majority), half), width - half), top - 9, name, "small strong", "middle")
     for position, row in enumerate(rows):
         _row(canvas, scale, top + _ROW * (position + 0.5), row)
-    canvas.text((left + width - 16) / 2, bottom + 36, "accuracy (points)", "quiet small", "middle")
+    canvas.text((left + right) / 2, bottom + 36, "accuracy (points)", "quiet small", "middle")
     canvas.height = bottom + 42
     return canvas
 
@@ -60,4 +63,6 @@ def _row(canvas: Canvas, scale: Scale, y: float, row: Mapping[str, Any]) -> None
         canvas.path(f"M{scale(low):.1f} {y - 6:.1f}v12m0 -6H{scale(high):.1f}m0 -6v12", "whisker")
     title = f"{row.get('condition')}: {points(accuracy)} {bounds(low, high)} points"
     canvas.path(marker(0, scale(accuracy), y, 6), "f0 halo", title)
-    canvas.text(scale(accuracy), y - 11, points(accuracy), "small strong", "middle")
+    canvas.text(scale.end + 10, y + 4, points(accuracy), "strong")
+    if canvas.width > 500:
+        canvas.text(scale.end + 46, y + 4, bounds(low, high), "quiet small")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from importlib.resources import files
 
 from goldassay.report.palette import resolved
 
-FONT_SIZE = 13
+FONT_SIZE, CODE_SIZE = 13, 12
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW = set("iljtfrI.,:;'|!()[] `-")
 _BROAD = set("mwMW@%&—")
@@ -37,17 +38,25 @@ def text_width(text: str, size: float = FONT_SIZE) -> float:
         if unicodedata.east_asian_width(character) in "WF":
             units += 1.0
         elif character in _NARROW:
-            units += 0.33
+            units += 0.38
         else:
-            units += 0.86 if character in _BROAD else 0.68 if character.isupper() else 0.56
+            units += 0.92 if character in _BROAD else 0.7 if character.isupper() else 0.61
     return units * size
 
 
-def shortened(text: str, width: float, size: float = FONT_SIZE) -> str:
+def code_width(text: str, size: float = CODE_SIZE) -> float:
+    """About how wide a text is in a monospaced face."""
+    cells = (2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
+    return 0.605 * size * sum(cells)
+
+
+def shortened(text: str, width: float, measure: Callable[[str], float] = text_width) -> str:
     """The text, or as much of it as fits with an ellipsis."""
-    if text_width(text, size) <= width:
+    if measure(text) <= width:
         return text
-    while text and text_width(text + "…", size) > width:
+    # No line holds more characters than pixels; a long text need not be measured letter by letter.
+    text = text[: int(max(width, 1))]
+    while text and measure(text + "…") > width:
         text = text[:-1]
     return text.rstrip() + "…"
 

@@ -15,7 +15,7 @@ from goldassay.report.numbers import (
     whole_cell,
     with_unit,
 )
-from goldassay.report.outline import QUESTIONS, Section, Table, data, mapping, records, text, why_absent
+from goldassay.report.outline import QUESTIONS, Part, Section, Table, data, mapping, records, text, why_absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,6 @@ _CLASSES = {
 def section(document: Mapping[str, Any]) -> Section:
     """The section "Artifacts"."""
     found = mapping(document, "artifacts")
-    tables = (*_strongest(found), _difficulty(found), _coverage_curve(found))
     title, question = QUESTIONS["artifacts"]
     return Section(
         key="artifacts",
@@ -39,8 +38,12 @@ def section(document: Mapping[str, Any]) -> Section:
         question=question,
         verdict=mapping(document, "verdicts", "artifacts"),
         notes=_notes(found),
-        figures=("artifacts_scatter", "artifacts_strongest", "artifacts_difficulty", "artifacts_coverage"),
-        tables=tuple(table for table in tables if table.rows),
+        parts=(
+            Part("artifacts_scatter", Table("", (), ())),
+            Part("artifacts_strongest", _strongest(found)),
+            Part("artifacts_difficulty", _difficulty(found), folded=True),
+            Part("artifacts_coverage", _coverage_curve(found), folded=True),
+        ),
         reason=why_absent(document.get("artifacts")),
         explained=True,
     )
@@ -65,9 +68,9 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
     precision, giveaway = mapping(found, "precision"), mapping(found, "giveaway")
     if number(found.get("coverage")) is not None:
         notes.append(
-            f"The selected patterns occur in {percent(found['coverage'])} of the test examples; following them gets"
-            f" {with_unit(precision.get('value'), 'share')} of those right, and the label is given away in"
-            f" {with_unit(giveaway.get('value'), 'share')} of the test examples."
+            f"The selected patterns occur in {percent(found['coverage'])} of the test examples. Where they agree with"
+            f" each other, the label they name is right in {with_unit(precision.get('value'), 'share')}; guessing by"
+            f" them gains {with_unit(giveaway.get('value'), 'points')} of accuracy over the commonest label."
         )
     control = mapping(found, "control")
     if control:
@@ -79,7 +82,7 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _strongest(found: Mapping[str, Any]) -> tuple[Table, ...]:
+def _strongest(found: Mapping[str, Any]) -> Table:
     by_label = mapping(found, "strongest")
     rows = tuple(
         (
@@ -107,7 +110,7 @@ def _strongest(found: Mapping[str, Any]) -> tuple[Table, ...]:
         "p in test",
         "variants folded in",
     )
-    return (Table("Strongest patterns of each label; # stands for any one token", columns, rows, "patterns"),)
+    return Table("Strongest patterns of each label; # stands for any one token", columns, rows, "patterns")
 
 
 def _difficulty(found: Mapping[str, Any]) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import count, decimal_cell, number, percent_cell, whole_cell
-from goldassay.report.outline import Cell, Section, Table, data, mapping, records, text, why_absent
+from goldassay.report.outline import Cell, Part, Section, Table, data, mapping, records, text, why_absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,21 +14,16 @@ if TYPE_CHECKING:
 def section(document: Mapping[str, Any]) -> Section:
     """The section "Facts"."""
     facts = mapping(document, "facts")
-    tables = (
-        _labels(facts),
-        _lengths(facts),
-        _duplicates(facts),
-        _overlap(facts),
-        _premise_reuse(facts),
-        _dropped(facts),
-    )
     return Section(
         key="facts",
         title="Facts",
         question="What the data are before any question is put to them.",
         notes=_notes(facts),
-        figures=("facts_labels", "facts_lengths"),
-        tables=tuple(table for table in tables if table.rows),
+        parts=(
+            Part("facts_labels", _labels(facts), folded=True),
+            Part("facts_lengths", _lengths(facts), folded=True),
+        ),
+        small=(_duplicates(facts), _overlap(facts), _premise_reuse(facts), _dropped(facts)),
         reason=why_absent(document.get("facts"), "no facts were collected"),
     )
 

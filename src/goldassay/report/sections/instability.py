@@ -14,7 +14,7 @@ from goldassay.report.numbers import (
     points_cell,
     whole_cell,
 )
-from goldassay.report.outline import QUESTIONS, Cell, Section, Table, data, mapping, records, why_absent
+from goldassay.report.outline import QUESTIONS, Cell, Part, Section, Table, data, mapping, records, why_absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ def section(document: Mapping[str, Any]) -> Section:
     """The section "Instability"."""
     found = mapping(document, "instability")
     notes = [str(found["note"])] if found.get("note") else []
-    tables = (_scores(found), _decomposition(found), *_groups(found))
+    first, *others = _groups(found) or (Table("", (), ()),)
     title, question = QUESTIONS["instability"]
     return Section(
         key="instability",
@@ -32,8 +32,12 @@ def section(document: Mapping[str, Any]) -> Section:
         question=question + (" (of the probe)" if found.get("source") == "probe" else ""),
         verdict=mapping(document, "verdicts", "instability"),
         notes=tuple(notes),
-        figures=("instability_runs", "instability_decomposition", "instability_groups"),
-        tables=tuple(table for table in tables if table.rows),
+        parts=(
+            Part("instability_runs", _scores(found)),
+            Part("instability_decomposition", _decomposition(found)),
+            Part("instability_groups", first),
+            *(Part(None, table) for table in others),
+        ),
         reason=why_absent(document.get("instability")),
         explained=True,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import bounds, number, percent, points_cell, whole_cell
-from goldassay.report.outline import QUESTIONS, Cell, Section, Table, mapping, records, text, why_absent
+from goldassay.report.outline import QUESTIONS, Cell, Part, Section, Table, mapping, records, text, why_absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,6 @@ def section(document: Mapping[str, Any]) -> Section:
     if found.get("probe"):
         over = f", over {len(seeds)} seeds" if seeds else ""
         notes.append(f"The probe: {str(found['probe']).rstrip('.')}{over}.")
-    tables = (_conditions(found), _difficulty(found))
     title, question = QUESTIONS["leakage"]
     return Section(
         key="leakage",
@@ -27,8 +26,10 @@ def section(document: Mapping[str, Any]) -> Section:
         question=question,
         verdict=mapping(document, "verdicts", "leakage"),
         notes=tuple(notes),
-        figures=("leakage_conditions", "leakage_difficulty"),
-        tables=tuple(table for table in tables if table.rows),
+        parts=(
+            Part("leakage_conditions", _conditions(found)),
+            Part("leakage_difficulty", _difficulty(found), folded=True),
+        ),
         reason=why_absent(document.get("leakage")),
         explained=True,
     )

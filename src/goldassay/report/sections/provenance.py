@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import count, decimal_cell, number, whole_cell
-from goldassay.report.outline import Cell, Section, Table, data, mapping, records, text
+from goldassay.report.outline import Cell, Part, Section, Table, data, mapping, records, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 def section(document: Mapping[str, Any]) -> Section:
     """The section "What was read"."""
-    tables = (_inputs(document), _settings(document), _environment(document), _timing(document))
     return Section(
         key="inputs",
         title="What was read",
         question="Inputs, decisions, settings and the machine: what it takes to get the same numbers again.",
         notes=_decisions(document),
-        tables=tuple(table for table in tables if table.rows),
+        parts=(Part(None, _inputs(document)),),
+        small=(_settings(document), _environment(document), _timing(document)),
     )
 
 
