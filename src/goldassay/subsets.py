@@ -14,11 +14,9 @@ from goldassay.resampling import percentile_interval, resample_examples, resampl
 from goldassay.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, NDArray
-
-FULL = "full"
 
 
 @dataclass(frozen=True)
@@ -26,29 +24,32 @@ class SubsetAccuracy:
     """Accuracy on one subset: a row of the table.
 
     Attributes:
-        subset: Its name; "full" is all examples.
-        n_examples: How many it has.
-        accuracy: Mean over runs and its examples, with bounds; NaN where `reason` says why.
+        subset: Its name.
+        n: How many examples it has.
+        accuracy: Mean over runs and its examples; NaN where `reason` says why.
+        low: Lower bound of its interval.
+        high: Upper bound.
         sd: Standard deviation of the runs' accuracies (ddof 1); NaN for one run.
         reason: Why there is no accuracy, or "".
     """
 
     subset: str
-    n_examples: int
+    n: int
     accuracy: float
-    accuracy_low: float
-    accuracy_high: float
+    low: float
+    high: float
     sd: float
     reason: str
 
 
 @dataclass(frozen=True)
-class SubsetGap(Result):
-    """Accuracies on subsets and the gap between the first two; see `measure_gap`.
+class SubsetAccuracies(Result):
+    """Accuracies on subsets and the gap between two of them; see `accuracy_by_subset`.
 
     Attributes:
-        subsets: The full set first, then the subsets asked for.
-        delta: Accuracy on the first subset minus that on the second, with its bounds `delta_low`, `delta_high`.
+        subsets: One row a subset, in the order given.
+        gap: The two subsets that `delta` compares.
+        delta: Accuracy on the first of the two minus that on the second, with `delta_low` and `delta_high`.
         reason: Why delta is NaN, or "".
         n_runs: R.
         n_examples: N.
@@ -59,6 +60,7 @@ class SubsetGap(Result):
     """
 
     subsets: tuple[SubsetAccuracy, ...]
+    gap: tuple[str, str]
     delta: float
     delta_low: float
     delta_high: float
@@ -81,61 +83,56 @@ class SubsetGap(Result):
         return pl.DataFrame([asdict(row) for row in self.subsets])
 
 
-def measure_gap(
+def accuracy_by_subset(
     correct: ArrayLike,
-    classes: ArrayLike,
+    subsets: Mapping[str, ArrayLike],
     *,
-    subsets: Sequence[str] = ("easy", "hard"),
+    gap: tuple[str, str] = ("easy", "hard"),
     seed: int = 0,
     n_draws: int = 1000,
     level: float = 0.95,
-) -> SubsetGap:
-    """Accuracy on the full set and on subsets, and delta = accuracy(first) - accuracy(second).
+) -> SubsetAccuracies:
+    """Accuracy on each subset, and delta = accuracy(easy) - accuracy(hard).
 
     Each subset's examples are drawn with replacement among themselves, so that its size stays; the runs are
     drawn with replacement by one draw for all subsets, since the same models answer both. The accuracy of a
-    single run has a Wilson interval. The accuracy on the full set may lie outside the range of the two, as most
-    examples may be in neither.
+    single run has a Wilson interval. The accuracy on the full set may lie outside the range of easy and hard, as
+    most examples may be in neither.
 
     Args:
         correct: Correctness in [0, 1], (R, N) or (N,).
-        classes: Name of the subset that each example is in, (N,).
-        subsets: Names to look at; the gap is between the first two.
+        subsets: Name to mask of the examples in it, (N,).
+        gap: The subsets that delta compares, which share no example.
         seed: Of the bootstrap.
         n_draws: Of the bootstrap.
         level: Of the intervals.
 
     Raises:
-        InputError: Lengths differ, there are no examples, or fewer than two subsets are named.
+        InputError: Lengths differ, there are no examples, or the two subsets of the gap are missing or overlap.
 
     Source: Liu et al. 2020, "HypoNLI", for the gap between easy and hard examples.
     """
     scores = np.atleast_2d(np.asarray(correct, dtype=np.float64))
-    names = np.asarray(classes)
-    if len(subsets) < 2 or FULL in subsets:
-        raise InputError(f"a gap needs two subsets or more, none of them called {FULL!r}")
-    if scores.ndim != 2 or names.shape != (scores.shape[1],) or scores.size == 0:
-        raise InputError(
-            f"correctness has shape {np.shape(correct)}, the subsets of {names.size} examples are given",
-            mend="give both for the same examples",
-        )
+    masks = {name: np.asarray(mask, dtype=bool) for name, mask in subsets.items()}
+    _check(scores, masks, gap)
     rng = np.random.default_rng(seed)
     weights = resample_runs(len(scores), rng, n_draws)
-    parts = {FULL: scores, **{name: scores[:, names == name] for name in subsets}}
+    parts = {name: scores[:, mask] for name, mask in masks.items()}
     draws = {
         name: (weights * resample_examples(part, rng, n_draws)).sum(axis=1) for name, part in parts.items() if part.size
     }
-    rows = tuple(_row(name, part, draws.get(name), level) for name, part in parts.items())
-    first, second = rows[1], rows[2]
-    reason = "; ".join(row.reason for row in (first, second) if row.reason)
+    rows = {name: _row(name, part, draws.get(name), level) for name, part in parts.items()}
+    first, second = gap
+    reason = "; ".join(rows[name].reason for name in gap if rows[name].reason)
     bounds = (
         Interval(float("nan"), float("nan"), level)
         if reason
-        else percentile_interval(draws[first.subset] - draws[second.subset], level)
+        else percentile_interval(draws[first] - draws[second], level)
     )
-    return SubsetGap(
-        subsets=rows,
-        delta=first.accuracy - second.accuracy,
+    return SubsetAccuracies(
+        subsets=tuple(rows.values()),
+        gap=gap,
+        delta=rows[first].accuracy - rows[second].accuracy,
         delta_low=bounds.low,
         delta_high=bounds.high,
         reason=reason,
@@ -148,6 +145,22 @@ def measure_gap(
     )
 
 
+def _check(scores: NDArray[np.float64], masks: Mapping[str, NDArray[np.bool_]], gap: tuple[str, str]) -> None:
+    if scores.ndim != 2 or scores.size == 0:
+        raise InputError(f"correctness has shape {scores.shape}, not (runs, examples) with one or more of each")
+    for name, mask in masks.items():
+        if mask.shape != (scores.shape[1],):
+            raise InputError(
+                f"subset {name!r} is a mask of shape {mask.shape}, correctness has {scores.shape[1]} examples",
+                mend="give both for the same examples",
+            )
+    missing = [name for name in gap if name not in masks]
+    if missing:
+        raise InputError(f"the gap needs a subset called {missing[0]!r}", mend="give its mask, or name others as gap")
+    if bool(np.any(masks[gap[0]] & masks[gap[1]])):
+        raise InputError(f"subsets {gap[0]!r} and {gap[1]!r} overlap", mend="give two that share no example")
+
+
 def _row(name: str, part: NDArray[np.float64], draws: NDArray[np.float64] | None, level: float) -> SubsetAccuracy:
     n_runs, n = part.shape
     if draws is None:
@@ -157,10 +170,10 @@ def _row(name: str, part: NDArray[np.float64], draws: NDArray[np.float64] | None
     bounds = wilson_interval(float(part.sum()), n, level) if single else percentile_interval(draws, level)
     return SubsetAccuracy(
         subset=name,
-        n_examples=n,
+        n=n,
         accuracy=float(part.mean()),
-        accuracy_low=max(0.0, bounds.low),
-        accuracy_high=min(1.0, bounds.high),
+        low=max(0.0, bounds.low),
+        high=min(1.0, bounds.high),
         sd=float("nan") if single else float(part.mean(axis=1).std(ddof=1)),
         reason="",
     )

@@ -37,8 +37,7 @@ def test_definitions():
         assert row.sd == pytest.approx(correct[row.condition].mean(axis=1).std(ddof=1))
         assert row.n_runs == 5
         assert row.reason == ""
-    assert report.maximum == "hypothesis_only"
-    assert report.strongest is report["hypothesis_only"]
+    assert report.maximum is report["hypothesis_only"]
     assert report["paired"].recovered == report["paired"].recovered_low == report["paired"].recovered_high == 1
 
 
@@ -120,7 +119,6 @@ def test_single_texts_say_what_does_not_apply():
     correct, gold = made(rates={"text": 0.7})
     report = single_sentence_report(correct, gold)
     assert report.maximum is None
-    assert report.strongest is None
     assert "does not apply" in report.note
     assert math.isnan(report["text"].recovered)
     assert report["text"].improvement == pytest.approx(correct["text"].mean() - report.majority)

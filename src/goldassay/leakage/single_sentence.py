@@ -60,7 +60,7 @@ class SingleSentenceReport(Result):
 
     Attributes:
         conditions: One row a condition.
-        maximum: Name of the single-part condition with the largest improvement; None when there is none.
+        maximum: The row of the single-part condition with the largest improvement; None when there is none.
         n_examples: N.
         majority_label: The label with the largest share of the test gold.
         majority: That share, which is also the accuracy of always giving that label.
@@ -74,7 +74,7 @@ class SingleSentenceReport(Result):
     """
 
     conditions: tuple[ConditionAccuracy, ...]
-    maximum: str | None
+    maximum: ConditionAccuracy | None
     n_examples: int
     majority_label: str
     majority: float
@@ -91,11 +91,6 @@ class SingleSentenceReport(Result):
             if row.condition == condition:
                 return row
         raise KeyError(condition)
-
-    @property
-    def strongest(self) -> ConditionAccuracy | None:
-        """The row that `maximum` names."""
-        return None if self.maximum is None else self[self.maximum]
 
     def to_frame(self) -> pl.DataFrame:
         """One row a condition, with the columns of `ConditionAccuracy`."""
@@ -152,7 +147,7 @@ def single_sentence_report(
     train_code = None if train_gold is None else int(np.bincount(_labels(train_gold, "train_gold")).argmax())
     return SingleSentenceReport(
         conditions=rows,
-        maximum=max(parts, key=lambda row: row.improvement).condition if parts else None,
+        maximum=max(parts, key=lambda row: row.improvement) if parts else None,
         n_examples=labels.size,
         majority_label=_name(majority_code, label_names),
         majority=float(is_majority.mean()),

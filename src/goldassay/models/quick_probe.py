@@ -45,10 +45,18 @@ class QuickProbe:
     @property
     def description(self) -> str:
         """What the probe is, in one sentence for a report."""
-        return (
-            "The quick probe is a linear model on hashed words and word pairs, for paired texts also on their "
-            "overlap and on words crossed between them; what it reads is a lower bound, and a network may read more."
-        )
+        return f"The quick probe is {self.describe()}; what it reads is a lower bound, and a network may read more."
+
+    def describe(self, paired: bool = True) -> str:
+        """What the probe is, in a clause.
+
+        Args:
+            paired: Whether there are several texts an example.
+        """
+        clause = "a linear model on hashed words and word pairs"
+        if paired:
+            clause += ", for paired texts also on their overlap and on words crossed between them"
+        return clause
 
     def fit(self, features: sparse.csr_matrix, labels: NDArray[np.int64], n_classes: int, seed: int) -> FittedProbe:
         """Train on a bootstrap of the rows.

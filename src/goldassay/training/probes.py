@@ -77,6 +77,16 @@ def train_probes(
     return _run(plan, n_jobs or os.cpu_count() or 1, progress)
 
 
+def describe_probe(train: Dataset, max_rows: int = MAX_ROWS) -> str:
+    """What the probes of `train_probes` are, and on what they are trained, in a clause for a report."""
+    from goldassay.models.quick_probe import QuickProbe
+
+    rows = f"the {len(train):,}"
+    if len(train) > max_rows:
+        rows = f"a fixed random {max_rows:,} of the {len(train):,}"
+    return f"{QuickProbe().describe(len(train.text_columns) > 1)}, trained on a bootstrap of {rows} training rows"
+
+
 @dataclass(frozen=True)
 class _Plan:
     train: Dataset
