@@ -20,10 +20,10 @@ BEFORE_FINAL_SPACES = 4
 
 @compiled
 def _same(text: NDArray[np.uint8], a: int, b: int, length: int) -> bool:
-    for i in range(length):
-        if text[a + i] != text[b + i]:
-            return False
-    return True
+    i = 0
+    while i < length and text[a + i] == text[b + i]:
+        i += 1
+    return i == length
 
 
 @compiled

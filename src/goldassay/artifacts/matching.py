@@ -1,0 +1,107 @@
+"""Which of a table's patterns are in which sentences."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.data.tokenization import TokenizedCorpus
+
+
+@dataclass(frozen=True)
+class PatternTree:
+    """Patterns as a tree of their beginnings; nodes are numbered level by level, children next to each other.
+
+    Attributes:
+        vocabulary: Number of each token that any pattern has.
+        n_distances: Largest gap + 1.
+        n_rows: How many patterns there are.
+        roots: Node of each token as a first one, -1 where none starts so.
+        keys: gap times the vocabulary's size plus token, of each node.
+        child_starts: Where each node's children start; one more at the end.
+        row_starts: Where each node's patterns start in `rows`; one more at the end.
+        rows: Patterns by node.
+    """
+
+    vocabulary: dict[str, int]
+    n_distances: int
+    n_rows: int
+    roots: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    child_starts: NDArray[np.int64]
+    row_starts: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, tokens: pl.Series, gaps: pl.Series) -> PatternTree:
+        """Build it from lists of tokens and of gaps, one each a pattern."""
+        lengths = tokens.list.len().to_numpy().astype(np.int64)
+        flat = tokens.explode() if lengths.size else pl.Series([], dtype=pl.String)
+        words = flat.unique(maintain_order=True)
+        ids = flat.cast(pl.Enum(words)).to_physical().to_numpy().astype(np.int64)
+        flat_gaps = gaps.filter(gaps.list.len() > 0).explode().to_numpy().astype(np.int64)
+        starts = np.concatenate(([0], np.cumsum(lengths)))
+        gap_starts = starts[:-1] - np.arange(lengths.size)
+        node = np.full(lengths.size, -1, np.int64)
+        roots = np.full(len(words), -1, np.int64)
+        keys, parents = [], []
+        n_nodes = 0
+        for level in range(int(lengths.max(initial=0))):
+            reach = np.flatnonzero(lengths > level)
+            key = ids[starts[reach] + level]
+            if level:
+                key = key + flat_gaps[gap_starts[reach] + level - 1] * len(words)
+            size = int(key.max()) + 1
+            distinct, inverse = np.unique(node[reach] * size + key if level else key, return_inverse=True)
+            if level:
+                parents.append(distinct // size)
+            else:
+                roots[distinct] = np.arange(distinct.size)
+            keys.append(distinct % size)
+            node[reach] = n_nodes + inverse
+            n_nodes += distinct.size
+        n_roots = keys[0].size if keys else 0
+        parent = np.concatenate(parents) if parents else np.empty(0, np.int64)
+        child_counts = np.bincount(parent, minlength=n_nodes)
+        return cls(
+            vocabulary=dict(zip(words.to_list(), range(len(words)), strict=True)),
+            n_distances=int(flat_gaps.max(initial=0)) + 1,
+            n_rows=lengths.size,
+            roots=roots,
+            keys=np.concatenate(keys) if keys else np.empty(0, np.int64),
+            child_starts=n_roots + np.concatenate(([0], np.cumsum(child_counts))),
+            row_starts=np.concatenate(([0], np.cumsum(np.bincount(node, minlength=n_nodes)))),
+            rows=np.argsort(node, kind="stable"),
+        )
+
+    def find(self, corpus: TokenizedCorpus) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Sentence and pattern of each match, each once, sorted by sentence and then pattern."""
+        from goldassay.artifacts.matching_kernels import find_patterns
+
+        if not self.n_rows or not corpus.ids.size:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        number = np.fromiter((self.vocabulary.get(word, -1) for word in corpus.vocabulary), np.int32)
+        tokens = number[corpus.ids]
+        tree = (self.n_distances, len(self.vocabulary), self.n_rows, self.roots, self.keys, self.child_starts)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        edges = np.unique(np.linspace(0, len(corpus), 4 * cores + 1).astype(np.int64))
+        with ThreadPoolExecutor(cores) as pool:
+            parts = list(
+                pool.map(
+                    lambda bound: find_patterns(*bound, tokens, corpus.offsets, *tree, self.row_starts, self.rows),
+                    pairwise(edges.tolist()),
+                )
+            )
+        sentences = np.concatenate([part[0] for part in parts])
+        rows = np.concatenate([part[1] for part in parts])
+        both = np.sort(sentences * self.n_rows + rows)
+        return both // self.n_rows, both % self.n_rows

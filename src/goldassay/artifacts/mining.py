@@ -1,0 +1,242 @@
+"""Every gapped pattern of a corpus that is frequent enough, with its count for each label."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.artifacts.label_codes import encode_labels
+from goldassay.artifacts.pattern_table import PatternTable, build_table
+from goldassay.data.tokenization import TokenizedCorpus, Tokenizer, tokenize
+from goldassay.errors import InputError
+from goldassay.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+_TASKS_PER_THREAD = 8
+
+
+def mine_patterns(
+    sentences: Sequence[str],
+    labels: Sequence[Any] | NDArray[Any],
+    max_tokens: int = 3,
+    max_gap: int = 3,
+    min_count: int = 50,
+    tokenizer: Tokenizer = "treebank",
+    n_threads: int | None = None,
+    *,
+    label_names: Sequence[str] | None = None,
+    progress: Progress = silent,
+) -> PatternTable:
+    """Find all patterns of 1 to `max_tokens` tokens with exact gaps, and how often each goes with each label.
+
+    A pattern is an ordered list of tokens, and between each two the exact number of tokens skipped; "A # outdoors"
+    and "A # # outdoors" are different. count(b) is the number of sentences that contain b at least once, count(b,l)
+    the same among those of label l, p(l|b) = count(b,l)/count(b). All with count(b) >= min_count are kept.
+
+    Args:
+        sentences: N strings, any single text of each example.
+        labels: N strings or whole numbers; rows without one (None, "-", "") are left out and counted in `.settings`.
+        max_tokens: 1 to 5.
+        max_gap: Most tokens skipped between two, 0 to 5.
+        min_count: Fewest sentences.
+        tokenizer: "treebank", "whitespace", "characters" or a function (`goldassay.data.tokenization.tokenize`).
+        n_threads: None: as many as there are cores to use. The result does not depend on it.
+        label_names: Order of the labels; None: sorted.
+        progress: Told how many tasks of the count are done.
+
+    Warns:
+        UserWarning: No pattern is frequent enough; the message says which `min_count` would give some.
+
+    Raises:
+        InputError: The lengths differ, or a bound, a label or the tokenizer cannot be used.
+
+    Source: Liu, Zheng, Chang and Sui 2020, "HypoNLI: Exploring the artificial patterns of hypothesis-only bias".
+    """
+    _check_bounds(max_tokens, max_gap, min_count, n_threads)
+    if isinstance(sentences, str):
+        raise InputError("one string was given where a list of sentences is needed", mend="put it into a list")
+    codes, names = encode_labels(labels, label_names, len(sentences))
+    if not names:
+        raise InputError("there is no labelled sentence to mine", mend="give sentences with their labels")
+    n_dropped = int((codes < 0).sum())
+    if n_dropped:
+        sentences = [sentence for sentence, code in zip(sentences, codes, strict=True) if code >= 0]
+        codes = codes[codes >= 0]
+    corpus = tokenize(sentences, tokenizer)
+    mined, largest = count_patterns(
+        corpus, codes, len(names), max_tokens, max_gap, min_count, n_threads, progress=progress
+    )
+    if not mined.counts.size:
+        warnings.warn(_nothing_found(min_count, largest), UserWarning, stacklevel=2)
+    label_counts = np.bincount(codes, minlength=len(names))
+    settings = {
+        "max_tokens": max_tokens,
+        "max_gap": max_gap,
+        "min_count": min_count,
+        "tokenizer": corpus.tokenizer,
+        "n_sentences": len(corpus),
+        "n_dropped": n_dropped,
+        "label_counts": label_counts.tolist(),
+        "n_mined": int(mined.counts.shape[0]),
+    }
+    return build_table(corpus.vocabulary, mined.tokens, mined.gaps, mined.counts, names, settings, tokenizer)
+
+
+@dataclass(frozen=True)
+class MinedPatterns:
+    """Patterns as numbers: tokens (V,M) and gaps (V,M-1), -1 where a pattern has none, and counts (V,K)."""
+
+    tokens: NDArray[np.int32]
+    gaps: NDArray[np.int8]
+    counts: NDArray[np.int32]
+
+
+def count_patterns(
+    corpus: TokenizedCorpus,
+    labels: NDArray[np.int64],
+    n_labels: int,
+    max_tokens: int,
+    max_gap: int,
+    min_count: int,
+    n_threads: int | None = None,
+    *,
+    progress: Progress = silent,
+) -> tuple[MinedPatterns, int]:
+    """Count the patterns of a tokenized corpus: singles and pairs first, then what continues frequent pairs.
+
+    Returns:
+        The patterns with at least `min_count` sentences, in no particular order, and the largest count of any.
+    """
+    from goldassay.artifacts.mining_kernels import count_longer, count_pairs, count_tokens
+
+    support, occurrences = count_tokens(corpus.ids, corpus.offsets, len(corpus.vocabulary))
+    frequent = np.flatnonzero(support >= min_count)
+    # The most frequent first, so that the busiest records lie together.
+    frequent = frequent[np.argsort(-occurrences[frequent], kind="stable")]
+    largest = int(support.max(initial=0))
+    if not frequent.size:
+        return _collected([], max_tokens, n_labels), largest
+    index = _index(corpus, labels, n_labels, frequent, occurrences)
+    singles = np.zeros((frequent.size, n_labels), np.int32)
+    found = [(np.arange(frequent.size, dtype=np.int32)[:, None], np.empty((frequent.size, 0), np.int8), singles)]
+    shared = (
+        index.positions,
+        index.starts,
+        index.tokens,
+        index.sentence_label,
+        index.label_bits,
+        n_labels,
+        max_gap + 1,
+    )
+    # Also for single tokens alone: this pass counts their labels.
+    follows = np.zeros(corpus.ids.size, np.uint8)
+    stages: list[Callable[[int, int], Any]] = [
+        lambda begin, end: count_pairs(begin, end, *shared, min_count, singles, follows)
+    ]
+    if max_tokens > 2:
+        stages.append(lambda begin, end: count_longer(begin, end, *shared, max_tokens, min_count, follows))
+    threads = n_threads or _cores()
+    bounds = _balanced(index.starts, threads * _TASKS_PER_THREAD)
+    done, total = 0, len(stages) * len(bounds)
+    with ThreadPoolExecutor(threads) as pool:
+        for stage in stages:
+            for part in pool.map(lambda bound, run=stage: run(*bound), bounds):
+                found.append(part)
+                done += 1
+                progress(done, total)
+    if max_tokens == 1:
+        found = found[:1]
+    mined = _collected(found, max_tokens, n_labels)
+    names = np.append(frequent, -1).astype(np.int32)
+    return MinedPatterns(names[mined.tokens], mined.gaps, mined.counts), largest
+
+
+@dataclass(frozen=True)
+class _Index:
+    """Where each frequent token is; see `mining_kernels`."""
+
+    tokens: NDArray[np.int32]
+    sentence_label: NDArray[Any]
+    positions: NDArray[Any]
+    starts: NDArray[np.int64]
+    label_bits: int
+
+
+def _index(
+    corpus: TokenizedCorpus,
+    labels: NDArray[np.int64],
+    n_labels: int,
+    frequent: NDArray[np.int64],
+    occurrences: NDArray[np.int64],
+) -> _Index:
+    from goldassay.artifacts.mining_kernels import gather
+
+    rank = np.full(len(corpus.vocabulary), -1, np.int32)
+    rank[frequent] = np.arange(frequent.size, dtype=np.int32)
+    starts = np.concatenate(([0], np.cumsum(occurrences[frequent])))
+    label_bits = max(1, (n_labels - 1).bit_length())
+    small = len(corpus) << label_bits < 2**31 and corpus.ids.size < 2**31
+    tokens = np.empty(corpus.ids.size, np.int32)
+    sentence_label = np.empty(corpus.ids.size, np.int32 if small else np.int64)
+    positions = np.empty(int(starts[-1]), np.int32 if small else np.int64)
+    gather(corpus.ids, corpus.offsets, labels, label_bits, rank, starts, tokens, sentence_label, positions)
+    return _Index(tokens, sentence_label, positions, starts, label_bits)
+
+
+def _balanced(starts: NDArray[np.int64], n_tasks: int) -> list[tuple[int, int]]:
+    """Ranges of tokens with about equally many occurrences each, at most `n_tasks` and none empty."""
+    targets = np.linspace(0, starts[-1], n_tasks + 1)
+    edges = np.unique(np.searchsorted(starts, targets))
+    edges[-1] = starts.size - 1
+    return list(pairwise(np.unique(edges).tolist()))
+
+
+def _collected(
+    parts: list[tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.int32]]], max_tokens: int, n_labels: int
+) -> MinedPatterns:
+    n = sum(counts.shape[0] for _, _, counts in parts)
+    tokens = np.full((n, max_tokens), -1, np.int32)
+    gaps = np.full((n, max_tokens - 1), -1, np.int8)
+    all_counts = np.empty((n, n_labels), np.int32)
+    row = 0
+    for part_tokens, part_gaps, counts in parts:
+        end = row + counts.shape[0]
+        tokens[row:end, : part_tokens.shape[1]] = part_tokens
+        gaps[row:end, : part_gaps.shape[1]] = part_gaps
+        all_counts[row:end] = counts
+        row = end
+    return MinedPatterns(tokens, gaps, all_counts)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _check_bounds(max_tokens: int, max_gap: int, min_count: int, n_threads: int | None) -> None:
+    if not 1 <= max_tokens <= 5:
+        raise InputError(f"max_tokens is {max_tokens}", mend="choose 1 to 5")
+    if not 0 <= max_gap <= 5:
+        raise InputError(f"max_gap is {max_gap}", mend="choose 0 to 5")
+    if min_count < 1:
+        raise InputError(f"min_count is {min_count}", mend="choose 1 or more")
+    if n_threads is not None and n_threads < 1:
+        raise InputError(f"n_threads is {n_threads}", mend="choose 1 or more")
+
+
+def _nothing_found(min_count: int, largest: int) -> str:
+    if not largest:
+        return "no pattern was found: the sentences hold no tokens"
+    return (
+        f"no pattern occurs in min_count={min_count} sentences; the most frequent occurs in {largest}, "
+        f"so min_count={largest} or less would give some"
+    )

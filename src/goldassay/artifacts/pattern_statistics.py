@@ -1,0 +1,109 @@
+"""The numbers of a pattern table, computed column by column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.artifacts.significance import binomial_tail, competency_z
+from goldassay.intervals import wilson_bounds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def displayed(named: pl.Series, tokens: NDArray[np.int32], gaps: NDArray[np.int8]) -> pl.DataFrame:
+    """The columns pattern, tokens and gaps.
+
+    Args:
+        named: Token strings of all patterns, M each, one pattern after the other.
+        tokens: (V,M), -1 where a pattern has no further token.
+        gaps: (V,M-1), -1 likewise.
+    """
+    V, M = tokens.shape
+    between = pl.Series([" " + "# " * gap for gap in range(int(gaps.max(initial=0)) + 1)])
+    columns = {f"t{m}": named.gather(pl.int_range(m, V * M, M, eager=True)) for m in range(M)}
+    columns |= {f"g{m}": pl.Series(gaps[:, m]) for m in range(M - 1)}
+    frame = pl.DataFrame(columns)
+    lengths = (tokens >= 0).sum(axis=1)
+    parts = []
+    for length in range(1, M + 1):
+        part = frame.with_row_index("row").filter(pl.Series(lengths == length))
+        pieces = [pl.col("t0")]
+        for m in range(1, length):
+            pieces += [pl.lit(between).gather(pl.col(f"g{m - 1}").cast(pl.UInt32)), pl.col(f"t{m}")]
+        gap_list = [pl.col(f"g{m}") for m in range(length - 1)]
+        parts.append(
+            part.select(
+                "row",
+                pattern=pl.concat_str(pieces),
+                tokens=pl.concat_list([f"t{m}" for m in range(length)]),
+                gaps=pl.concat_list(gap_list) if gap_list else pl.lit([], dtype=pl.List(pl.Int8)),
+            )
+        )
+    return pl.concat(parts).sort("row").drop("row")
+
+
+def with_statistics(
+    frame: pl.DataFrame, codes: NDArray[np.int64], label_names: tuple[str, ...], settings: dict[str, Any]
+) -> pl.DataFrame:
+    """Add label, given by its position in `label_names` (V,), and what its count says; q_value is not among it."""
+    n = frame["support"].to_numpy().astype(np.float64)
+    k = matrix(frame["counts"], len(label_names))[np.arange(len(codes)), codes].astype(np.float64)
+    label_counts = np.asarray(settings["label_counts"], np.float64)
+    prior = (label_counts / max(label_counts.sum(), 1.0))[codes]
+    low, high = wilson_bounds(k, n)
+    probability = k / n
+    lift = probability / prior
+    pmi = np.log2(lift)
+    values = {
+        "probability": probability,
+        "lift": lift,
+        "pmi": pmi,
+        "lmi": k / max(label_counts.sum(), 1.0) * pmi,
+        "wilson_low": low,
+        "wilson_high": high,
+        "z": competency_z(k, n, prior),
+        "p_value": binomial_tail(k, n, prior),
+    }
+    names = pl.Series(label_names, dtype=pl.String).gather(codes)
+    return frame.with_columns(
+        label=names, **{name: pl.Series(value, dtype=pl.Float64) for name, value in values.items()}
+    )
+
+
+def q_of_all_labels(
+    frame: pl.DataFrame,
+    counts: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    q: NDArray[np.float64],
+    settings: dict[str, Any],
+) -> NDArray[np.float64]:
+    """The q that each label would have beside those tested: that of the next larger p; 1 where p <= the prior."""
+    label_counts = np.asarray(settings["label_counts"], np.float64)
+    prior = label_counts / max(label_counts.sum(), 1.0)
+    support = counts.sum(axis=1)
+    values = np.ones(counts.shape)
+    rows, labels = np.nonzero(counts > support[:, None] * prior)
+    other = labels != codes[rows]
+    rows, labels = rows[other], labels[other]
+    p = binomial_tail(counts[rows, labels], support[rows], prior[labels])
+    tested = frame["p_value"].to_numpy()
+    order = np.argsort(tested, kind="stable")
+    place = np.searchsorted(tested[order], p)
+    values[rows, labels] = np.append(q[order], 1.0)[place]
+    values[np.arange(len(codes)), codes] = q
+    return values
+
+
+def lists(values: NDArray[Any]) -> pl.Series:
+    """Lists of one length, a row each, of whole numbers or floats (V,K)."""
+    kind = pl.Float64 if values.dtype.kind == "f" else pl.Int64
+    return pl.Series(values, dtype=pl.Array(kind, values.shape[1])).cast(pl.List(kind))
+
+
+def matrix(rows: pl.Series, width: int) -> NDArray[Any]:
+    """The array (V,K) whose rows such lists hold."""
+    return rows.explode(empty_as_null=False).to_numpy().reshape(-1, width)

@@ -1,0 +1,323 @@
+"""The mined patterns as a table: statistics, selection, and a file that keeps them with their settings."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.artifacts.label_codes import encode_labels
+from goldassay.artifacts.matching import PatternTree
+from goldassay.artifacts.pattern_statistics import displayed, lists, matrix, q_of_all_labels, with_statistics
+from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
+from goldassay.errors import InputError
+from goldassay.files import written_whole
+from goldassay.multiple_testing import benjamini_hochberg
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+SCHEMA_VERSION = 1
+COLUMNS = (
+    "pattern", "tokens", "gaps", "support", "counts", "label", "probability", "lift", "pmi", "lmi",
+    "wilson_low", "wilson_high", "z", "p_value", "q_value",
+)  # fmt: skip
+# q of every label, so that a row for a second label can be made after the table was cut.
+_Q_OF_LABELS = "q_of_labels"
+_METADATA_KEY = "goldassay.patterns"
+_HTML_ROWS = 20
+# Sentences matched at once when only counts are wanted: bounds the memory for the matches.
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class PatternTable:
+    """Patterns with their counts and what these say about the label; one row a pattern, its most probable label.
+
+    Rows are sorted by support, descending, then by tokens and gaps. Of labels equally probable the first is named.
+
+    Columns of `.to_frame()`: `pattern` (for reading: "#" is a skipped token), `tokens`, `gaps` (tokens skipped
+    between each two), `support` = count(b), `counts` (for each label), `label` l, `probability` = p(l|b), `lift` =
+    p(l|b)/p(l), `pmi` = log2 lift (bits), `lmi` = p(b,l) pmi with p(b,l) = count(b,l)/N, `wilson_low` and
+    `wilson_high` (95 % for p(l|b)), `z` (against p(l)), `p_value` (exact binomial, one-sided), `q_value`
+    (Benjamini-Hochberg over all patterns mined).
+
+    Attributes:
+        label_names: Labels in the order of `counts`.
+        settings: What it was mined with: max_tokens, max_gap, min_count, tokenizer, n_sentences, label_counts,
+            n_mined; and the cuts made since.
+
+    Source: Liu et al. 2020 (patterns); Gardner et al. 2021 (z); Schuster et al. 2019 (lmi).
+    """
+
+    label_names: tuple[str, ...]
+    settings: dict[str, Any]
+    _frame: pl.DataFrame = field(repr=False)
+    _tokenizer: Tokenizer | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return self._frame.height
+
+    def to_frame(self) -> pl.DataFrame:
+        """The table in polars."""
+        return self._frame.drop(_Q_OF_LABELS)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Settings and rows as plain data."""
+        return {
+            "label_names": list(self.label_names),
+            "settings": self.settings,
+            "patterns": self.to_frame().to_dicts(),
+        }
+
+    def select(self, threshold: float) -> PatternTable:
+        """Keep what has p(label|pattern) > threshold (strict); below .5 a pattern gets a row for each such label.
+
+        Warns:
+            UserWarning: The threshold is 1 or more, which keeps nothing.
+
+        Raises:
+            InputError: The threshold is negative or not a number.
+        """
+        if not threshold >= 0:
+            raise InputError(f"the threshold is {threshold}", mend="choose a share from 0 to below 1")
+        if threshold >= 1:
+            import warnings
+
+            warnings.warn(f"a threshold of {threshold} keeps no pattern: no share exceeds 1", UserWarning, stacklevel=2)
+        if threshold >= 0.5:
+            frame = self._frame.filter(pl.col("probability") > threshold)
+        else:
+            frame = self._rows_for_each_label(threshold)
+        return self._cut(frame, threshold=threshold)
+
+    def significant(self, q: float = 0.01) -> PatternTable:
+        """Keep what has q_value <= q: of these a share of about q or less is expected to be chance finds.
+
+        Raises:
+            InputError: q is outside 0 to 1.
+        """
+        if not 0 <= q <= 1:
+            raise InputError(f"q is {q}", mend="choose a share from 0 to 1")
+        return self._cut(self._frame.filter(pl.col("q_value") <= q), q=q)
+
+    def top(self, label: str, k: int = 10, multiword: bool | None = None, min_support: int = 0) -> PatternTable:
+        """The k rows of a label with the highest probability, the more frequent first where equal.
+
+        Args:
+            label: One of `label_names`.
+            k: How many.
+            multiword: True: only patterns of several tokens; False: only single tokens; None: both.
+            min_support: Fewest sentences.
+
+        Raises:
+            InputError: The table has no such label.
+        """
+        if label not in self.label_names:
+            raise InputError(f"there is no label {label!r}", mend=f"choose {', '.join(self.label_names)}")
+        rows = (pl.col("label") == label) & (pl.col("support") >= min_support)
+        if multiword is not None:
+            rows &= (pl.col("tokens").list.len() > 1) == multiword
+        chosen = self._frame.filter(rows).sort("probability", "support", descending=True, maintain_order=True)
+        return self._cut(chosen.head(k))
+
+    def matches(
+        self, sentences: Sequence[str] | TokenizedCorpus, tokenizer: Tokenizer | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Find which rows' patterns are in which sentences.
+
+        Args:
+            sentences: N strings, or a corpus tokenized the same way.
+            tokenizer: The function that the patterns were mined with, if it was one and the table comes from a file.
+
+        Returns:
+            Sentence positions and row positions of the matches (each pair once), sorted by both.
+
+        Raises:
+            InputError: The tokenizer is not the one that the patterns were mined with.
+        """
+        return self._tree.find(self.tokenized(sentences, tokenizer))
+
+    def count_in(
+        self, sentences: Sequence[str], labels: Sequence[Any] | NDArray[Any], tokenizer: Tokenizer | None = None
+    ) -> pl.DataFrame:
+        """Count the same patterns in other data.
+
+        Returns:
+            A row for each row of the table: pattern, label, support, counts (in the order of `label_names`),
+            probability of the row's label there (NaN where the pattern is absent). Unlabelled sentences are left out.
+
+        Raises:
+            InputError: The lengths differ, a label is unknown, or the tokenizer is another one.
+        """
+        codes, _ = encode_labels(labels, self.label_names, len(sentences))
+        corpus = self.tokenized(sentences, tokenizer)
+        K = len(self.label_names)
+        counts = np.zeros((len(self), K), np.int64)
+        for begin in range(0, len(corpus), _BLOCK):
+            part = TokenizedCorpus(
+                corpus.ids, corpus.offsets[begin : begin + _BLOCK + 1], corpus.vocabulary, corpus.tokenizer
+            )
+            at, rows = self._tree.find(part)
+            label = codes[begin + at]
+            cells = rows[label >= 0] * K + label[label >= 0]
+            counts += np.bincount(cells, minlength=counts.size).reshape(counts.shape)
+        support = counts.sum(axis=1)
+        own = counts[np.arange(len(self)), self.label_codes()]
+        with np.errstate(invalid="ignore"):
+            probability = own / support
+        return self._frame.select("pattern", "label").with_columns(
+            support=pl.Series(support), counts=lists(counts), probability=pl.Series(probability)
+        )
+
+    def tokenized(
+        self, sentences: Sequence[str] | TokenizedCorpus, tokenizer: Tokenizer | None = None
+    ) -> TokenizedCorpus:
+        """Tokenize sentences the way the patterns were mined.
+
+        Raises:
+            InputError: Another tokenizer is given, or one is needed that a file cannot hold.
+        """
+        mined_with = self.settings["tokenizer"]
+        if isinstance(sentences, TokenizedCorpus):
+            self._refuse_other(sentences.tokenizer)
+            return sentences
+        chosen = tokenizer or self._tokenizer or (mined_with if mined_with in TOKENIZERS else None)
+        if chosen is None:
+            raise InputError(f"the patterns were mined with the function {mined_with}", mend="pass it as tokenizer")
+        self._refuse_other(tokenizer_name(chosen))
+        return tokenize(sentences, chosen)
+
+    def _refuse_other(self, given: str) -> None:
+        mined_with = self.settings["tokenizer"]
+        if given != mined_with:
+            raise InputError(
+                f"the patterns were mined with tokenizer {mined_with}, not {given}", mend="use the same for both"
+            )
+
+    def label_codes(self) -> NDArray[np.int64]:
+        """Position in `label_names` of each row's label, (V,)."""
+        label_type = pl.Enum(self.label_names)
+        codes: NDArray[np.int64] = self._frame["label"].cast(label_type).to_physical().to_numpy().astype(np.int64)
+        return codes
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a Parquet file that holds its settings.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        about = {"schema_version": SCHEMA_VERSION, "label_names": self.label_names, "settings": self.settings}
+        with written_whole(path) as aside:
+            self._frame.write_parquet(aside, metadata={_METADATA_KEY: json.dumps(about)})
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> PatternTable:
+        """Read a table that `write` wrote.
+
+        Raises:
+            InputError: The file is missing, holds no patterns, or was written by a newer version.
+        """
+        try:
+            metadata = pl.read_parquet_metadata(os.fspath(path))
+            about = json.loads(metadata.get(_METADATA_KEY, "null"))
+            if about is None:
+                raise InputError("this is not a file of patterns", file=path, mend="make one with artifacts mine")
+            if about["schema_version"] > SCHEMA_VERSION:
+                raise InputError(
+                    f"the patterns have schema version {about['schema_version']}, newer than {SCHEMA_VERSION}",
+                    file=path,
+                    mend="update goldassay",
+                )
+            frame = pl.read_parquet(os.fspath(path))
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"cannot be read as patterns ({error})", file=path, mend="check the path") from error
+        return cls(tuple(about["label_names"]), about["settings"], frame)
+
+    def _repr_html_(self) -> str:
+        shown = self.to_frame().head(_HTML_ROWS)
+        names = ("pattern", "support", "label", "probability", "wilson_low", "wilson_high", "z", "q_value")
+        head = "".join(f"<th>{name}</th>" for name in names)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{_cell(row[name])}</td>" for name in names) + "</tr>"
+            for row in shown.iter_rows(named=True)
+        )
+        caption = f"{len(self):,} patterns" + (f", the first {_HTML_ROWS}" if len(self) > _HTML_ROWS else "")
+        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    @cached_property
+    def _tree(self) -> PatternTree:
+        return PatternTree.of(self._frame["tokens"], self._frame["gaps"])
+
+    def _cut(self, frame: pl.DataFrame, **cuts: float) -> PatternTable:
+        return replace(self, _frame=frame, settings=self.settings | cuts)
+
+    def _rows_for_each_label(self, threshold: float) -> pl.DataFrame:
+        rest = self._frame.unique(["tokens", "gaps"], maintain_order=True)
+        counts = matrix(rest["counts"], len(self.label_names))
+        support = rest["support"].to_numpy()
+        # The label the row already has comes out of the same comparison, so no row is lost or doubled.
+        rows, codes = np.nonzero(counts / np.maximum(support, 1)[:, None] > threshold)
+        q = matrix(rest[_Q_OF_LABELS], len(self.label_names))
+        kept = rest.select("pattern", "tokens", "gaps", "support", "counts", _Q_OF_LABELS)[rows]
+        return (
+            with_statistics(kept, codes, self.label_names, self.settings)
+            .with_columns(q_value=pl.Series(q[rows, codes], dtype=pl.Float64))
+            .select(*COLUMNS, _Q_OF_LABELS)
+        )
+
+
+def build_table(
+    vocabulary: Sequence[str],
+    tokens: NDArray[np.int32],
+    gaps: NDArray[np.int8],
+    counts: NDArray[np.int32],
+    label_names: tuple[str, ...],
+    settings: dict[str, Any],
+    tokenizer: Tokenizer | None = None,
+) -> PatternTable:
+    """Make the table from mined numbers.
+
+    Args:
+        vocabulary: The token of each number.
+        tokens: (V,M), -1 where a pattern has no further token.
+        gaps: (V,M-1), -1 likewise.
+        counts: (V,K).
+        label_names: K names.
+        settings: As described for `PatternTable`.
+        tokenizer: The tokenizer itself, needed to match again if it is a function.
+    """
+    used, numbers = np.unique(tokens, return_inverse=True)
+    words = np.array([vocabulary[i] if i >= 0 else "" for i in used.tolist()], dtype=object)
+    by_name = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)
+    rank = np.empty(len(words), np.int64)
+    rank[by_name] = np.arange(len(words))
+    order_of_tokens = np.where(tokens >= 0, rank[numbers.reshape(tokens.shape)], -1)
+    support = counts.sum(axis=1, dtype=np.int64)
+    order = np.lexsort((*gaps.T[::-1], *order_of_tokens.T[::-1], -support))
+    tokens, gaps, support = tokens[order], gaps[order], support[order]
+    label_counts = counts[order].astype(np.int64)
+    named = pl.Series(words[numbers.reshape(tokens.shape)[order].ravel()].tolist(), dtype=pl.String)
+    frame = displayed(named, tokens, gaps).with_columns(support=pl.Series(support), counts=lists(label_counts))
+    codes = label_counts.argmax(axis=1).astype(np.int64)
+    frame = with_statistics(frame, codes, label_names, settings)
+    q = benjamini_hochberg(frame["p_value"].to_numpy())
+    frame = frame.with_columns(
+        q_value=pl.Series(q, dtype=pl.Float64),
+        **{_Q_OF_LABELS: lists(q_of_all_labels(frame, label_counts, codes, q, settings))},
+    )
+    return PatternTable(label_names, settings, frame.select(*COLUMNS, _Q_OF_LABELS), tokenizer)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return html.escape(str(value))
