@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from goldassay.data.dataset import Dataset
+from goldassay.data.facts import DatasetFacts, describe
 from goldassay.data.labels import check_same_labels, require_classes
 from goldassay.data.provenance import InputFile, Provenance
 from goldassay.data.reading import formats, read_dataset
 from goldassay.data.roles import parse_columns
+from goldassay.data.splits import split_disjoint
 
 __all__ = [
     "Dataset",
+    "DatasetFacts",
     "InputFile",
     "Provenance",
     "check_same_labels",
+    "describe",
     "formats",
     "parse_columns",
     "read_dataset",
     "require_classes",
+    "split_disjoint",
 ]

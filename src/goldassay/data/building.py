@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,8 +11,13 @@ from goldassay.data.dataset import Dataset
 from goldassay.data.labels import as_text, clean_labels, nli_names, ordered
 from goldassay.data.provenance import Provenance
 from goldassay.data.roles import PARTS, Roles, assign_roles
-from goldassay.data.table import Table
 from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from goldassay.data.table import Table
 
 EMPTY_TEXT = "text is empty"
 EMPTY_SCORE = "score is empty"
@@ -93,7 +97,7 @@ def _add_ids(draft: _Draft) -> None:
 
 def _ids_with_group(draft: _Draft, ids: pl.Series, column: str) -> pl.Series:
     # Numbers that count within each group, as files in folders do, are made whole by the group's name.
-    for group in draft.roles.groups:
+    for group in (*draft.roles.groups, *([draft.roles.split] if draft.roles.split else [])):
         whole = as_text(draft.table.frame[group]) + "/" + ids
         if whole.null_count() == 0 and whole.n_unique() == len(whole):
             draft.decisions.append(f"Ids in {column!r} repeat across {group!r}; example ids are {group}/{column}.")

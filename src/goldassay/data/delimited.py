@@ -12,13 +12,17 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
 
 _QUOTE, _NEWLINE, _RETURN = 34, 10, 13
 
@@ -94,6 +98,12 @@ def parse_delimited(
     body = data[records.starts[first] :]
     frame = _parsed(body, separator, names, extra, quoted)
     return Delimited(frame.select(names), records.lines[first:], quoted)
+
+
+def head_rows(head: bytes) -> list[list[str]]:
+    """Rows of the first bytes of a tab-separated file without quotation, cut lines left out."""
+    lines = head.replace(b"\r\n", b"\n").decode("utf-8", "replace").split("\n")
+    return [line.split("\t") for line in (lines[:-1] or lines) if line]
 
 
 def _plain_line_ends(data: bytes) -> bytes:

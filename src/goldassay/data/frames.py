@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.data.table import Table
+from goldassay.data.table import Table, stacked
 from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def table_of(data: Any) -> Table:
@@ -23,8 +25,8 @@ def table_of(data: Any) -> Table:
         return Table(data, "polars")
     if isinstance(data, pl.LazyFrame):
         return Table(data.collect(), "polars")
-    if isinstance(data, Mapping):
-        return Table(_frame_of_columns(data), "dict of lists")
+    if isinstance(data, Mapping) and type(data).__module__.split(".")[0] != "datasets":
+        return Table(columns_to_frame(data), "dict of lists")
     if isinstance(data, (list, tuple)):
         return Table(frame_of_records(data), "list of dicts")
     module = type(data).__module__.split(".")[0]
@@ -93,12 +95,17 @@ def _has_surrogate(value: Any) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in _as_text(value) or "")
 
 
-def _frame_of_columns(columns: Mapping[Any, Any]) -> pl.DataFrame:
+def columns_to_frame(columns: Mapping[Any, Any], path: Path | None = None) -> pl.DataFrame:
+    """Turn a dict of equally long lists into columns.
+
+    Raises:
+        InputError: The lists differ in length.
+    """
     lengths = {str(name): len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         text = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise InputError(f"the columns differ in length ({text})", mend="give columns of equal length")
-    return pl.DataFrame([_series(str(name), _plain_list(values), None) for name, values in columns.items()])
+        raise InputError(f"the columns differ in length ({text})", file=path, mend="give columns of equal length")
+    return pl.DataFrame([_series(str(name), _plain_list(values), path) for name, values in columns.items()])
 
 
 def _plain_list(values: Any) -> list[Any]:
@@ -106,17 +113,13 @@ def _plain_list(values: Any) -> list[Any]:
 
 
 def _frame_of_arrow(data: Any) -> pl.DataFrame:
-    frame = pl.from_pandas(data) if type(data).__module__.startswith("pandas") else pl.DataFrame(data)
+    frame = pl.DataFrame(data)
     return frame.rename({name: str(name) for name in frame.columns})
 
 
 def _hub_dataset(data: Any) -> Table:
     if isinstance(data, Mapping):
-        parts = {str(name): _hub_dataset(part) for name, part in data.items()}
-        frame = pl.concat(
-            [part.frame.with_columns(pl.lit(split).alias("split")) for split, part in parts.items()], how="diagonal"
-        )
-        return Table(frame, "datasets", class_names=next(iter(parts.values())).class_names)
+        return stacked({str(part): _hub_dataset(rows) for part, rows in data.items()}, "datasets")
     if not hasattr(data, "with_format"):
         raise InputError("an iterable dataset cannot be audited as it streams", mend="load it without streaming")
     # The formatted view honours a selection or shuffle, which the table beneath does not.

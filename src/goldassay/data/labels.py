@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ import polars as pl
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from goldassay.data.dataset import Dataset
 
 NLI = ("entailment", "neutral", "contradiction")
@@ -120,6 +121,11 @@ def nli_names(labels: Sequence[str]) -> dict[str, str]:
             continue
         return {label: scheme[key] for label, key in keys.items() if scheme[key] != label}
     return {}
+
+
+def is_nli_label(label: str) -> bool:
+    """Whether a text is one of the words for an NLI class, or the dash of a pair without a gold label."""
+    return label.strip().lower() in _WORDS or label.strip() == "-"
 
 
 def ordered(labels: Sequence[str]) -> tuple[str, ...]:

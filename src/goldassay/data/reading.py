@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from goldassay.data.building import build_dataset
-from goldassay.data.dataset import Dataset
-from goldassay.data.readers import NO, Reader, all_readers
+from goldassay.data.readers import all_readers, reader_for
 from goldassay.data.roles import parse_columns
-from goldassay.data.source import bare_name, read_bytes, read_head
-from goldassay.data.table import Table
+from goldassay.data.source import bare_name
 from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.data.dataset import Dataset
+    from goldassay.data.table import Table
 
 
 def read_dataset(
@@ -27,7 +30,8 @@ def read_dataset(
     """Read a dataset from a file, a folder, or the hub.
 
     Args:
-        path: A file (also gzip or zstandard), a folder, or a hub name: `hf://datasets/...` or `user/dataset`.
+        path: A file (also gzip or zstandard), a folder, or a hub name: `hf://datasets/...`, `user/dataset` or
+            `user/dataset:configuration`.
         format: Name of a reader, or "auto" to tell by content; see `formats`.
         name: What to call the dataset; its file name if not given.
         columns: Role to column where names do not tell: `{"premise": "sentence1"}` or "premise=sentence1,...".
@@ -52,7 +56,7 @@ def read_table(path: Path, format: str = "auto") -> Table:  # noqa: A002
     try:
         if not path.exists():
             raise InputError("there is no such file or folder", file=path, mend="check the path")
-        return _chosen(path, format).read(path)
+        return reader_for(path, format).read(path)
     except PermissionError as error:
         raise InputError("it may not be read", file=path, mend=f"allow it with: chmod u+rX {path.name}") from error
 
@@ -66,33 +70,10 @@ def is_hub_name(place: str) -> bool:
     """Whether a path names a dataset on the hub: `hf://...`, or `user/dataset` where no such file or folder is."""
     if place.startswith("hf://"):
         return True
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", place) or Path(place).exists():
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(:[\w.-]+)?", place) or Path(place).exists():
         return False
     # A misspelt file in an existing folder, or one that has a file's ending, was not meant for the hub.
     return not Path(place).parent.is_dir() and not re.search(r"\.[a-z]+\d?$", place.lower())
-
-
-def _chosen(path: Path, format_: str) -> Reader:
-    readers = all_readers()
-    if format_ != "auto":
-        if format_ not in readers:
-            near = get_close_matches(format_, readers, 1)
-            mend = f"did you mean {near[0]!r}?" if near else f"the formats are {', '.join(readers)}"
-            raise InputError(f"there is no format {format_!r}", mend=mend)
-        return readers[format_]
-    head = b"" if path.is_dir() else read_head(path)
-    sureness = {reader_name: reader.recognizes(head, path) for reader_name, reader in readers.items()}
-    best = max(sureness, key=lambda reader_name: sureness[reader_name])
-    if sureness[best] > NO:
-        return readers[best]
-    if path.is_dir():
-        raise InputError(
-            "the folder holds no dataset",
-            file=path,
-            mend="give a file, or a folder with train, dev or test files, pos and neg folders, or a saved dataset",
-        )
-    read_bytes(path)
-    raise InputError("the format is not recognized", file=path, mend=f"force one with --format: {', '.join(readers)}")
 
 
 def _name_of(path: Path) -> str:

@@ -20,13 +20,16 @@ Group
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 ROLES = (
     "premise",
@@ -71,6 +74,7 @@ TEXTS: tuple[str, ...] = (
     "text",
     "sentence",
     "content",
+    "txt",
     "review_text",
     "reviewtext",
     "review",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import zstandard
 
 from goldassay.data.provenance import InputFile
 from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from goldassay.data.provenance import InputFile
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from goldassay.data.provenance import InputFile
 
 
 @dataclass(frozen=True)
@@ -37,3 +41,35 @@ class Table:
     def line_of(self, row: int) -> int:
         """Line of a row (both as the reader of an error message counts, from 1)."""
         return row + 1 if self.lines is None else int(self.lines[row])
+
+
+def stacked(parts: Mapping[str, Table], format_: str, decisions: tuple[str, ...] = ()) -> Table:
+    """One table of several parts, with a column `split` that names them.
+
+    Columns that differ in type become text; names of classes are kept where all parts agree on them.
+    """
+    tables = list(parts.values())
+    named = [_as_written(table, tables).with_columns(pl.lit(part).alias("split")) for part, table in parts.items()]
+    agreed = {
+        column: names
+        for column, names in tables[0].class_names.items()
+        if all(table.class_names.get(column) == names for table in tables)
+    }
+    gathered = dict.fromkeys((*decisions, *(decision for table in tables for decision in table.decisions)))
+    return Table(
+        pl.concat(named, how="diagonal_relaxed"),
+        format_,
+        tuple(file for table in tables for file in table.files),
+        tuple(gathered),
+        agreed,
+        tables[0].roles if all(table.roles == tables[0].roles for table in tables) else {},
+    )
+
+
+def _as_written(table: Table, tables: list[Table]) -> pl.DataFrame:
+    casts = []
+    for column, dtype in table.frame.schema.items():
+        kinds = {other.frame.schema[column] for other in tables if column in other.frame.columns}
+        if len(kinds) > 1 and not dtype.is_nested():
+            casts.append(pl.col(column).cast(pl.String))
+    return table.frame.with_columns(casts)

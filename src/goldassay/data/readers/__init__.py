@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from difflib import get_close_matches
 from functools import cache
-from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
-from goldassay.data.table import Table
+from goldassay.data.source import read_bytes, read_head
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goldassay.data.table import Table
 
 NO = 0
 LAST_RESORT = 1
@@ -43,6 +49,35 @@ class Reader(Protocol):
 def all_readers() -> dict[str, Reader]:
     """Find the readers: name to module, in alphabetical order."""
     found = [
-        cast("Reader", importlib.import_module(f"{__name__}.{module.name}")) for module in pkgutil.iter_modules(__path__)
+        cast("Reader", importlib.import_module(f"{__name__}.{module.name}"))
+        for module in pkgutil.iter_modules(__path__)
     ]
     return {reader.name: reader for reader in sorted(found, key=lambda reader: reader.name)}
+
+
+def reader_for(path: Path, format_: str = "auto") -> Reader:
+    """Find the reader that is surest of a file or folder, or the one that is asked for by name.
+
+    Raises:
+        InputError: No reader has that name, or none recognizes the file.
+    """
+    readers = all_readers()
+    if format_ != "auto":
+        if format_ not in readers:
+            near = get_close_matches(format_, readers, 1)
+            mend = f"did you mean {near[0]!r}?" if near else f"the formats are {', '.join(readers)}"
+            raise InputError(f"there is no format {format_!r}", mend=mend)
+        return readers[format_]
+    head = b"" if path.is_dir() else read_head(path)
+    sureness = {name: reader.recognizes(head, path) for name, reader in readers.items()}
+    best = max(sureness, key=lambda name: sureness[name])
+    if sureness[best] > NO:
+        return readers[best]
+    if path.is_dir():
+        raise InputError(
+            "the folder holds no dataset",
+            file=path,
+            mend="give a file, or a folder with train, dev or test files, with pos and neg folders, or a saved dataset",
+        )
+    read_bytes(path)
+    raise InputError("the format is not recognized", file=path, mend=f"force one with --format: {', '.join(readers)}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from goldassay.data.delimited import parse_delimited
 from goldassay.data.readers import BY_NAME, LIKELY, NO
 from goldassay.data.roles import is_known_column
 from goldassay.data.source import bare_name, read_text
 from goldassay.data.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 name = "csv"
 

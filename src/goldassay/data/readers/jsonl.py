@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +14,9 @@ from goldassay.data.readers import BY_NAME, CERTAIN, NO
 from goldassay.data.source import bare_name, read_text
 from goldassay.data.table import Table
 from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 name = "jsonl"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -10,6 +10,9 @@ import polars as pl
 from goldassay.data.readers import LAST_RESORT, NO
 from goldassay.data.source import bare_name, read_text
 from goldassay.data.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 name = "text"
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from goldassay.data.delimited import parse_delimited
 from goldassay.data.readers import BY_NAME, LIKELY, NO
 from goldassay.data.source import bare_name, read_text
 from goldassay.data.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 name = "tsv"
 

@@ -1,0 +1,134 @@
+"""The plain facts of a dataset, before any question is asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.data.dataset import Dataset
+
+# Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without spaces between words.
+_UNSPACED = r"[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF]"
+
+
+@dataclass(frozen=True)
+class DatasetFacts(Result):
+    """Counts and shares of a training set and, where there is one, a test set.
+
+    Texts are compared as they stand, letter by letter.
+
+    Attributes:
+        n_train: Rows of the training set.
+        n_test: Rows of the test set, or None.
+        label_counts: Split to label to rows; empty for data without classes.
+        lengths: For each split, role and label: n, mean, median and 95th percentile of the length.
+        length_unit: "tokens" (between white space), or "characters" for scripts without spaces.
+        duplicates: Split to `exact`, rows that repeat an earlier row's texts and label, and `conflicting`, rows whose
+            texts also occur with another label.
+        overlap: `rows`, test rows whose texts all stand together in a training row; and for each role, test rows
+            whose text occurs in that role in training; each with n and share. Empty without a test set.
+        premise_reuse: For pairs, split to distinct premises and to the mean and largest number of rows of one.
+        dropped: Split to reason to rows left out.
+    """
+
+    n_train: int
+    n_test: int | None
+    label_counts: Mapping[str, Mapping[str, int]]
+    lengths: list[dict[str, Any]]
+    length_unit: str
+    duplicates: Mapping[str, Mapping[str, int]]
+    overlap: Mapping[str, Mapping[str, float]]
+    premise_reuse: Mapping[str, Mapping[str, float]]
+    dropped: Mapping[str, Mapping[str, int]]
+
+    def to_frame(self) -> pl.DataFrame:
+        """The lengths, one row a split, role and label."""
+        return pl.DataFrame(self.lengths)
+
+
+def describe(train: Dataset, test: Dataset | None = None) -> DatasetFacts:
+    """Count what a dataset holds: labels, lengths, duplicates, overlap of test with training, reuse of premises."""
+    splits = {"train": train} | ({"test": test} if test is not None else {})
+    unit = "characters" if _is_unspaced(train) else "tokens"
+    return DatasetFacts(
+        n_train=len(train),
+        n_test=None if test is None else len(test),
+        label_counts={split: _label_counts(part) for split, part in splits.items() if part.label_names},
+        lengths=[row for split, part in splits.items() for row in _lengths(part, split, unit)],
+        length_unit=unit,
+        duplicates={split: _duplicates(part) for split, part in splits.items()},
+        overlap={} if test is None else _overlap(train, test),
+        premise_reuse={split: _premise_reuse(part) for split, part in splits.items() if part.is_pair},
+        dropped={split: dict(part.provenance.dropped) for split, part in splits.items()},
+    )
+
+
+def _is_unspaced(dataset: Dataset) -> bool:
+    sample = dataset.examples[dataset.text_columns[0]].head(1000)
+    unspaced = int(sample.str.count_matches(_UNSPACED).sum())
+    return 2 * unspaced > int(sample.str.len_chars().sum())
+
+
+def _label_counts(dataset: Dataset) -> dict[str, int]:
+    counts = dict(dataset.examples["label"].value_counts().iter_rows())
+    return {name: int(counts.get(name, 0)) for name in dataset.label_names}
+
+
+def _lengths(dataset: Dataset, split: str, unit: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for role in dataset.text_columns:
+        text = pl.col(role)
+        length = text.str.len_chars() if unit == "characters" else text.str.count_matches(r"\S+")
+        label = pl.col("label") if dataset.label_names else pl.lit(None, pl.String).alias("label")
+        table = (
+            dataset.examples.select(label, length.alias("length"))
+            .group_by("label")
+            .agg(
+                n=pl.len(),
+                mean=pl.col("length").mean(),
+                median=pl.col("length").median(),
+                p95=pl.col("length").quantile(0.95, "linear"),
+            )
+        )
+        found = {row["label"]: row for row in table.to_dicts()}
+        order = [name for name in dataset.label_names if name in found] or list(found)
+        rows.extend({"split": split, "role": role, **found[name]} for name in order)
+    return rows
+
+
+def _duplicates(dataset: Dataset) -> dict[str, int]:
+    texts = list(dataset.text_columns)
+    labelled = "label" in dataset.examples.columns
+    frame = dataset.examples.select([*texts, *(["label"] if labelled else [])])
+    exact = frame.height - frame.n_unique()
+    if not labelled:
+        return {"exact": exact, "conflicting": 0}
+    labels = frame.group_by(texts).agg(n=pl.len(), labels=pl.col("label").n_unique())
+    conflicting = labels.filter(pl.col("labels") > 1)["n"].sum()
+    return {"exact": exact, "conflicting": int(conflicting)}
+
+
+def _overlap(train: Dataset, test: Dataset) -> dict[str, dict[str, float]]:
+    roles = [role for role in test.text_columns if role in train.text_columns]
+    counts: dict[str, int] = {}
+    if roles == list(test.text_columns):
+        counts["rows"] = test.examples.join(train.examples.select(roles).unique(), on=roles, how="semi").height
+    for role in roles:
+        counts[role] = test.examples.join(train.examples.select(role).unique(), on=role, how="semi").height
+    return {what: {"n": n, "share": n / len(test) if len(test) else 0.0} for what, n in counts.items()}
+
+
+def _premise_reuse(dataset: Dataset) -> dict[str, float]:
+    uses = dataset.examples["premise"].value_counts(name="n")["n"]
+    return {
+        "distinct": len(uses),
+        "mean": len(dataset) / len(uses) if len(uses) else 0.0,
+        "max": max(uses.to_list(), default=0),
+    }

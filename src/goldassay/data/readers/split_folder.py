@@ -1,0 +1,83 @@
+"""A folder with a file a part, told by their names: train.tsv, dev.tsv, test.tsv, or shards of them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goldassay.data.readers import LIKELY, NO, reader_for
+from goldassay.data.roles import IDS, PARTS, normalized
+from goldassay.data.source import bare_name
+from goldassay.data.table import Table, stacked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+name = "split-folder"
+
+# In order of preference where a folder holds the same parts in several formats, as SNLI's does.
+_ENDINGS = ("parquet", "arrow", "jsonl", "ndjson", "tsv", "tab", "csv", "txt", "json")
+_SHARD = re.compile(r"-\d{5}-of-\d{5}$")
+
+
+def recognizes(head: bytes, path: Path) -> int:  # noqa: ARG001
+    """A folder with data files of which some name says train, dev or test."""
+    return LIKELY if path.is_dir() and _files(path) else NO
+
+
+def read(path: Path) -> Table:
+    """Read all parts; rows without an id of their own are numbered within their file."""
+    tables: dict[str, Table] = {}
+    shown: list[str] = []
+    for part, files in _files(path).items():
+        read_ones = [_numbered(reader_for(file).read(file)) for file in files]
+        tables[part] = read_ones[0] if len(read_ones) == 1 else _joined(read_ones)
+        shown.extend(f"{file.name} as {part}" for file in files)
+    return stacked(tables, name, (f"Files are read as parts: {', '.join(shown)}.",))
+
+
+def _files(path: Path) -> dict[str, list[Path]]:
+    """Part to its files, of the one format that gives most parts."""
+    by_ending: dict[str, dict[str, list[Path]]] = defaultdict(lambda: defaultdict(list))
+    for folder in (path, path / "data"):
+        if by_ending or not folder.is_dir():
+            continue
+        for file in sorted(folder.iterdir()):
+            stem, _, ending = bare_name(file).rpartition(".")
+            part = _part(stem)
+            if part and ending in _ENDINGS and file.is_file():
+                by_ending[ending][part].append(file)
+    if not by_ending:
+        return {}
+    best = max(by_ending, key=lambda ending: (len(by_ending[ending]), -_ENDINGS.index(ending)))
+    order = {"train": 0, "dev": 1, "test": 2}
+    chosen = by_ending[best]
+    return {part: chosen[part] for part in sorted(chosen, key=lambda part: (order.get(part, 3), part))}
+
+
+def _part(stem: str) -> str | None:
+    words = [word for word in re.split(r"[^a-z0-9]+", _SHARD.sub("", stem)) if word]
+    for word in words:
+        if word in PARTS:
+            rest = [other for other in words[words.index(word) + 1 :] if other in {"matched", "mismatched"}]
+            return "_".join([PARTS[word], *rest])
+    return None
+
+
+def _numbered(table: Table) -> Table:
+    keys = {normalized(column) for column in table.frame.columns}
+    if keys & set(IDS):
+        return table
+    frame = table.frame.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    return Table(frame, table.format, table.files, table.decisions, table.class_names, table.roles)
+
+
+def _joined(tables: list[Table]) -> Table:
+    frame = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
+    if "row" in frame.columns:
+        frame = frame.with_columns(pl.int_range(pl.len()).alias("row"))
+    files = tuple(file for table in tables for file in table.files)
+    return Table(frame, tables[0].format, files, tables[0].decisions, tables[0].class_names, tables[0].roles)

@@ -1,0 +1,177 @@
+"""Splitting a dataset into training and test parts that share no sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from goldassay.data.dataset import Dataset
+
+BRIDGES = "shares a sentence with the other part"
+
+
+def normalized_text(text: str) -> str:
+    """Text as it is compared between parts: without case, with single spaces."""
+    return " ".join(text.casefold().split())
+
+
+def split_disjoint(dataset: Dataset, share: float = 0.2, seed: int = 0) -> tuple[Dataset, Dataset]:
+    """Split into a training and a test part with no sentence in both, whatever its role.
+
+    Rows that share a sentence (compared without case and with single spaces), directly or through others, form a
+    component and stay together. A component that is larger than the test part could never be placed in it, and in
+    NLI data one such component holds most rows, because short hypotheses recur; it is broken up by premise (the
+    first text role), and for each sentence that then stands on both sides, the rows on the side where it is rarer
+    are dropped. What was dropped is counted in each part's provenance. Units are drawn at random, and each goes to
+    the test part while that brings the test part's label counts nearer to `share` of the whole's.
+
+    Args:
+        dataset: What to split.
+        share: Share of the rows that the test part should get, strictly between 0 and 1. Rows dropped are not made
+            up for.
+        seed: Of the order in which units are drawn.
+
+    Returns:
+        The training part and the test part, rows in their old order.
+
+    Raises:
+        InputError: `share` is out of range, or one part would be empty.
+    """
+    if not 0 < share < 1:
+        raise InputError(f"the share of the test part is {share}", mend="give a number between 0 and 1")
+    texts = _text_codes(dataset)
+    components = _components(texts)
+    sizes = np.bincount(components)
+    target = round(share * len(dataset))
+    large = sizes[components] > max(target, 1)
+    units = np.unique(np.where(large, texts[:, 0] + len(sizes), components), return_inverse=True)[1]
+    in_test = _drawn(units, _strata(dataset), share, np.random.default_rng(seed))
+    bridge = _bridges(texts, in_test)
+    _check_filled(dataset, in_test & ~bridge, ~in_test & ~bridge)
+    decision = _decision(int(large.sum()), int(bridge.sum()), share, seed)
+    train = _part(dataset, ~in_test, bridge, "train", decision, dataset.provenance.dropped)
+    return train, _part(dataset, in_test, bridge, "test", decision, {})
+
+
+def _text_codes(dataset: Dataset) -> NDArray[np.int64]:
+    """A code for each distinct sentence, across roles, (N, roles)."""
+    codes: dict[str, int] = {}
+    columns = []
+    for role in dataset.text_columns:
+        distinct = dataset.examples[role].unique(maintain_order=True)
+        of_text = [codes.setdefault(normalized_text(text), len(codes)) for text in distinct]
+        column = dataset.examples[role].replace_strict(distinct, of_text, return_dtype=pl.Int64)
+        columns.append(column.to_numpy())
+    return np.stack(columns, axis=1)
+
+
+def _components(texts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Component of each row, where rows with a sentence in common are linked, (N,)."""
+    if texts.shape[1] == 1:
+        return np.unique(texts[:, 0], return_inverse=True)[1].astype(np.int64)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = int(texts.max()) + 1
+    left = np.repeat(texts[:, 0], texts.shape[1] - 1)
+    right = texts[:, 1:].ravel()
+    links = coo_array((np.ones(len(left), np.int8), (left, right)), shape=(n, n))
+    _, of_text = connected_components(links, directed=False)
+    return np.unique(of_text[texts[:, 0]], return_inverse=True)[1].astype(np.int64)
+
+
+def _strata(dataset: Dataset) -> NDArray[np.int64]:
+    return dataset.labels() if dataset.label_names else np.zeros(len(dataset), np.int64)
+
+
+def _drawn(
+    units: NDArray[np.int64], strata: NDArray[np.int64], share: float, random: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Whether each row goes to the test part, (N,)."""
+    n_units = int(units.max()) + 1
+    order = np.argsort(units, kind="stable")
+    starts = np.searchsorted(units[order], np.arange(n_units + 1))
+    grouped = strata[order].tolist()
+    missing = (share * np.bincount(strata)).tolist()
+    left = sum(missing)
+    chosen = np.zeros(n_units, bool)
+    bounds = starts.tolist()
+    for unit in random.permutation(n_units).tolist():
+        members = grouped[bounds[unit] : bounds[unit + 1]]
+        gain = missing[members[0]] >= 0.5 if len(members) == 1 else _gain(members, missing) > 0
+        if gain:
+            chosen[unit] = True
+            for stratum in members:
+                missing[stratum] -= 1
+            left -= len(members)
+            if left < 0.5 and max(missing) < 0.5:
+                break
+    return chosen[units]
+
+
+def _gain(members: list[int], missing: list[float]) -> float:
+    """By how much taking a unit brings the counts nearer to what is wanted (L1)."""
+    counts: dict[int, int] = {}
+    for stratum in members:
+        counts[stratum] = counts.get(stratum, 0) + 1
+    return sum(abs(missing[stratum]) - abs(missing[stratum] - n) for stratum, n in counts.items())
+
+
+def _bridges(texts: NDArray[np.int64], in_test: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Rows to drop: each sentence on both sides goes from the side where fewer rows hold it, (N,)."""
+    n = int(texts.max()) + 1
+    on_test = np.bincount(texts[in_test].ravel(), minlength=n)
+    on_train = np.bincount(texts[~in_test].ravel(), minlength=n)
+    shared = (on_test > 0) & (on_train > 0)
+    from_test = shared & (on_test <= on_train)
+    from_train = shared & ~from_test
+    drop: NDArray[np.bool_] = np.where(in_test, from_test[texts].any(axis=1), from_train[texts].any(axis=1))
+    return drop
+
+
+def _check_filled(dataset: Dataset, test: NDArray[np.bool_], train: NDArray[np.bool_]) -> None:
+    if not test.any() or not train.any():
+        raise InputError(
+            f"the dataset {dataset.name!r} cannot be split so that no sentence is in both parts",
+            mend="give a test file of its own with --test",
+        )
+
+
+def _decision(n_large: int, n_bridges: int, share: float, seed: int) -> str:
+    how = (
+        f"There was no test part: {share:.0%} of the rows were drawn for it (seed {seed}), "
+        "no sentence being in both parts"
+    )
+    if not n_large:
+        return f"{how}."
+    return (
+        f"{how}; {n_large} rows that hang together through shared sentences were drawn by their first text, "
+        f"and {n_bridges} rows that would have bridged the parts were dropped."
+    )
+
+
+def _part(
+    dataset: Dataset,
+    rows: NDArray[np.bool_],
+    bridge: NDArray[np.bool_],
+    part: str,
+    decision: str,
+    dropped: Mapping[str, int],
+) -> Dataset:
+    lost = int((rows & bridge).sum())
+    provenance = replace(
+        dataset.provenance,
+        decisions=(*dataset.provenance.decisions, decision),
+        dropped={**dropped, **({BRIDGES: lost} if lost else {})},
+    )
+    return replace(dataset.take(rows & ~bridge), name=f"{dataset.name}/{part}", provenance=provenance)
