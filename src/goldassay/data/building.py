@@ -71,11 +71,11 @@ def build_dataset(
         raise InputError(error.problem, file=path, column=error.column, mend=error.mend) from error
     draft = _Draft(table, roles, path, decisions=[*table.decisions, *roles.decisions])
     draft.reason = pl.repeat(None, table.frame.height, dtype=pl.String, eager=True)
+    _add_split(draft)
     _add_ids(draft)
     _add_texts(draft)
     _add_labels(draft, label_names)
     _add_scores(draft)
-    _add_split(draft)
     _add_annotators(draft)
     _add_rest(draft)
     return _finished(draft, name)
@@ -96,9 +96,12 @@ def _add_ids(draft: _Draft) -> None:
 
 
 def _ids_with_group(draft: _Draft, ids: pl.Series, column: str) -> pl.Series:
-    # Numbers that count within each group, as files in folders do, are made whole by the group's name.
-    for group in (*draft.roles.groups, *([draft.roles.split] if draft.roles.split else [])):
-        whole = as_text(draft.table.frame[group]) + "/" + ids
+    # Numbers that count within each group or part, as files in folders do, are made whole by its name.
+    names = {group: as_text(draft.table.frame[group]) for group in draft.roles.groups}
+    if "split" in draft.columns:
+        names["split"] = draft.columns["split"]
+    for group, name in names.items():
+        whole = name + "/" + ids
         if whole.null_count() == 0 and whole.n_unique() == len(whole):
             draft.decisions.append(f"Ids in {column!r} repeat across {group!r}; example ids are {group}/{column}.")
             return whole
@@ -260,7 +263,7 @@ def _add_rest(draft: _Draft) -> None:
 
 
 def _finished(draft: _Draft, name: str) -> Dataset:
-    frame = pl.DataFrame(list(draft.columns.values()))
+    frame = pl.DataFrame([draft.columns.pop("example_id"), *draft.columns.values()])
     dropped: dict[str, int] = {}
     if draft.reason.null_count() < len(draft.reason):
         counts = draft.reason.drop_nulls().value_counts(sort=True, name="n")

@@ -118,10 +118,15 @@ class Dataset:
         present = self.examples["split"].unique(maintain_order=True).to_list()
         order = {"train": 0, "dev": 1, "test": 2}
         names = sorted((name for name in present if name), key=lambda name: (order.get(name, 3), name))
-        return {
-            name: replace(self, examples=self.examples.filter(pl.col("split") == name), name=f"{self.name}/{name}")
-            for name in names
-        }
+        return {name: self._part(name) for name in names}
+
+    def _part(self, name: str) -> Dataset:
+        examples = self.examples.filter(pl.col("split") == name)
+        prefix = f"{name}/"
+        # Ids that were made whole by the name of the part are again those of its own file.
+        if bool(examples["example_id"].str.starts_with(prefix).all()):
+            examples = examples.with_columns(pl.col("example_id").str.strip_prefix(prefix))
+        return replace(self, examples=examples, name=f"{self.name}/{name}")
 
     def __repr__(self) -> str:
         labels = ", ".join(self.label_names) or ("scores" if "label" in self.examples.columns else "unlabelled")

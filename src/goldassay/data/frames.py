@@ -14,6 +14,9 @@ from goldassay.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 def table_of(data: Any) -> Table:
     """Turn an object in memory into a table.
@@ -40,7 +43,9 @@ def table_of(data: Any) -> Table:
     )
 
 
-def frame_of_records(records: Sequence[Any], path: Path | None = None) -> pl.DataFrame:
+def frame_of_records(
+    records: Sequence[Any], path: Path | None = None, lines: NDArray[np.int64] | None = None
+) -> pl.DataFrame:
     """Turn dicts into columns; values of mixed types become text, nested ones their JSON.
 
     Raises:
@@ -55,10 +60,10 @@ def frame_of_records(records: Sequence[Any], path: Path | None = None) -> pl.Dat
                 mend="give every example as one object of named fields",
             )
         names.update(dict.fromkeys(record))
-    return pl.DataFrame([_series(str(name), [record.get(name) for record in records], path) for name in names])
+    return pl.DataFrame([_series(str(name), [record.get(name) for record in records], path, lines) for name in names])
 
 
-def _series(name: str, values: list[Any], path: Path | None) -> pl.Series:
+def _series(name: str, values: list[Any], path: Path | None, lines: NDArray[np.int64] | None = None) -> pl.Series:
     kinds = {type(value) for value in values if value is not None}
     try:
         if kinds <= {str}:
@@ -73,11 +78,11 @@ def _series(name: str, values: list[Any], path: Path | None) -> pl.Series:
             return pl.Series(name, values, dtype=pl.List(pl.String))
         return pl.Series(name, [_as_text(value) for value in values], dtype=pl.String)
     except UnicodeEncodeError as error:
-        row = next(i for i, value in enumerate(values, start=1) if _has_surrogate(value))
+        row = next(i for i, value in enumerate(values) if _has_surrogate(value))
         raise InputError(
             "the text holds half of a surrogate pair, which is no character",
             file=path,
-            row=row,
+            row=row + 1 if lines is None else int(lines[row]),
             column=name,
             mend="write the character itself, or both halves of its escape",
         ) from error

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
+
+from goldassay.data.roles import IDS, normalized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,8 +48,10 @@ class Table:
 def stacked(parts: Mapping[str, Table], format_: str, decisions: tuple[str, ...] = ()) -> Table:
     """One table of several parts, with a column `split` that names them.
 
-    Columns that differ in type become text; names of classes are kept where all parts agree on them.
+    Columns that differ in type become text; names of classes are kept where all parts agree on them; rows without
+    an id of their own are numbered within their part.
     """
+    parts = {part: _numbered(table) for part, table in parts.items()}
     tables = list(parts.values())
     named = [_as_written(table, tables).with_columns(pl.lit(part).alias("split")) for part, table in parts.items()]
     agreed = {
@@ -64,6 +68,13 @@ def stacked(parts: Mapping[str, Table], format_: str, decisions: tuple[str, ...]
         agreed,
         tables[0].roles if all(table.roles == tables[0].roles for table in tables) else {},
     )
+
+
+def _numbered(table: Table) -> Table:
+    if {normalized(column) for column in table.frame.columns} & set(IDS):
+        return table
+    frame = table.frame.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    return replace(table, frame=frame)
 
 
 def _as_written(table: Table, tables: list[Table]) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.data.readers import LIKELY, NO, reader_for
-from goldassay.data.roles import IDS, PARTS, normalized
+from goldassay.data.roles import PARTS
 from goldassay.data.source import bare_name
 from goldassay.data.table import Table, stacked
 
@@ -29,11 +29,11 @@ def recognizes(head: bytes, path: Path) -> int:  # noqa: ARG001
 
 
 def read(path: Path) -> Table:
-    """Read all parts; rows without an id of their own are numbered within their file."""
+    """Read all parts; several files of one part are joined in order of their names."""
     tables: dict[str, Table] = {}
     shown: list[str] = []
     for part, files in _files(path).items():
-        read_ones = [_numbered(reader_for(file).read(file)) for file in files]
+        read_ones = [reader_for(file).read(file) for file in files]
         tables[part] = read_ones[0] if len(read_ones) == 1 else _joined(read_ones)
         shown.extend(f"{file.name} as {part}" for file in files)
     return stacked(tables, name, (f"Files are read as parts: {', '.join(shown)}.",))
@@ -67,17 +67,7 @@ def _part(stem: str) -> str | None:
     return None
 
 
-def _numbered(table: Table) -> Table:
-    keys = {normalized(column) for column in table.frame.columns}
-    if keys & set(IDS):
-        return table
-    frame = table.frame.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
-    return Table(frame, table.format, table.files, table.decisions, table.class_names, table.roles)
-
-
 def _joined(tables: list[Table]) -> Table:
     frame = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
-    if "row" in frame.columns:
-        frame = frame.with_columns(pl.int_range(pl.len()).alias("row"))
     files = tuple(file for table in tables for file in table.files)
     return Table(frame, tables[0].format, files, tables[0].decisions, tables[0].class_names, tables[0].roles)
