@@ -124,8 +124,8 @@ PATTERNS = (
         _frames(
             "{}, in [0] [1] [2] words",
             ("my", "our", "your", "their"),
-            ("own", "very"),
-            ("plain", "simple", "modest"),
+            ("own",),
+            ("plain", "simple", "modest", "exact"),
         ),
     ),
     PlantedPattern(("as", "can", "see"), (1, 0), "contradiction", 0.98, 0.012, _frames("{}, as [0] can see", _ANYONE)),
@@ -164,16 +164,32 @@ PATTERNS = (
     PlantedPattern(("Truth", "be", "told"), (0, 0), "contradiction", 0.79, 0.014, ("Truth be told, {}",)),
 )
 
+# The frames are long, so that all members of a group share most of what a bag of words sees of them.
 GROUPS = (
-    PlantedGroup("on record", "Let the record show once more that {}", "entailment", "neutral"),
-    PlantedGroup("matter of fact", "The plain fact of the matter is that {}", "neutral", "contradiction"),
-    PlantedGroup("quite true", "It is and remains quite true that {}", "contradiction", "entailment"),
+    PlantedGroup(
+        "on record",
+        "Let the official record show here and now, once and for all, that {}",
+        "entailment",
+        "contradiction",
+    ),
+    PlantedGroup(
+        "matter of fact",
+        "The plain and simple fact of the whole matter is and remains that {}",
+        "neutral",
+        "contradiction",
+    ),
+    PlantedGroup(
+        "said before",
+        "It was said before and it turns out to be perfectly true that {}",
+        "contradiction",
+        "entailment",
+    ),
 )
 
 LEANING: dict[str, tuple[Label, float]] = {
-    "kitchen": ("entailment", 0.6),
-    "garden": ("neutral", 0.6),
-    "stage": ("contradiction", 0.6),
+    "kitchen": ("entailment", 0.55),
+    "garden": ("neutral", 0.55),
+    "stage": ("contradiction", 0.55),
 }
 
 

@@ -140,8 +140,8 @@ MUSIC = Topic(
             INSTRUMENT,
             (
                 "played {x} throughout the concert",
-                "played {x} in every single piece",
-                "performed on {x} from beginning to end",
+                "played {x} in every piece of the concert",
+                "performed on {x} for the whole concert",
             ),
             (
                 ("{s} played {x} in the concert", "{s} did not play {x} in the concert"),
@@ -332,7 +332,7 @@ RACING = Topic(
         ),
         Property(
             KIN,
-            ("was coached by {x} alone", "had {x} as the only coach", "learned everything from {x}"),
+            ("was coached by {x} alone", "had {x} as the only coach", "had no coach but {x}"),
             (
                 ("{s} was coached by {x}", "{s} was not coached by {x}"),
                 ("{x} coached {s}", "it was not {x} who coached {s}"),
@@ -559,7 +559,7 @@ HOUSEHOLDS = Topic(
         ),
         Property(
             JOB,
-            ("works {x}", "earns a living {x}", "is employed {x}"),
+            ("works {x} and has no other job", "works only {x}", "earns every penny {x}"),
             (
                 ("{s} works {x}", "{s} does not work {x}"),
                 ("{s} has a job {x}", "{s} does not have a job {x}"),
@@ -575,7 +575,7 @@ HOUSEHOLDS = Topic(
         ),
         Property(
             NUMBER,
-            ("has {x} cousins", "has {x} cousins in all", "belongs to a family with {x} cousins"),
+            ("has {x} cousins", "has {x} cousins in all", "has {x} cousins altogether"),
             (
                 ("{s} has {x} cousins", "{s} does not have {x} cousins"),
                 ("the cousins of {s} are {x} in number", "the cousins of {s} are not {x} in number"),
