@@ -1,0 +1,156 @@
+"""The audit: from a dataset to a report with a verdict for each question."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goldassay.data.facts import describe
+from goldassay.files import output_error
+from goldassay.progress import Steps
+from goldassay.report import Report
+from goldassay.results import to_plain
+from goldassay.settings import Settings
+from goldassay.studies.audit.artifacts import audit_artifacts
+from goldassay.studies.audit.environment import describe_environment
+from goldassay.studies.audit.examples import example_table
+from goldassay.studies.audit.inputs import describe_input, load_inputs
+from goldassay.studies.audit.instability import audit_instability, read_given_runs
+from goldassay.studies.audit.leakage import audit_leakage, train_and_store
+from goldassay.studies.audit.verdicts import not_measurable
+from goldassay.version import __version__
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["audit"]
+
+SHIFT_REASON = "One dataset alone cannot tell whether a score holds on another distribution."
+
+
+def audit(
+    train: Any,
+    test: Any = None,
+    runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    seed: int | None = None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    label_names: Sequence[str] | None = None,
+    format: str = "auto",  # noqa: A002
+    settings: Settings | None = None,
+    quiet: bool = True,
+) -> Report:
+    """Audit a benchmark: facts, artifacts, leakage, instability, and a verdict for each question.
+
+    Args:
+        train: The training part: a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or
+            list of dicts.
+        test: The evaluation part, likewise. Without it the data's own test part is used, or a share of the rows is set
+            apart such that no sentence stands in both parts.
+        runs: Predictions of trained models on the evaluation part: a path or several.
+        seed: Of everything that draws at random; by default that of the settings, 0.
+        out: Where the evidence (the quick probes' runs) is kept as it is made, in `out/runs`. Without it the
+            evidence is kept only until the report is made.
+        columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
+        label_names: The labels that may occur, in order; any other is refused. By default those of the data.
+        format: The format of the files, where their content does not say it.
+        settings: Everything else that can be set; by default `Settings()`.
+        quiet: Show no progress.
+
+    Returns:
+        The report; it shows itself in a notebook, and `.save(directory)` writes its files.
+
+    Raises:
+        InputError: The data cannot be read or audited; the message says where and how to mend it.
+    """
+    started = datetime.now(UTC)
+    settings = settings or Settings()
+    if seed is not None:
+        settings = settings.model_copy(update={"seed": seed})
+    steps = Steps(quiet)
+    with ExitStack() as stack:
+        evidence = _evidence_directory(out, stack)
+        with steps.step("reading the data"):
+            training, evaluation, decisions = load_inputs(
+                train, test, columns=columns, label_names=label_names, file_format=format, settings=settings
+            )
+            given = [] if runs is None else read_given_runs(_as_list(runs), evaluation)
+        with steps.step("counting the facts"):
+            facts = describe(training, evaluation)
+        with steps.step("mining patterns") as progress:
+            artifacts = audit_artifacts(training, evaluation, facts.length_unit, settings, progress)
+        with steps.step("training quick probes") as progress:
+            try:
+                probes = train_and_store(training, evaluation, settings, evidence, progress)
+            except KeyboardInterrupt:
+                if out is None:
+                    raise
+                raise KeyboardInterrupt(f"the runs finished so far are kept in {evidence}") from None
+        with steps.step("measuring leakage"):
+            leakage = audit_leakage(probes, training, evaluation, artifacts.classes, settings)
+        with steps.step("measuring instability"):
+            instability = audit_instability(given or probes, "runs" if given else "probe", settings)
+    shift = not_measurable(
+        SHIFT_REASON, "Evaluate the same runs on data from elsewhere before claiming that the score generalises."
+    )
+    document = {
+        "schema": "goldassay.report",
+        "schema_version": 1,
+        "goldassay_version": __version__,
+        "title": f"Audit of {evaluation.name}",
+        "verdicts": {
+            "artifacts": artifacts.verdict.to_dict(),
+            "leakage": leakage.verdict.to_dict(),
+            "instability": instability.verdict.to_dict(),
+            "shift": shift.to_dict(),
+        },
+        "dataset": {
+            "name": training.name,
+            "label_names": list(training.label_names),
+            "text_columns": list(training.text_columns),
+            "conditions": [each.condition for each in probes],
+        },
+        "inputs": [describe_input("train", training), describe_input("test", evaluation, decisions)],
+        "facts": facts.to_dict(),
+        "artifacts": artifacts.section,
+        "leakage": leakage.section,
+        "instability": instability.section,
+        "shift": {"reason": SHIFT_REASON},
+        "settings": settings.model_dump(mode="json"),
+        "environment": describe_environment(),
+        "timing": {
+            "started": started.isoformat(timespec="seconds"),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": {name: round(seconds, 3) for name, seconds in steps.seconds.items()},
+        },
+    }
+    tables = {
+        **artifacts.tables,
+        **leakage.tables,
+        **instability.tables,
+        "examples": example_table(evaluation, artifacts.classes, probes),
+    }
+    return Report(document=to_plain(document), tables=tables)
+
+
+def _as_list(runs: Any) -> list[Any]:
+    return list(runs) if isinstance(runs, (list, tuple)) else [runs]
+
+
+def _evidence_directory(out: str | os.PathLike[str] | None, stack: ExitStack) -> Path:
+    """Where runs are stored as they are made; tried before the work starts, so that a minute is not lost."""
+    if out is None:
+        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="goldassay-")))
+    directory = Path(out) / "runs"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise output_error(error, Path(out)) from error
+    return directory

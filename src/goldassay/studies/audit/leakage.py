@@ -1,0 +1,120 @@
+"""The audit's second question: how much of the label can be read from a part of the input?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.leakage import single_sentence_report
+from goldassay.models import QuickProbe
+from goldassay.results import to_plain
+from goldassay.runs import read_runs, write_runs
+from goldassay.studies.audit.verdicts import Verdict, judge_leakage, not_measurable
+from goldassay.subsets import accuracy_by_subset
+from goldassay.training import train_probes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from goldassay.data import Dataset
+    from goldassay.progress import Progress
+    from goldassay.runs import Runs
+    from goldassay.settings import Settings
+
+NOTE = (
+    "A quick probe is a lower bound: what it reads from a part of the input, a stronger model reads too. Where the "
+    "paired probe is weak, the share recovered is inflated; the verdict therefore rests on the improvement over the "
+    "majority."
+)
+
+
+@dataclass(frozen=True)
+class LeakageFindings:
+    """The section of the report, its tables, and the verdict."""
+
+    section: dict[str, Any]
+    tables: dict[str, pl.DataFrame]
+    verdict: Verdict
+
+
+def train_and_store(
+    train: Dataset, test: Dataset, settings: Settings, directory: Path, progress: Progress
+) -> list[Runs]:
+    """Train the quick probes of every condition and seed, store each as it is done, and read them back.
+
+    What is read back is what anybody else's tool would read: nothing passes from training to the measures but the
+    evidence on disk.
+    """
+    written: dict[str, list[Path]] = {}
+    seeds = range(settings.seed, settings.seed + settings.leakage.seeds)
+    for run in train_probes(train, test, seeds=seeds, progress=progress):
+        written.setdefault(run.condition, []).extend(write_runs(run, directory))
+    return [read_runs(paths, condition=condition) for condition, paths in written.items()]
+
+
+def audit_leakage(
+    runs: list[Runs],
+    train: Dataset,
+    test: Dataset,
+    classes: NDArray[np.str_],
+    settings: Settings,
+) -> LeakageFindings:
+    """Compare what probes of a part of the input get right with the whole input and with the majority.
+
+    Args:
+        runs: The probes' runs, one entry a condition.
+        train: The training part.
+        test: The evaluation part.
+        classes: The difficulty class of each test example, (N,).
+        settings: Holds the limits.
+    """
+    correct = {each.condition: each.scores for each in runs}
+    gold = test.labels()
+    report = single_sentence_report(
+        correct, gold, label_names=test.label_names, train_gold=train.labels(), seed=settings.seed
+    )
+    subsets = {
+        "full": classes == classes,
+        "easy": classes == "easy",
+        "hard": classes == "hard",
+    }
+    difficulty = pl.concat(
+        [
+            accuracy_by_subset(scores, subsets, seed=settings.seed)
+            .to_frame()
+            .select(pl.lit(condition).alias("condition"), pl.all())
+            for condition, scores in correct.items()
+        ]
+    )
+    section = {
+        "probe": QuickProbe().description,
+        "seeds": [int(seed) for seed in runs[0].seeds],
+        "conditions": report.to_frame().to_dicts(),
+        "difficulty": difficulty.to_dicts(),
+        "note": NOTE,
+    }
+    best = report.maximum
+    if best is None:
+        verdict = not_measurable(
+            "Each example is a single text: it has no premise and hypothesis of which one could be left out.",
+            "Nothing to do for this question; look at the artifacts.",
+        )
+    else:
+        verdict = judge_leakage(
+            condition=best.condition,
+            accuracy=best.accuracy,
+            majority=best.majority,
+            improvement=best.improvement,
+            low=best.improvement_low,
+            high=best.improvement_high,
+            n_seeds=best.n_runs,
+            n_test=len(test),
+            limits=settings.verdicts.leakage,
+        )
+    tables = {"leakage": report.to_frame(), "leakage_by_difficulty": difficulty}
+    return LeakageFindings(to_plain(section), tables, verdict)
