@@ -129,33 +129,29 @@ def count_patterns(
     index = _index(corpus, labels, n_labels, frequent, occurrences)
     singles = np.zeros((frequent.size, n_labels), np.int32)
     found = [(np.arange(frequent.size, dtype=np.int32)[:, None], np.empty((frequent.size, 0), np.int8), singles)]
-    shared = (
-        index.positions,
-        index.starts,
-        index.tokens,
-        index.sentence_label,
-        index.label_bits,
-        n_labels,
-        max_gap + 1,
-    )
-    # Also for single tokens alone: this pass counts their labels.
-    follows = np.zeros(corpus.ids.size, np.uint8)
-    stages: list[Callable[[int, int], Any]] = [
-        lambda begin, end: count_pairs(begin, end, *shared, min_count, singles, follows)
-    ]
-    if max_tokens > 2:
-        stages.append(lambda begin, end: count_longer(begin, end, *shared, max_tokens, min_count, follows))
+    n_distances = max_gap + 1 if max_tokens > 1 else 0
+    shared = (*index.arrays, n_labels, n_distances, min_count)
     threads = n_threads or _cores()
     bounds = _balanced(index.starts, threads * _TASKS_PER_THREAD)
-    done, total = 0, len(stages) * len(bounds)
+    n_stages = 1 + (max_tokens > 2)
     with ThreadPoolExecutor(threads) as pool:
-        for stage in stages:
-            for part in pool.map(lambda bound, run=stage: run(*bound), bounds):
-                found.append(part)
-                done += 1
-                progress(done, total)
-    if max_tokens == 1:
-        found = found[:1]
+
+        def counted(stage: int, count: Callable[[tuple[int, int]], Any]) -> list[Any]:
+            parts = []
+            for part in pool.map(count, bounds):
+                parts.append(part)
+                progress((stage * len(bounds)) + len(parts), n_stages * len(bounds))
+            return parts
+
+        pairs = counted(0, lambda bound: count_pairs(*bound, *shared, singles))
+        if max_tokens > 1:
+            found += [part[:3] for part in pairs]
+        if max_tokens > 2:
+            tokens, gaps, _, sizes = (np.concatenate(column) for column in zip(*pairs, strict=True))
+            pair_starts = np.searchsorted(tokens[:, 0], np.arange(frequent.size + 1))
+            found += counted(
+                1, lambda bound: count_longer(*bound, *shared, max_tokens, pair_starts, tokens, gaps, sizes)
+            )
     mined = _collected(found, max_tokens, n_labels)
     names = np.append(frequent, -1).astype(np.int32)
     return MinedPatterns(names[mined.tokens], mined.gaps, mined.counts), largest
@@ -165,11 +161,15 @@ def count_patterns(
 class _Index:
     """Where each frequent token is; see `mining_kernels`."""
 
-    tokens: NDArray[np.int32]
-    sentence_label: NDArray[Any]
+    words: NDArray[np.int32]
     positions: NDArray[Any]
+    marks: NDArray[Any]
     starts: NDArray[np.int64]
     label_bits: int
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        return self.words, self.positions, self.marks, self.starts, self.label_bits
 
 
 def _index(
@@ -179,18 +179,21 @@ def _index(
     frequent: NDArray[np.int64],
     occurrences: NDArray[np.int64],
 ) -> _Index:
-    from goldassay.artifacts.mining_kernels import gather
+    from goldassay.artifacts.mining_kernels import END, RARE, gather
 
-    rank = np.full(len(corpus.vocabulary), -1, np.int32)
+    if frequent.size >= END:
+        raise InputError(f"{frequent.size} tokens are frequent enough, too many", mend="raise min_count")
+    rank = np.full(len(corpus.vocabulary), RARE, np.int32)
     rank[frequent] = np.arange(frequent.size, dtype=np.int32)
     starts = np.concatenate(([0], np.cumsum(occurrences[frequent])))
     label_bits = max(1, (n_labels - 1).bit_length())
-    small = len(corpus) << label_bits < 2**31 and corpus.ids.size < 2**31
-    tokens = np.empty(corpus.ids.size, np.int32)
-    sentence_label = np.empty(corpus.ids.size, np.int32 if small else np.int64)
-    positions = np.empty(int(starts[-1]), np.int32 if small else np.int64)
-    gather(corpus.ids, corpus.offsets, labels, label_bits, rank, starts, tokens, sentence_label, positions)
-    return _Index(tokens, sentence_label, positions, starts, label_bits)
+    size = corpus.ids.size + len(corpus)
+    kind = np.int32 if max(len(corpus) << label_bits, size) < 2**31 else np.int64
+    words = np.empty(size, np.int32)
+    positions = np.empty(int(starts[-1]), kind)
+    marks = np.empty(int(starts[-1]), kind)
+    gather(corpus.ids, corpus.offsets, labels, label_bits, rank, starts, words, positions, marks)
+    return _Index(words, positions, marks, starts, label_bits)
 
 
 def _balanced(starts: NDArray[np.int64], n_tasks: int) -> list[tuple[int, int]]:

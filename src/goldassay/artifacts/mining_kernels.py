@@ -1,12 +1,14 @@
 """Compiled loops that count gapped patterns, one first token at a time.
 
 No hash table: the occurrences of each frequent token are gathered, and whatever follows them is counted in dense
-arrays, one record for each distance and next token. A record holds the last sentence counted (a pattern counts
-once a sentence) and a count for each label. `follows` marks, for each position, the distances at which it starts a
-frequent pair; only these can continue a longer pattern, since no pattern is more frequent than its parts.
+arrays, one record for each next token and distance. A record holds the last sentence counted (a pattern counts once
+a sentence) and a count for each label. No pattern is more frequent than its parts; so what continues a pattern must,
+with each of its last two tokens, form a frequent pair, and each position remembers at which distances it starts one.
 
-Words used here: D is max_gap + 1, a distance d in 1..D is gap + 1, F is the number of frequent tokens, K of labels.
-`sentence_label` is the sentence's number shifted left by `label_bits`, plus the label.
+Words used here: D is max_gap + 1; a distance d in 1..D is gap + 1; F is the number of frequent tokens, K of labels;
+a cell, token D + d - 1, is a next token at a distance. `words` holds every token's frequent rank in its lower bits
+(`RARE` where it has none), and above them `follows`, the distances (bit d-1) at which it starts a frequent pair;
+each sentence ends with `END`. A mark is a sentence's number shifted left by `label_bits`, plus its label.
 """
 
 from __future__ import annotations
@@ -20,8 +22,12 @@ from goldassay.compiled import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+TOKEN_BITS = 24
+TOKEN = (1 << TOKEN_BITS) - 1
+RARE = TOKEN
+END = TOKEN - 1
+
 _NEW = -1
-_FREQUENT = -2
 
 
 @compiled
@@ -50,33 +56,37 @@ def gather(
     label_bits: int,
     rank: NDArray[np.int32],
     starts: NDArray[np.int64],
-    tokens: NDArray[np.int32],
-    sentence_label: NDArray[Any],
+    words: NDArray[np.int32],
     positions: NDArray[Any],
+    marks: NDArray[Any],
 ) -> None:
-    """Fill `tokens` (frequent rank, else -1), `sentence_label` and the `positions` of each frequent token.
+    """Fill `words`, and the position in them and the mark of each occurrence of a frequent token.
 
     Args:
         ids: Token numbers of all sentences.
         offsets: Where each sentence starts (N+1,).
         labels: Label of each sentence (N,).
         label_bits: Bits that a label takes.
-        rank: Frequent rank of each token number, -1 where it is rare.
-        starts: Where each frequent token's positions start (F+1,).
-        tokens: Output, as long as `ids`.
-        sentence_label: Output, as long as `ids`.
-        positions: Output, one for each occurrence of a frequent token.
+        rank: Frequent rank of each token number, `RARE` where it has none.
+        starts: Where each frequent token's occurrences start (F+1,).
+        words: Output, as long as `ids` and one more for each sentence.
+        positions: Output, one for each occurrence of a frequent token, by token and ascending.
+        marks: Output, likewise.
     """
     filled = starts[:-1].copy()
+    at = 0
     for s in range(offsets.size - 1):
         mark = (s << label_bits) | labels[s]
         for p in range(offsets[s], offsets[s + 1]):
             token = rank[ids[p]]
-            tokens[p] = token
-            sentence_label[p] = mark
-            if token >= 0:
-                positions[filled[token]] = p
+            words[at] = token
+            if token != RARE:
+                positions[filled[token]] = at
+                marks[filled[token]] = mark
                 filled[token] += 1
+            at += 1
+        words[at] = END
+        at += 1
 
 
 @compiled
@@ -93,54 +103,54 @@ def _with_room(table: NDArray[Any], rows: int) -> NDArray[Any]:
 def count_pairs(
     begin: int,
     end: int,
+    words: NDArray[np.int32],
     positions: NDArray[Any],
+    marks: NDArray[Any],
     starts: NDArray[np.int64],
-    tokens: NDArray[np.int32],
-    sentence_label: NDArray[Any],
     label_bits: int,
     n_labels: int,
     n_distances: int,
     min_count: int,
     single_counts: NDArray[np.int32],
-    follows: NDArray[np.uint8],
-) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.int32]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.int32], NDArray[np.int64]]:
     """Count the single tokens `begin` to `end` and the pairs that start with one of them.
 
-    `single_counts` (F,K) and `follows` are filled for these tokens.
+    Fills `single_counts` (F,K) and what `words` says about follows, both for these tokens only.
 
     Returns:
-        The frequent pairs: tokens (V,2), gaps (V,1), counts (V,K).
+        The frequent pairs, by first token: tokens (V,2), gaps (V,1), counts (V,K), and occurrences (V,1).
     """
     n_frequent = starts.size - 1
     stride = n_labels + 1
     label_mask = (1 << label_bits) - 1
-    records = np.zeros(n_distances * n_frequent * stride, sentence_label.dtype)
+    records = np.zeros(n_distances * n_frequent * stride, marks.dtype)
     records[::stride] = _NEW
     touched = np.empty(n_distances * n_frequent, np.int64)
     out_tokens = np.empty((256, 2), np.int32)
     out_gaps = np.empty((256, 1), np.int8)
     out_counts = np.empty((256, n_labels), np.int32)
+    out_sizes = np.empty((256, 1), np.int64)
     n_out = 0
     for a in range(begin, end):
         n_touched = 0
-        last = sentence_label[positions[starts[a]]] - 1
+        last = -1
         for i in range(starts[a], starts[a + 1]):
             p = positions[i]
-            here = sentence_label[p]
+            here = marks[i]
             label = here & label_mask
             if here != last:
                 last = here
                 single_counts[a, label] += 1
-            for d in range(1, n_distances + 1):
-                q = p + d
-                if q >= tokens.size or sentence_label[q] != here:
-                    break
-                c = tokens[q]
-                if c < 0:
+            for d in range(n_distances):
+                c = words[p + 1 + d] & TOKEN
+                if c >= END:
+                    if c == END:
+                        break
                     continue
-                record = ((d - 1) * n_frequent + c) * stride
-                if records[record] != here:
-                    if records[record] == _NEW:
+                record = (c * n_distances + d) * stride
+                seen = records[record]
+                if seen != here:
+                    if seen == _NEW:
                         touched[n_touched] = record
                         n_touched += 1
                     records[record] = here
@@ -149,66 +159,76 @@ def count_pairs(
         for i in range(n_touched):
             record = touched[i]
             total = 0
-            for k in range(n_labels):
-                total += records[record + 1 + k]
+            for k in range(record + 1, record + stride):
+                total += records[k]
             if total >= min_count:
                 out_tokens = _with_room(out_tokens, n_out + 1)
                 out_gaps = _with_room(out_gaps, n_out + 1)
                 out_counts = _with_room(out_counts, n_out + 1)
+                out_sizes = _with_room(out_sizes, n_out + 1)
                 out_tokens[n_out, 0] = a
-                out_tokens[n_out, 1] = (record // stride) % n_frequent
-                out_gaps[n_out, 0] = (record // stride) // n_frequent
+                out_tokens[n_out, 1] = (record // stride) // n_distances
+                out_gaps[n_out, 0] = (record // stride) % n_distances
                 for k in range(n_labels):
                     out_counts[n_out, k] = records[record + 1 + k]
+                out_sizes[n_out, 0] = 0
+                # From here to the end of this token: which pair it became, and below zero.
+                records[record] = n_before - n_out - 2
                 n_out += 1
-                records[record] = _FREQUENT
         if n_out > n_before:
             for i in range(starts[a], starts[a + 1]):
                 p = positions[i]
-                here = sentence_label[p]
                 bits = 0
-                for d in range(1, n_distances + 1):
-                    q = p + d
-                    if q >= tokens.size or sentence_label[q] != here:
-                        break
-                    if tokens[q] >= 0 and records[((d - 1) * n_frequent + tokens[q]) * stride] == _FREQUENT:
-                        bits |= 1 << (d - 1)
-                follows[p] = bits
+                for d in range(n_distances):
+                    c = words[p + 1 + d] & TOKEN
+                    if c >= END:
+                        if c == END:
+                            break
+                        continue
+                    pair = records[(c * n_distances + d) * stride]
+                    if pair < _NEW:
+                        bits |= 1 << d
+                        out_sizes[n_before - pair - 2, 0] += 1
+                words[p] |= bits << TOKEN_BITS
         for i in range(n_touched):
             records[touched[i]] = _NEW
-            records[touched[i] + 1 : touched[i] + stride] = 0
-    return out_tokens[:n_out], out_gaps[:n_out], out_counts[:n_out]
+            for k in range(touched[i] + 1, touched[i] + stride):
+                records[k] = 0
+    return out_tokens[:n_out], out_gaps[:n_out], out_counts[:n_out], out_sizes[:n_out, 0]
 
 
 @compiled
-def _may_follow(follows: NDArray[np.uint8], q: int, d: int, n_distances: int) -> int:
-    """Distances (as bits) at which a pattern that ends at q, a distance d after its last but one, may go on.
+def _may_follow(words: NDArray[np.int32], q: int, reach: int, n_distances: int) -> int:
+    """Distances (as bits) at which a pattern may go on that ends at q, `reach` after its last token but one.
 
-    The last token must start a frequent pair there, and so must the last but one, where its reach is that far.
+    The last token must start a frequent pair there, and so must the last but one, where D reaches that far.
     """
-    in_reach = (1 << (n_distances - d)) - 1
-    return follows[q] & ((follows[q - d] >> d) | ~in_reach)
+    near = (1 << (n_distances - reach)) - 1
+    return (words[q] >> TOKEN_BITS) & ((words[q - reach] >> (TOKEN_BITS + reach)) | ~near)
 
 
 @compiled
 def count_longer(
     begin: int,
     end: int,
+    words: NDArray[np.int32],
     positions: NDArray[Any],
+    marks: NDArray[Any],
     starts: NDArray[np.int64],
-    tokens: NDArray[np.int32],
-    sentence_label: NDArray[Any],
     label_bits: int,
     n_labels: int,
     n_distances: int,
-    max_tokens: int,
     min_count: int,
-    follows: NDArray[np.uint8],
+    max_tokens: int,
+    pair_starts: NDArray[np.int64],
+    pair_tokens: NDArray[np.int32],
+    pair_gaps: NDArray[np.int8],
+    pair_sizes: NDArray[np.int64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.int32]]:
     """Count the patterns of 3 to `max_tokens` tokens that start with one of the tokens `begin` to `end`.
 
-    Depth first: a frequent pattern's occurrences (the positions of its last token) are set aside and extended
-    before its sibling's, so that memory holds one path of the tree and not a level.
+    Depth first: a frequent pattern's occurrences (where its last token is) are set aside and extended before its
+    sibling's, so that memory holds one path of the tree and not a level.
 
     Returns:
         The frequent ones: tokens (V,max_tokens), -1 where there is none; gaps (V,max_tokens-1), -1 where there is
@@ -217,107 +237,95 @@ def count_longer(
     n_frequent = starts.size - 1
     stride = n_labels + 1
     label_mask = (1 << label_bits) - 1
-    records = np.zeros(n_distances * n_frequent * stride, sentence_label.dtype)
+    records = np.zeros(n_distances * n_frequent * stride, marks.dtype)
     records[::stride] = _NEW
     touched = np.empty(n_distances * n_frequent, np.int64)
-    slot = np.full(n_distances * n_frequent, -1, np.int64)
+    # Where the next occurrence of a cell's node goes in the arena; -1 where the cell has no node now.
+    goal = np.full(n_distances * n_frequent, -1, np.int64)
+    distance_of = np.zeros(64, np.int64)
+    for d in range(6):
+        distance_of[1 << d] = d
     out_tokens = np.empty((1024, max_tokens), np.int32)
     out_gaps = np.empty((1024, max_tokens - 1), np.int8)
     out_counts = np.empty((1024, n_labels), np.int32)
     n_out = 0
-    # Nodes of the tree that wait: length of the pattern, its last distance and token, its occurrences in `arena`.
-    nodes = np.empty((1024, 5), np.int64)
-    arena = np.empty((4096, 1), positions.dtype)
+    # Nodes of the tree that wait: length of the pattern, its last cell, its occurrences from and to in the arena.
+    nodes = np.empty((1024, 4), np.int64)
+    arena = np.empty((4096, 2), positions.dtype)
     path_tokens = np.full(max_tokens, -1, np.int32)
     path_gaps = np.full(max_tokens - 1, -1, np.int8)
     for a in range(begin, end):
         path_tokens[0] = a
-        n_nodes = 0
-        # The frequent pairs of this token become the first nodes.
-        n_children = 0
-        for i in range(starts[a], starts[a + 1]):
-            p = positions[i]
-            bits = follows[p]
-            d = 1
-            while bits:
-                if bits & 1:
-                    cell = (d - 1) * n_frequent + tokens[p + d]
-                    if slot[cell] < 0:
-                        slot[cell] = n_children
-                        nodes = _with_room(nodes, n_children + 1)
-                        nodes[n_children, 0] = 2
-                        nodes[n_children, 1] = d
-                        nodes[n_children, 2] = tokens[p + d]
-                        nodes[n_children, 4] = 0
-                        n_children += 1
-                    nodes[slot[cell], 4] += 1
-                bits >>= 1
-                d += 1
-        if n_children == 0:
-            continue
+        n_nodes = pair_starts[a + 1] - pair_starts[a]
+        nodes = _with_room(nodes, n_nodes)
         top = 0
-        for j in range(n_children):
+        for j in range(n_nodes):
+            pair = pair_starts[a] + j
+            cell = pair_tokens[pair, 1] * n_distances + pair_gaps[pair, 0]
+            nodes[j, 0] = 2
+            nodes[j, 1] = cell
+            nodes[j, 2] = top
+            goal[cell] = top
+            top += pair_sizes[pair]
             nodes[j, 3] = top
-            top += nodes[j, 4]
-            nodes[j, 4] = nodes[j, 3]
         arena = _with_room(arena, top)
-        for i in range(starts[a], starts[a + 1]):
-            p = positions[i]
-            bits = follows[p]
-            d = 1
-            while bits:
-                if bits & 1:
-                    j = slot[(d - 1) * n_frequent + tokens[p + d]]
-                    arena[nodes[j, 4], 0] = p + d
-                    nodes[j, 4] += 1
-                bits >>= 1
-                d += 1
-        for j in range(n_children):
-            slot[(nodes[j, 1] - 1) * n_frequent + nodes[j, 2]] = -1
-        n_nodes = n_children
+        if n_nodes > 0:
+            for i in range(starts[a], starts[a + 1]):
+                p = positions[i]
+                bits = words[p] >> TOKEN_BITS
+                while bits:
+                    low = bits & -bits
+                    bits ^= low
+                    d = distance_of[low]
+                    cell = (words[p + 1 + d] & TOKEN) * n_distances + d
+                    arena[goal[cell], 0] = p + 1 + d
+                    arena[goal[cell], 1] = marks[i]
+                    goal[cell] += 1
+            for j in range(n_nodes):
+                goal[nodes[j, 1]] = -1
         while n_nodes > 0:
             n_nodes -= 1
             length = nodes[n_nodes, 0]
-            reach = nodes[n_nodes, 1]
-            path_tokens[length - 1] = nodes[n_nodes, 2]
+            reach = nodes[n_nodes, 1] % n_distances + 1
+            path_tokens[length - 1] = nodes[n_nodes, 1] // n_distances
             path_gaps[length - 2] = reach - 1
-            first = nodes[n_nodes, 3]
-            past = nodes[n_nodes, 4]
-            if past - first < min_count:
-                continue
+            first = nodes[n_nodes, 2]
+            past = nodes[n_nodes, 3]
             n_touched = 0
             for i in range(first, past):
                 q = arena[i, 0]
-                bits = _may_follow(follows, q, reach, n_distances)
-                here = sentence_label[q]
+                here = arena[i, 1]
                 label = here & label_mask
-                d = 1
+                bits = _may_follow(words, q, reach, n_distances)
                 while bits:
-                    if bits & 1:
-                        record = ((d - 1) * n_frequent + tokens[q + d]) * stride
-                        if records[record] != here:
-                            if records[record] == _NEW:
-                                touched[n_touched] = record
-                                n_touched += 1
-                            records[record] = here
-                            records[record + 1 + label] += 1
-                    bits >>= 1
-                    d += 1
+                    low = bits & -bits
+                    bits ^= low
+                    d = distance_of[low]
+                    record = ((words[q + 1 + d] & TOKEN) * n_distances + d) * stride
+                    seen = records[record]
+                    if seen != here:
+                        if seen == _NEW:
+                            touched[n_touched] = record
+                            n_touched += 1
+                        records[record] = here
+                        records[record + 1 + label] += 1
             n_children = 0
             for i in range(n_touched):
                 record = touched[i]
                 total = 0
-                for k in range(n_labels):
-                    total += records[record + 1 + k]
+                for k in range(record + 1, record + stride):
+                    total += records[k]
                 if total >= min_count:
                     cell = record // stride
                     out_tokens = _with_room(out_tokens, n_out + 1)
                     out_gaps = _with_room(out_gaps, n_out + 1)
                     out_counts = _with_room(out_counts, n_out + 1)
-                    out_tokens[n_out] = path_tokens
-                    out_gaps[n_out] = path_gaps
-                    out_tokens[n_out, length] = cell % n_frequent
-                    out_gaps[n_out, length - 1] = cell // n_frequent
+                    for k in range(length):
+                        out_tokens[n_out, k] = path_tokens[k]
+                    for k in range(length - 1):
+                        out_gaps[n_out, k] = path_gaps[k]
+                    out_tokens[n_out, length] = cell // n_distances
+                    out_gaps[n_out, length - 1] = cell % n_distances
                     out_tokens[n_out, length + 1 :] = -1
                     out_gaps[n_out, length:] = -1
                     for k in range(n_labels):
@@ -325,47 +333,39 @@ def count_longer(
                     n_out += 1
                     if length + 1 < max_tokens:
                         nodes = _with_room(nodes, n_nodes + n_children + 1)
-                        node = n_nodes + n_children
-                        nodes[node, 0] = length + 1
-                        nodes[node, 1] = cell // n_frequent + 1
-                        nodes[node, 2] = cell % n_frequent
-                        nodes[node, 4] = 0
-                        slot[cell] = node
+                        nodes[n_nodes + n_children, 0] = length + 1
+                        nodes[n_nodes + n_children, 1] = cell
+                        goal[cell] = 0
                         n_children += 1
                 records[record] = _NEW
-                records[record + 1 : record + stride] = 0
+                for k in range(record + 1, record + stride):
+                    records[k] = 0
             if n_children == 0:
                 continue
-            for i in range(first, past):
-                q = arena[i, 0]
-                bits = _may_follow(follows, q, reach, n_distances)
-                d = 1
-                while bits:
-                    if bits & 1:
-                        node = slot[(d - 1) * n_frequent + tokens[q + d]]
-                        if node >= 0:
-                            nodes[node, 4] += 1
-                    bits >>= 1
-                    d += 1
-            top = past
-            for node in range(n_nodes, n_nodes + n_children):
-                nodes[node, 3] = top
-                top += nodes[node, 4]
-                nodes[node, 4] = nodes[node, 3]
-            arena = _with_room(arena, top)
-            for i in range(first, past):
-                q = arena[i, 0]
-                bits = _may_follow(follows, q, reach, n_distances)
-                d = 1
-                while bits:
-                    if bits & 1:
-                        node = slot[(d - 1) * n_frequent + tokens[q + d]]
-                        if node >= 0:
-                            arena[nodes[node, 4], 0] = q + d
-                            nodes[node, 4] += 1
-                    bits >>= 1
-                    d += 1
-            for node in range(n_nodes, n_nodes + n_children):
-                slot[(nodes[node, 1] - 1) * n_frequent + nodes[node, 2]] = -1
+            # How many occurrences each child has, then where they go, then the occurrences.
+            for step in range(2):
+                for i in range(first, past):
+                    q = arena[i, 0]
+                    bits = _may_follow(words, q, reach, n_distances)
+                    while bits:
+                        low = bits & -bits
+                        bits ^= low
+                        d = distance_of[low]
+                        cell = (words[q + 1 + d] & TOKEN) * n_distances + d
+                        if goal[cell] >= 0:
+                            if step:
+                                arena[goal[cell], 0] = q + 1 + d
+                                arena[goal[cell], 1] = arena[i, 1]
+                            goal[cell] += 1
+                if step == 0:
+                    top = past
+                    for j in range(n_nodes, n_nodes + n_children):
+                        nodes[j, 2] = top
+                        top += goal[nodes[j, 1]]
+                        nodes[j, 3] = top
+                        goal[nodes[j, 1]] = nodes[j, 2]
+                    arena = _with_room(arena, top)
+            for j in range(n_nodes, n_nodes + n_children):
+                goal[nodes[j, 1]] = -1
             n_nodes += n_children
     return out_tokens[:n_out], out_gaps[:n_out], out_counts[:n_out]

@@ -19,55 +19,28 @@ BEFORE_FINAL_SPACES = 4
 
 
 @compiled
-def _same(text: NDArray[np.uint8], a: int, b: int, length: int) -> bool:
-    i = 0
-    while i < length and text[a + i] == text[b + i]:
-        i += 1
-    return i == length
-
-
-@compiled
-def _place(text: NDArray[np.uint8], begin: int, end: int, n_other: int, place: int) -> int:
-    """Forget what cannot matter: a word, or a word with one mark after it, is the same in any place."""
-    if n_other == 0:
-        return 0
-    if n_other == 1 and end - begin > 1:
-        last = text[end - 1]
-        if last == 44 or last == 33 or last == 63:
-            return 0
-        if last == 46:
-            return AT_END if place & (AT_END | BEFORE_FINAL_SPACES) else 0
-    return place
-
-
-@compiled
-def intern_chunks(
-    text: NDArray[np.uint8], starts: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
-    """Number the distinct chunks (what stands between ASCII spaces, with its place) by first appearance.
-
-    Args:
-        text: UTF-8 bytes of all sentences, one after the other.
-        starts: Where each sentence starts, and the end of the last, (N+1,).
+def _intern(
+    text: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    s: int,
+    codes: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    table: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    chunks: NDArray[np.int64],
+    n_distinct: int,
+) -> tuple[int, int]:
+    """Number chunks from sentence s on, until all are done or `chunks` is full.
 
     Returns:
-        For each occurrence its chunk's number; where each sentence's occurrences start (N+1,); and for each
-        distinct chunk its first position, its length in bytes and its place.
+        The first sentence that is not done, and how many distinct chunks there are.
     """
-    n = starts.size - 1
-    codes = np.empty((text.size + n) // 2 + 1, np.int32)
-    offsets = np.zeros(n + 1, np.int64)
-    table = np.full(1 << 12, -1, np.int32)
-    mask = table.size - 1
-    hashes = np.empty(1 << 11, np.uint64)
-    positions = np.empty(1 << 11, np.int64)
-    lengths = np.empty(1 << 11, np.int32)
-    places = np.empty(1 << 11, np.uint8)
-    n_distinct = 0
-    filled = 0
-    for s in range(n):
+    mask = np.uint64(table.size - 1)
+    filled = offsets[s]
+    while s < starts.size - 1:
+        begin_of_sentence = starts[s]
         stop = starts[s + 1]
-        i = starts[s]
+        i = begin_of_sentence
         while i < stop and text[i] == SPACE:
             i += 1
         while i < stop:
@@ -78,53 +51,90 @@ def intern_chunks(
                 byte = text[i]
                 code = (code ^ np.uint64(byte)) * np.uint64(1099511628211)
                 letter = byte | 32
-                if not ((letter >= 97 and letter <= 122) or (byte >= 48 and byte <= 57)):
-                    n_other += 1
+                n_other += not ((97 <= letter <= 122) or (48 <= byte <= 57))
                 i += 1
             end = i
             while i < stop and text[i] == SPACE:
                 i += 1
-            place = AT_START if begin == starts[s] else 0
+            place = AT_START if begin == begin_of_sentence else 0
             if i == stop:
                 place |= AT_END if end == stop else BEFORE_FINAL_SPACES
-            place = _place(text, begin, end, n_other, place)
+            # Forget what cannot matter: a word, or a word with one mark after it, is the same in any place.
+            if n_other == 0:
+                place = 0
+            elif n_other == 1 and end - begin > 1:
+                final = text[end - 1]
+                if final == 44 or final == 33 or final == 63:
+                    place = 0
+                elif final == 46:
+                    place = AT_END if place & (AT_END | BEFORE_FINAL_SPACES) else 0
+            length = end - begin
             code = (code ^ np.uint64(place)) * np.uint64(1099511628211)
             code ^= code >> np.uint64(32)
-            slot = np.int64(code & np.uint64(mask))
+            slot = code & mask
             found = table[slot]
-            while found >= 0 and not (
-                hashes[found] == code
-                and places[found] == place
-                and lengths[found] == end - begin
-                and _same(text, positions[found], begin, end - begin)
-            ):
-                slot = (slot + 1) & mask
+            while found >= 0:
+                if hashes[found] == code and chunks[found, 1] == length and chunks[found, 2] == place:
+                    other = chunks[found, 0]
+                    same = 0
+                    while same < length and text[other + same] == text[begin + same]:
+                        same += 1
+                    if same == length:
+                        break
+                slot = (slot + np.uint64(1)) & mask
                 found = table[slot]
             if found < 0:
+                if n_distinct == hashes.size:
+                    return s, n_distinct
                 found = n_distinct
-                if n_distinct == positions.size:
-                    hashes = np.concatenate((hashes, np.empty_like(hashes)))
-                    positions = np.concatenate((positions, np.empty_like(positions)))
-                    lengths = np.concatenate((lengths, np.empty_like(lengths)))
-                    places = np.concatenate((places, np.empty_like(places)))
                 hashes[found] = code
-                positions[found] = begin
-                lengths[found] = end - begin
-                places[found] = place
+                chunks[found, 0] = begin
+                chunks[found, 1] = length
+                chunks[found, 2] = place
                 table[slot] = found
                 n_distinct += 1
-                if 2 * n_distinct > table.size:
-                    table = np.full(2 * table.size, -1, np.int32)
-                    mask = table.size - 1
-                    for k in range(n_distinct):
-                        slot = np.int64(hashes[k] & np.uint64(mask))
-                        while table[slot] >= 0:
-                            slot = (slot + 1) & mask
-                        table[slot] = k
             codes[filled] = found
             filled += 1
-        offsets[s + 1] = filled
-    return codes[:filled], offsets, positions[:n_distinct], lengths[:n_distinct], places[:n_distinct]
+        s += 1
+        offsets[s] = filled
+    return s, n_distinct
+
+
+@compiled
+def intern_chunks(
+    text: NDArray[np.uint8], starts: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Number the distinct chunks (what stands between ASCII spaces, with its place) by first appearance.
+
+    Args:
+        text: UTF-8 bytes of all sentences, one after the other.
+        starts: Where each sentence starts, and the end of the last, (N+1,).
+
+    Returns:
+        For each occurrence its chunk's number; where each sentence's occurrences start (N+1,); and for each
+        distinct chunk its first position, its length in bytes and its place (C,3).
+    """
+    n = starts.size - 1
+    codes = np.empty((text.size + n) // 2 + 1, np.int32)
+    offsets = np.zeros(n + 1, np.int64)
+    size = 1 << 13
+    table = np.full(size, -1, np.int32)
+    hashes = np.empty(size // 2, np.uint64)
+    chunks = np.empty((size // 2, 3), np.int64)
+    s, n_distinct = _intern(text, starts, 0, codes, offsets, table, hashes, chunks, 0)
+    while s < n:
+        size *= 2
+        table = np.full(size, -1, np.int32)
+        mask = np.uint64(size - 1)
+        for k in range(n_distinct):
+            slot = hashes[k] & mask
+            while table[slot] >= 0:
+                slot = (slot + np.uint64(1)) & mask
+            table[slot] = k
+        hashes = np.concatenate((hashes, np.empty_like(hashes)))
+        chunks = np.concatenate((chunks, np.empty_like(chunks)))
+        s, n_distinct = _intern(text, starts, s, codes, offsets, table, hashes, chunks, n_distinct)
+    return codes[: offsets[n]], offsets, chunks[:n_distinct]
 
 
 @compiled

@@ -162,8 +162,8 @@ def _by_chunk(texts: Sequence[str], name: str) -> TokenizedCorpus:
     parts: list[NDArray[np.int32]] = []
     offsets = np.zeros(len(texts) + 1, np.int64)
     for begin, text, scan in _scanned(texts):
-        codes, code_offsets, positions, lengths, places = scan
-        starts, tokens = chunks.resolve(text, positions, lengths, places)
+        codes, code_offsets, distinct = scan
+        starts, tokens = chunks.resolve(text, distinct)
         if chunks.whole:
             starts, tokens = chunks.redo_whole(texts, begin, codes, code_offsets, starts, tokens)
         ids, bounds = expand_chunks(codes, code_offsets, starts, tokens)
@@ -210,19 +210,14 @@ class _Chunks:
         self._known: dict[tuple[bytes, int], tuple[int, ...]] = {}
         self._split = _Treebank() if name == "treebank" else None
 
-    def resolve(
-        self, text: bytes, positions: NDArray[np.int64], lengths: NDArray[np.int32], places: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def resolve(self, text: bytes, distinct: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Tokenize a block's distinct chunks: where each one's tokens start, and the tokens' numbers."""
         known = self._known
         self.whole = []
-        starts = np.zeros(positions.size + 1, np.int64)
+        starts = np.zeros(distinct.shape[0] + 1, np.int64)
         tokens: list[int] = []
-        ends = (positions + lengths).tolist()
-        for i, key in enumerate(
-            (text[begin:end], place)
-            for begin, end, place in zip(positions.tolist(), ends, places.tolist(), strict=True)
-        ):
+        for i, (begin, length, place) in enumerate(distinct.tolist()):
+            key = (text[begin : begin + length], place)
             found = known.get(key)
             if found is None:
                 found = known[key] = self._numbered(self._tokens(*key))
