@@ -76,7 +76,7 @@ def example_report(n_scatter: int = 3000, seed: int = 0) -> Report:
             "patterns": pl.DataFrame(strongest),
             "difficulty": pl.DataFrame({"example_id": ["a", "b"], "difficulty": ["easy", "hard"]}),
             "leakage": pl.DataFrame(document["leakage"]["conditions"]),
-            "instability": pl.DataFrame([{k: v for k, v in r.items()} for r in document["instability"]["results"]]),
+            "instability": pl.DataFrame([dict(r) for r in document["instability"]["results"]]),
             "instability_groups": pl.DataFrame(document["instability"]["groups"][0]["rows"]),
         },
     )

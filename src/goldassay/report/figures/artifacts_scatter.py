@@ -128,18 +128,19 @@ def _strongest(canvas: Canvas, found: Mapping[str, Any], labels: list[str], x: S
             canvas.path(marker(series, x(support), y(p), 4.5), f"f{series % N_SERIES} halo", title)
             taken.append((x(support) - 6, y(p) - 6, x(support) + 6, y(p) + 6))
             names.append((x(support), y(p), shortened(str(row.get("pattern")), 0.34 * canvas.width, code_width)))
-    for at, height, name in names:
-        for box in _places(at, height, code_width(name)):
+    for at, level, name in names:
+        for box in _places(at, level, code_width(name)):
             inside = x.start <= box[0] and box[2] <= x.end + 12
             if inside and not any(_overlap(box, other) for other in taken):
-                canvas.text(box[0], height + 4, name, "code lifted")
+                canvas.text(box[0], box[1] + 12, name, "code lifted")
                 taken.append(box)
                 break
 
 
-def _places(x: float, y: float, width: float) -> tuple[_Box, _Box]:
-    """Where a mark's name may stand: to its right, or else to its left."""
-    return (x + 9, y - 8, x + 9 + width, y + 6), (x - 9 - width, y - 8, x - 9, y + 6)
+def _places(x: float, y: float, width: float) -> list[_Box]:
+    """Where a mark's name may stand: to its right, or else to its left, above or below it."""
+    corners = ((x + 9, y - 8), (x - 9 - width, y - 8), (x - width / 2, y - 22), (x - width / 2, y + 8))
+    return [(left, top, left + width, top + 14) for left, top in corners]
 
 
 def _overlap(a: _Box, b: _Box) -> bool:

@@ -45,7 +45,9 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
         canvas.text(0, y + 16, shortened(label, width), "strong")
         y += _HEAD
         top = y
-        vertical_grid(canvas, scale, top, top + len(rows) * _ROW, lambda value: percent(value, 0), 4)
+        vertical_grid(
+            canvas, scale, top, top + len(rows) * _ROW, lambda value: percent(value, 0), 4 if width > 500 else 2
+        )
         for row in rows:
             _row(canvas, scale, y, row, series, label, left)
             y += _ROW

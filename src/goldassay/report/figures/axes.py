@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from goldassay.report.figures.svg import Canvas, marker, shortened, text_width
 from goldassay.report.palette import N_SERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class Scale:
     log: bool = False
 
     def __call__(self, value: float) -> float:
+        """The place of a value, in pixels."""
         if self.log:
             share = math.log(value / self.low) / math.log(self.high / self.low)
         else:
@@ -41,14 +45,6 @@ class Scale:
             first = math.ceil(self.low / step - 1e-9)
             values = [i * step for i in range(first, math.floor(self.high / step + 1e-9) + 1)]
         return [value for value in values if self.low * (1 - 1e-12) <= value <= self.high * (1 + 1e-12) or value == 0]
-
-
-def span(values: Sequence[float], pad: float = 0.06, least: float = 0.01) -> tuple[float, float]:
-    """The range of some values with a margin, never narrower than `least`."""
-    low, high = min(values), max(values)
-    width = max(high - low, least)
-    middle = (low + high) / 2
-    return middle - width * (0.5 + pad), middle + width * (0.5 + pad)
 
 
 def vertical_grid(

@@ -27,8 +27,8 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     """Two bars a row of results, from zero, in signed roots of the variance."""
     rows = []
     for row in records(mapping(document, "instability").get("results")):
-        parts = {name: number(row.get(name)) for name, _ in _PARTS}
-        if None not in parts.values():
+        parts = {name: value for name, _ in _PARTS if (value := number(row.get(name))) is not None}
+        if len(parts) == len(_PARTS):
             rows.append((row_name(row), parts))
     if not rows:
         return None
@@ -41,14 +41,14 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     y, top = 2.0, 6.0
     bottom = top + len(rows) * (_HEAD + 2 * _BAR + 10)
     vertical_grid(canvas, scale, top, bottom, lambda value: decimal(value, 1 if reach > 1 else 2), 5)
+    canvas.line(scale(0), top, scale(0), bottom, "axis")
     for name, parts in rows:
-        canvas.text(0, y + 18, shortened(name, width), "strong")
+        canvas.text(0, y + 18, shortened(name, width), "strong lifted")
         y += _HEAD
         for part, series in _PARTS:
-            _bar(canvas, scale, y, name, part, series, parts[part] or 0.0, left)
+            _bar(canvas, scale, y, name, part, series, parts[part], left)
             y += _BAR
         y += 10
-    canvas.line(scale(0), top, scale(0), bottom, "axis")
     canvas.text((left + width) / 2, bottom + 36, "signed standard deviation (points)", "quiet small", "middle")
     canvas.height = bottom + 42
     return canvas

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from goldassay.report.palette import resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FONT_SIZE, CODE_SIZE = 13, 12
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -12,6 +12,7 @@ from goldassay.report.numbers import (
     number,
     percent_cell,
     points_cell,
+    ratio_digits,
     whole_cell,
 )
 from goldassay.report.outline import QUESTIONS, Cell, Part, Section, Table, data, mapping, records, why_absent
@@ -24,6 +25,7 @@ def section(document: Mapping[str, Any]) -> Section:
     """The section "Instability"."""
     found = mapping(document, "instability")
     notes = [str(found["note"])] if found.get("note") else []
+    notes += [_group_note(grouping) for grouping in records(found.get("groups"))]
     first, *others = _groups(found) or (Table("", (), ()),)
     title, question = QUESTIONS["instability"]
     return Section(
@@ -78,13 +80,21 @@ def _decomposition(found: Mapping[str, Any]) -> Table:
             square_points(row.get("total")),
             square_points(row.get("independent")),
             square_points(row.get("covariance")),
-            decimal_cell(row.get("design_effect")),
+            decimal_cell(row.get("design_effect"), ratio_digits(row.get("design_effect"))),
             Cell(count(row.get("effective_size")), number(row.get("effective_size"))),
         )
         for row in records(found.get("results"))
     )
     columns = ("runs of", "total", "independent", "covariance", "design effect", "effective size")
     return Table("Where the variance comes from, in squared accuracy points", columns, rows, "instability")
+
+
+def _group_note(grouping: Mapping[str, Any]) -> str:
+    return (
+        f"By {grouping.get('column')}, {row_name(grouping)}: of the covariance"
+        f" {square_points(grouping.get('within')).text} squared points lie within groups,"
+        f" {square_points(grouping.get('between')).text} between them."
+    )
 
 
 def _groups(found: Mapping[str, Any]) -> tuple[Table, ...]:
@@ -100,11 +110,7 @@ def _groups(found: Mapping[str, Any]) -> tuple[Table, ...]:
             )
             for row in records(grouping.get("rows"))
         )
-        caption = (
-            f"By {grouping.get('column')}, {row_name(grouping)}: covariance within groups"
-            f" {square_points(grouping.get('within')).text}, between groups"
-            f" {square_points(grouping.get('between')).text}"
-        )
+        caption = f"By {grouping.get('column')}: {row_name(grouping)}"
         columns = ("group", "examples", "mean accuracy", "SD", "share of variance")
         tables.append(Table(caption, columns, rows, "instability_groups"))
     return tuple(tables)

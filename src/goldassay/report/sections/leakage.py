@@ -66,4 +66,5 @@ def _difficulty(found: Mapping[str, Any]) -> Table:
         )
         for row in records(found.get("difficulty"))
     )
-    return Table("Accuracy on easy and hard examples", ("condition", "subset", "examples", "accuracy"), rows)
+    columns = ("condition", "subset", "examples", "accuracy")
+    return Table("Accuracy on easy and hard examples", columns, rows, "leakage_by_difficulty")
