@@ -31,3 +31,24 @@ def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
     q = np.empty_like(scaled)
     q[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
     return q
+
+
+def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Adjusted p-values that control the chance of any false rejection.
+
+    With the p sorted ascending, max over j <= i of (V - j + 1) p_(j), at most 1; V is how many there are.
+
+    Args:
+        p_values: (V,), each in [0, 1].
+
+    Returns:
+        Adjusted p, (V,), in the order of the input.
+
+    Source: Holm 1979.
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    scaled = p[order] * (p.size - np.arange(p.size))
+    adjusted = np.empty_like(scaled)
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return adjusted

@@ -4,14 +4,49 @@ Arrays of scores in, frozen results out; see the modules for formulas and source
 """
 
 from goldassay.instability.by_group import GroupDecomposition, decompose_by_group
+from goldassay.instability.comparison import Comparison, compare
+from goldassay.instability.comparisons import Comparisons, compare_all
+from goldassay.instability.dataset_correlation import (
+    DatasetCorrelation,
+    correlate_datasets,
+    correlate_final_scores,
+)
 from goldassay.instability.decomposition import VarianceDecomposition, decompose_variance
+from goldassay.instability.deviation import normalized_deviation
+from goldassay.instability.example_correlation import ExampleCorrelation, correlate_examples
+from goldassay.instability.pairs import top_covarying_pairs
+from goldassay.instability.planning import SeedPlan, plan_seeds, seeds_needed, smallest_difference
+from goldassay.instability.selection import CheckpointSelection, select_checkpoints
+from goldassay.instability.stability import ExampleStability, measure_stability
 from goldassay.instability.summary import ScoreSummary, summarize_scores
+from goldassay.instability.trajectories import Trajectories, trajectories
 
 __all__ = [
+    "CheckpointSelection",
+    "Comparison",
+    "Comparisons",
+    "DatasetCorrelation",
+    "ExampleCorrelation",
+    "ExampleStability",
     "GroupDecomposition",
     "ScoreSummary",
+    "SeedPlan",
+    "Trajectories",
     "VarianceDecomposition",
+    "compare",
+    "compare_all",
+    "correlate_datasets",
+    "correlate_examples",
+    "correlate_final_scores",
     "decompose_by_group",
     "decompose_variance",
+    "measure_stability",
+    "normalized_deviation",
+    "plan_seeds",
+    "seeds_needed",
+    "select_checkpoints",
+    "smallest_difference",
     "summarize_scores",
+    "top_covarying_pairs",
+    "trajectories",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from goldassay.instability.scores import as_scores, check_ddof, example_variance
 from goldassay.results import Result
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)
@@ -81,21 +81,13 @@ def decompose_variance(scores: ArrayLike, groups: ArrayLike | None = None, ddof:
     values = as_scores(scores)
     n_runs, n_examples = values.shape
     check_ddof(ddof, n_runs)
-    means = values.sum(axis=1) / n_examples
-    total = float(example_variances(means[:, np.newaxis], ddof)[0])
-    independent = float(example_variances(values, ddof).sum()) / n_examples**2
-    if n_examples == 1:
-        # The two are the same quantity; rounding must not make a covariance of it.
-        total = independent
-    covariance = total - independent
-    within = between = None
+    codes = None
     n_groups = None
     if groups is not None:
         names, codes = group_codes(groups, n_examples)
         n_groups = len(names)
-        shares = group_sums(values, codes, n_groups) / n_examples
-        within = float(shares.var(axis=0, ddof=ddof).sum()) - independent
-        between = covariance - within
+    total, independent, within = parts_of_variance(values, codes, ddof)
+    covariance = total - independent
     design_effect, effective_size, skipped = _design(total, independent, n_examples)
     return VarianceDecomposition(
         total=total,
@@ -105,13 +97,36 @@ def decompose_variance(scores: ArrayLike, groups: ArrayLike | None = None, ddof:
         design_effect=design_effect,
         effective_size=effective_size,
         within=within,
-        between=between,
+        between=None if within is None else covariance - within,
         n_runs=n_runs,
         n_examples=n_examples,
         n_groups=n_groups,
         ddof=ddof,
         skipped=skipped,
     )
+
+
+class Parts(NamedTuple):
+    """Total variance, its independent part, and, with groups, the covariance within them."""
+
+    total: float
+    independent: float
+    within: float | None
+
+
+def parts_of_variance(values: NDArray[np.float64], codes: NDArray[np.int64] | None, ddof: int) -> Parts:
+    """The sums behind `decompose_variance`, for scores (R, N) and group codes (N,) that were checked."""
+    n_examples = values.shape[1]
+    means = values.sum(axis=1) / n_examples
+    total = float(example_variances(means[:, np.newaxis], ddof)[0])
+    independent = float(example_variances(values, ddof).sum()) / n_examples**2
+    if n_examples == 1:
+        # The two are the same quantity; rounding must not make a covariance of it.
+        total = independent
+    if codes is None:
+        return Parts(total, independent, None)
+    shares = group_sums(values, codes, int(codes.max()) + 1) / n_examples
+    return Parts(total, independent, float(shares.var(axis=0, ddof=ddof).sum()) - independent)
 
 
 def _design(total: float, independent: float, n_examples: int) -> tuple[float, float, dict[str, int]]:

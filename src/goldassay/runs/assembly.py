@@ -38,6 +38,7 @@ def assemble(
     slices: Sequence[Slice],
     *,
     gold: Gold | None = None,
+    fallback_gold: Gold | None = None,
     labels: Mapping[str, str] | None = None,
     label_names: tuple[str, ...] | None = None,
     align: Align = "exact",
@@ -47,6 +48,7 @@ def assemble(
     Args:
         slices: One a run and checkpoint.
         gold: Right labels that replace those of the files.
+        fallback_gold: Right labels for files that hold neither labels nor scores.
         labels: What each label name in the files stands for.
         label_names: All labels in order, where the files do not say it.
         align: "exact" refuses runs or gold that cover different examples, "intersect" keeps the examples that
@@ -58,6 +60,8 @@ def assemble(
     """
     seeds, checkpoints, grid = _grid(slices)
     loaded = [_Loaded(part, _with_predictions(part.load(), label_names)) for row in grid for part in row]
+    if gold is None and all(item.columns.label is None and item.columns.score is None for item in loaded):
+        gold = fallback_gold
     loaded, ids = _aligned(loaded, align, gold)
     first = loaded[0].columns
     names = _label_set(loaded, gold, label_names)

@@ -33,6 +33,7 @@ def read_runs(
     condition: str | None = None,
     gold: Dataset | str | os.PathLike[str] | None = None,
     *,
+    fallback_gold: Dataset | str | os.PathLike[str] | None = None,
     split: str | None = None,
     train_set: str | None = None,
     checkpoint: int | str | None = None,
@@ -50,6 +51,7 @@ def read_runs(
         dataset: Which dataset.
         condition: Which condition: paired, premise_only, hypothesis_only.
         gold: A dataset, or the file of one, whose labels the predictions are scored by; joined by example id.
+        fallback_gold: Likewise, but used only where the files hold neither labels nor scores.
         split: Which part of the dataset.
         train_set: Which training data.
         checkpoint: One checkpoint of each run, or "last"; without it all of them.
@@ -75,6 +77,7 @@ def read_runs(
     return assemble(
         _at_checkpoint(chosen, checkpoint),
         gold=None if gold is None else read_gold(gold),
+        fallback_gold=None if fallback_gold is None else read_gold(fallback_gold),
         labels=labels,
         label_names=request.label_names,
         align=align,

@@ -1,0 +1,269 @@
+"""Is model A better than model B, given that both runs and examples are samples?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.instability.decomposition import parts_of_variance
+from goldassay.instability.scores import as_scores, group_codes
+from goldassay.instability.sign_flip import mcnemar_p, sign_flip_p
+from goldassay.intervals import Interval
+from goldassay.results import Result
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+# Below this many runs of either model the normal quantiles promise more than they hold.
+_FEW_RUNS = 6
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """Difference of two models' mean scores, and the noise in it.
+
+    Attributes:
+        difference: Mean score of A minus mean score of B.
+        interval: Of the difference, over runs and examples (examples alone where a model has one run).
+        var_examples: Variance of the difference from which examples were drawn.
+        var_runs: Variance from which runs were made; NaN where a model has one run.
+        overlap: Per-run noise of single examples, which is in both of the above; NaN likewise.
+        var_total: max(var_examples, var_runs, var_examples + var_runs - overlap), or var_examples.
+        share_runs: var_runs/(var_examples + var_runs), how much of the noise more seeds would remove.
+        p_value: Two-sided, from var_total and the normal distribution.
+        p_examples: Two-sided, over examples (or clusters) alone: exact McNemar for one binary run each, else by
+            flipping signs.
+        test: Which of the two: "McNemar" or "sign flip".
+        probability_better: Share of the pairs of a run of A and a run of B in which A scores higher, ties half.
+        mean_a: Mean score of A.
+        mean_b: Mean score of B.
+        n_runs_a: Runs of A.
+        n_runs_b: Runs of B.
+        n_examples: N.
+        n_clusters: Clusters of examples; None where each example stands for itself.
+        matched: Whether runs were matched by seed.
+        method: "normal" or "bootstrap", of the interval.
+        caveats: What to bear in mind, in sentences.
+        skipped: Reason -> count of what has no value.
+    """
+
+    difference: float
+    interval: Interval
+    var_examples: float
+    var_runs: float
+    overlap: float
+    var_total: float
+    share_runs: float
+    p_value: float
+    p_examples: float
+    test: str
+    probability_better: float
+    mean_a: float
+    mean_b: float
+    n_runs_a: int
+    n_runs_b: int
+    n_examples: int
+    n_clusters: int | None
+    matched: bool
+    method: str
+    caveats: tuple[str, ...] = ()
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a source of noise: source, variance, sd."""
+        variances = [self.var_examples, self.var_runs, self.overlap, self.var_total]
+        return pl.DataFrame(
+            {
+                "source": ["examples", "runs", "in both", "total"],
+                "variance": variances,
+                "sd": [math.sqrt(v) if v >= 0 else math.nan for v in variances],
+            }
+        )
+
+
+def compare(
+    scores_a: ArrayLike,
+    scores_b: ArrayLike,
+    clusters: ArrayLike | None = None,
+    *,
+    matched: bool = False,
+    method: Literal["normal", "bootstrap"] = "normal",
+    level: float = 0.95,
+    seed: int = 0,
+    n_draws: int = 9999,
+) -> Comparison:
+    """Compare two models on the same examples, with runs and examples both as sources of noise.
+
+    With d_i = mean_r A[r,i] - mean_r B[r,i] and its mean d over the N examples:
+
+        var_examples = var_i(d_i)/N, or with G clusters G/(G-1) sum_g (sum_{i in g} (d_i - d))²/N²
+        var_runs     = var_r(acc_A)/R_A + var_r(acc_B)/R_B
+        overlap      = independent_A/R_A + independent_B/R_B   (`decompose_variance`; with clusters + within)
+        var_total    = max(var_examples, var_runs, var_examples + var_runs - overlap)
+
+    Runs matched by seed (the r-th of A with the r-th of B) enter through their differences. With one run of a
+    model its spread over runs is unknown; the interval is then over examples alone, and says so.
+
+    Args:
+        scores_a: (R_A, N).
+        scores_b: (R_B, N), on the same examples in the same order.
+        clusters: (N,) names of what examples share, such as a premise.
+        matched: Whether run r of A and run r of B share a seed.
+        method: "normal" quantiles, or "bootstrap", drawing runs and examples (or clusters) together.
+        level: Of the interval.
+        seed: Of all draws.
+        n_draws: Of the sign-flip test, and, at most 2,000, of the bootstrap.
+
+    Raises:
+        InputError: The numbers of examples differ, runs cannot be matched, there is one example or one cluster,
+            or scores are not finite.
+
+    Source: two-way variance components; the sign-flip test is Fisher's (1935), the exact test McNemar's (1947).
+    """
+    a, b = as_scores(scores_a), as_scores(scores_b)
+    _check(a, b, matched, method, level)
+    (n_a, n_examples), n_b = a.shape, b.shape[0]
+    names, codes = ([], None) if clusters is None else group_codes(clusters, n_examples)
+    if codes is not None and len(names) < 2:
+        raise InputError("all examples are in one cluster", mend="give clusters that are smaller")
+    d = a.mean(axis=0) - b.mean(axis=0)
+    difference = float(a.mean() - b.mean())
+    units = d if codes is None else np.bincount(codes, weights=d).astype(np.float64)
+    var_examples = _example_variance(d, codes, len(names))
+    var_runs, overlap = _run_variance(a, b, codes, matched)
+    one_run = math.isnan(var_runs)
+    var_total = var_examples if one_run else max(var_examples, var_runs, var_examples + var_runs - overlap)
+    p_examples, test = _example_test(a, b, units, codes is None, seed, n_draws)
+    noise = var_examples + var_runs
+    return Comparison(
+        difference=difference,
+        interval=_interval(a, b, d, codes, difference, var_total, matched, method, level, seed, min(n_draws, 2000)),
+        var_examples=var_examples,
+        var_runs=var_runs,
+        overlap=overlap,
+        var_total=var_total,
+        share_runs=var_runs / noise if noise > 0 else math.nan,
+        p_value=_normal_p(difference, var_total),
+        p_examples=p_examples,
+        test=test,
+        probability_better=_probability_better(a.mean(axis=1), b.mean(axis=1)),
+        mean_a=float(a.mean()),
+        mean_b=float(b.mean()),
+        n_runs_a=n_a,
+        n_runs_b=n_b,
+        n_examples=n_examples,
+        n_clusters=None if codes is None else len(names),
+        matched=matched,
+        method=method,
+        caveats=_caveats(n_a, n_b, len(names) if codes is not None else None),
+        skipped={"one run of a model, so its spread over runs is unknown": 1} if one_run else {},
+    )
+
+
+def _check(a: NDArray[np.float64], b: NDArray[np.float64], matched: bool, method: str, level: float) -> None:
+    if a.shape[1] != b.shape[1]:
+        raise InputError(
+            f"the models were scored on {a.shape[1]} and {b.shape[1]} examples",
+            mend="give scores on the same examples in the same order",
+        )
+    if a.shape[1] < 2:
+        raise InputError("one example tells nothing about others", mend="give at least 2")
+    if matched and a.shape[0] != b.shape[0]:
+        raise InputError(f"{a.shape[0]} runs cannot be matched with {b.shape[0]}", mend="set matched=False")
+    if method not in ("normal", "bootstrap"):
+        raise InputError(f"there is no method {method!r}", mend="choose 'normal' or 'bootstrap'")
+    if not 0 < level < 1:
+        raise InputError(f"the level is {level}", mend="it must lie between 0 and 1")
+
+
+def _example_variance(d: NDArray[np.float64], codes: NDArray[np.int64] | None, n_clusters: int) -> float:
+    n_examples = len(d)
+    if codes is None:
+        return float(d.var(ddof=1)) / n_examples
+    sums = np.bincount(codes, weights=d - d.mean(), minlength=n_clusters)
+    return float(sums @ sums) / n_examples**2 * n_clusters / (n_clusters - 1)
+
+
+def _run_variance(
+    a: NDArray[np.float64], b: NDArray[np.float64], codes: NDArray[np.int64] | None, matched: bool
+) -> tuple[float, float]:
+    """Variance of the difference over runs, and the example noise within it; NaN where a model has one run."""
+    if min(len(a), len(b)) < 2:
+        return math.nan, math.nan
+    variance = overlap = 0.0
+    for values in (a - b,) if matched else (a, b):
+        parts = parts_of_variance(values, codes, ddof=1)
+        variance += parts.total / len(values)
+        overlap += (parts.independent + (parts.within or 0.0)) / len(values)
+    return variance, overlap
+
+
+def _example_test(
+    a: NDArray[np.float64], b: NDArray[np.float64], units: NDArray[np.float64], single: bool, seed: int, n_draws: int
+) -> tuple[float, str]:
+    binary = all(bool(((values == 0) | (values == 1)).all()) for values in (a, b))
+    if len(a) == len(b) == 1 and binary and single:
+        return mcnemar_p(int((a[0] > b[0]).sum()), int((b[0] > a[0]).sum())), "McNemar"
+    return sign_flip_p(units, seed=seed, n_draws=n_draws), "sign flip"
+
+
+def _normal_p(difference: float, variance: float) -> float:
+    if difference == 0:
+        return 1.0
+    return math.erfc(abs(difference) / math.sqrt(2 * variance)) if variance > 0 else 0.0
+
+
+def _interval(
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    d: NDArray[np.float64],
+    codes: NDArray[np.int64] | None,
+    difference: float,
+    variance: float,
+    matched: bool,
+    method: str,
+    level: float,
+    seed: int,
+    n_draws: int,
+) -> Interval:
+    from scipy.special import ndtri
+
+    over = "examples" if min(len(a), len(b)) < 2 else "runs and examples"
+    if method == "normal":
+        half = float(ndtri((1 + level) / 2)) * math.sqrt(variance)
+        return Interval(difference - half, difference + half, level, f"normal, over {over}")
+    rng = np.random.default_rng(seed)
+    n_units = len(d) if codes is None else int(codes.max()) + 1
+    draws = np.empty(n_draws)
+    for draw in range(n_draws):
+        picked = rng.integers(0, len(a), len(a))
+        other = picked if matched else rng.integers(0, len(b), len(b))
+        of_examples = a[picked].mean(axis=0) - b[other].mean(axis=0)
+        weights = np.bincount(rng.integers(0, n_units, n_units), minlength=n_units).astype(np.float64)
+        weights = weights if codes is None else weights[codes]
+        draws[draw] = weights @ of_examples / weights.sum()
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high), level, f"bootstrap, over {over}")
+
+
+def _probability_better(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    higher = (a[:, np.newaxis] > b).mean()
+    equal = (a[:, np.newaxis] == b).mean()
+    return float(higher + equal / 2)
+
+
+def _caveats(n_a: int, n_b: int, n_clusters: int | None) -> tuple[str, ...]:
+    caveats = []
+    fewest = min(n_a, n_b)
+    if fewest < 2:
+        caveats.append("One run of a model: the interval is over examples alone, and another seed may move it further.")
+    elif fewest < _FEW_RUNS:
+        caveats.append(f"With {fewest} runs the spread over runs is a rough guess: the true interval is wider.")
+    if n_clusters is not None and n_clusters < 30:
+        caveats.append(f"With {n_clusters} clusters the variance over examples is a rough guess.")
+    return tuple(caveats)

@@ -1,0 +1,188 @@
+"""Which examples a model learns and forgets together."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.instability.ranks import standardized_ranks
+from goldassay.instability.scores import as_scores
+from goldassay.results import Result
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+# Beyond this many examples the matrix is held in single precision: 10,000 examples take 400 MB instead of 800.
+SINGLE_PRECISION_FROM = 4000
+# Clustering holds the distances once more, in double precision.
+MAX_CLUSTERED = 8000
+
+
+@dataclass(frozen=True)
+class ExampleCorrelation(Result):
+    """Rank correlations between the scores of M examples.
+
+    Attributes:
+        values: (M, M), symmetric, in the order of `examples`; NaN where two examples never change in the same run.
+        examples: (M,) positions in the input of the examples that have correlations, ascending.
+        order: (M,) positions in `values`, in the order to show them in.
+        pooling: How runs were put together.
+        n_runs: R.
+        n_checkpoints: T.
+        n_examples: N, before sampling.
+        n_constant: Examples left out since they never change (of those sampled).
+        skipped: Reason -> count of what has no value.
+    """
+
+    values: NDArray[np.floating[Any]]
+    examples: NDArray[np.int64]
+    order: NDArray[np.int64]
+    pooling: str
+    n_runs: int
+    n_checkpoints: int
+    n_examples: int
+    n_constant: int
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a pair i < j of examples, by their positions in the input: i, j, correlation."""
+        rows, columns = np.triu_indices(len(self.examples), 1)
+        return pl.DataFrame(
+            {"i": self.examples[rows], "j": self.examples[columns], "correlation": self.values[rows, columns]}
+        )
+
+
+def correlate_examples(
+    scores: ArrayLike,
+    *,
+    pooling: Literal["mean", "pooled", "final"] = "mean",
+    max_examples: int | None = 2000,
+    order: Literal["clustering", "file"] = "clustering",
+    groups: ArrayLike | None = None,
+    seed: int = 0,
+) -> ExampleCorrelation:
+    """Spearman's correlation between the scores of each two examples over training.
+
+    "mean" (both conventions): over the checkpoints of a run, averaged over the runs in which both examples
+    change. "pooled": over all (run, checkpoint). "final": over the runs' last checkpoints. Scores are
+    correctness, or the probability of the gold label. For correctness it is the phi coefficient. Examples that
+    never change have no correlation: they are left out and counted, never filled with 0.
+
+    Args:
+        scores: (R, T, N), or (R, N) for "final".
+        pooling: "mean", "pooled" or "final".
+        max_examples: Above this many, so many are drawn without replacement; None keeps all.
+        order: "clustering" puts examples that go together side by side (average linkage on 1 - correlation);
+            "file" keeps the order of the input, in which related examples may lie together already.
+        groups: (N,) group names; the order then goes group by group.
+        seed: Of the draw.
+
+    Raises:
+        InputError: Scores are not finite or of the wrong shape, groups do not fit, or there are too many
+            examples to cluster.
+
+    Source: Zhou, Nie, Tan and Bansal 2020, Figure 4; that it is averaged over runs is our reading.
+    """
+    array = np.asarray(scores)
+    values = as_scores(array[:, np.newaxis] if pooling == "final" and array.ndim == 2 else array, ndim=3)
+    n_runs, n_checkpoints, n_examples = values.shape
+    chosen = _sample(n_examples, max_examples, seed)
+    series = _series(values[:, :, chosen], pooling)
+    ranks, varies = standardized_ranks(series)
+    alive = varies.any(axis=0)
+    examples = chosen[alive]
+    matrix, n_undefined = _correlations(ranks[:, alive], varies[:, alive])
+    skipped = {}
+    n_constant = int((~alive).sum())
+    if n_constant:
+        skipped["the example never changes"] = n_constant
+    if n_undefined:
+        skipped["the two examples never change in the same run"] = n_undefined
+    if len(examples) == 0:
+        warnings.warn("no example ever changes, so none has a correlation", UndefinedMeasureWarning, stacklevel=2)
+    names = None if groups is None else _group_names(groups, n_examples)[examples]
+    return ExampleCorrelation(
+        values=matrix,
+        examples=examples,
+        order=_order(matrix, order, names),
+        pooling=pooling,
+        n_runs=n_runs,
+        n_checkpoints=n_checkpoints,
+        n_examples=n_examples,
+        n_constant=n_constant,
+        skipped=skipped,
+    )
+
+
+def _sample(n_examples: int, max_examples: int | None, seed: int) -> NDArray[np.int64]:
+    if max_examples is None or n_examples <= max_examples:
+        return np.arange(n_examples)
+    if max_examples < 1:
+        raise InputError(f"max_examples is {max_examples}", mend="it must be at least 1")
+    return np.sort(np.random.default_rng(seed).choice(n_examples, max_examples, replace=False))
+
+
+def _series(values: NDArray[np.float64], pooling: str) -> NDArray[np.float64]:
+    """Series to correlate, (runs, M, points)."""
+    match pooling:
+        case "mean":
+            return np.ascontiguousarray(values.transpose(0, 2, 1))
+        case "pooled":
+            return np.ascontiguousarray(values.reshape(-1, values.shape[2]).T)[np.newaxis]
+        case "final":
+            return np.ascontiguousarray(values[:, -1].T)[np.newaxis]
+    raise InputError(f"there is no pooling {pooling!r}", mend="choose 'mean', 'pooled' or 'final'")
+
+
+def _correlations(ranks: NDArray[np.float64], varies: NDArray[np.bool_]) -> tuple[NDArray[np.floating[Any]], int]:
+    """Mean over runs of the products of ranks (runs, M, points), and how many pairs have none."""
+    n_runs, size, n_points = ranks.shape
+    kind: type[np.floating[Any]] = np.float32 if size > SINGLE_PRECISION_FROM else np.float64
+    # Runs end to end: one product then sums over the runs as well.
+    flat = np.ascontiguousarray(ranks.transpose(1, 0, 2).reshape(size, n_runs * n_points), dtype=kind)
+    matrix: NDArray[np.floating[Any]] = flat @ flat.T
+    undefined = 0
+    defined = varies.T.astype(kind)
+    for start in range(0, size, 512):
+        rows = slice(start, start + 512)
+        used = defined[rows] @ defined.T
+        undefined += int((used == 0).sum())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            matrix[rows] /= used
+        np.clip(matrix[rows], -1.0, 1.0, out=matrix[rows])
+    matrix[np.diag_indices(size)] = 1.0
+    return matrix, undefined // 2
+
+
+def _group_names(groups: ArrayLike, n_examples: int) -> NDArray[Any]:
+    names = np.asarray(groups)
+    if names.shape != (n_examples,):
+        raise InputError(f"groups have shape {names.shape}", mend=f"give one for each of the {n_examples} examples")
+    return names.astype(np.str_)
+
+
+def _order(matrix: NDArray[Any], order: str, names: NDArray[Any] | None) -> NDArray[np.int64]:
+    size = len(matrix)
+    if order not in ("clustering", "file"):
+        raise InputError(f"there is no order {order!r}", mend="choose 'clustering' or 'file'")
+    if order == "file" or size < 3:
+        within = np.arange(size)
+    elif size > MAX_CLUSTERED:
+        raise InputError(
+            f"{size} examples are too many to cluster",
+            mend=f"set max_examples to at most {MAX_CLUSTERED}, or order='file'",
+        )
+    else:
+        from scipy.cluster.hierarchy import leaves_list, linkage
+
+        # Pairs without a value are put at the distance of unrelated ones, for the order only.
+        upper = matrix[np.triu_indices(size, 1)].astype(np.float64)
+        within = leaves_list(linkage(1.0 - np.nan_to_num(upper, nan=0.0), method="average")).astype(np.int64)
+    if names is None:
+        return within
+    return within[np.argsort(names[within], kind="stable")]

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+
+from goldassay.errors import InputError
+from goldassay.instability import compare, decompose_variance
+
+A = np.array([[1, 1, 0, 1], [1, 0, 1, 1]])
+B = np.array([[1, 0, 0, 1], [0, 0, 1, 1]])
+
+
+def test_hand_example() -> None:
+    found = compare(A, B)
+    assert found.difference == pytest.approx(0.25)
+    assert found.var_examples == pytest.approx(1 / 48)
+    assert found.var_runs == pytest.approx(0)
+    assert found.overlap == pytest.approx(1 / 16)
+    assert found.var_total == pytest.approx(1 / 48)
+    half = 1.959964 * math.sqrt(1 / 48)
+    assert (found.interval.low, found.interval.high) == pytest.approx((0.25 - half, 0.25 + half), abs=1e-6)
+    assert found.probability_better == 1.0
+    assert "2 runs" in found.caveats[0]
+
+
+binary = hnp.arrays(np.float64, st.tuples(st.integers(2, 4), st.just(6)), elements=st.sampled_from([0.0, 1.0]))
+quick = {"n_draws": 99}
+
+
+@given(binary, binary)
+@pytest.mark.filterwarnings("ignore::goldassay.errors.UndefinedMeasureWarning")
+def test_variances_are_those_of_the_parts(a: np.ndarray, b: np.ndarray) -> None:
+    found = compare(a, b, **quick)
+    d = a.mean(axis=0) - b.mean(axis=0)
+    assert found.difference == pytest.approx(d.mean(), abs=1e-12)
+    assert found.var_examples == pytest.approx(stats.sem(d) ** 2, abs=1e-12)
+    parts = [decompose_variance(values) for values in (a, b)]
+    expected = [part.total / part.n_runs for part in parts]
+    assert found.var_runs == pytest.approx(sum(expected), abs=1e-12)
+    assert found.overlap == pytest.approx(sum(part.independent / part.n_runs for part in parts), abs=1e-12)
+    both = found.var_examples + found.var_runs
+    assert found.var_total == pytest.approx(max(found.var_examples, found.var_runs, both - found.overlap), abs=1e-12)
+    assert 0 < found.p_examples <= 1
+
+
+@given(binary, binary)
+def test_swapping_the_models_flips_the_sign_only(a: np.ndarray, b: np.ndarray) -> None:
+    one, other = compare(a, b, **quick), compare(b, a, **quick)
+    assert one.difference == -other.difference
+    assert one.var_total == pytest.approx(other.var_total)
+    assert one.interval.low == pytest.approx(-other.interval.high)
+    assert one.p_value == pytest.approx(other.p_value)
+    assert one.p_examples == other.p_examples
+    assert one.probability_better == pytest.approx(1 - other.probability_better)
+
+
+@given(binary)
+def test_a_model_against_itself(a: np.ndarray) -> None:
+    found = compare(a, a, **quick)
+    assert (found.difference, found.p_value, found.p_examples, found.probability_better) == (0, 1, 1, 0.5)
+    matched = compare(a, a, matched=True, **quick)
+    assert matched.var_total == 0
+
+
+@given(binary, binary)
+def test_clusters_of_one_example_change_nothing(a: np.ndarray, b: np.ndarray) -> None:
+    plain, clustered = compare(a, b, **quick), compare(a, b, clusters=list("abcdef"), **quick)
+    for name in ("difference", "var_examples", "var_runs", "overlap", "var_total", "p_examples"):
+        assert getattr(plain, name) == pytest.approx(getattr(clustered, name), abs=1e-12), name
+
+
+def test_clusters_by_hand() -> None:
+    clusters = ["x", "x", "y", "y"]
+    found = compare(A, B, clusters=clusters)
+    d = A.mean(axis=0) - B.mean(axis=0) - 0.25
+    sums = np.array([d[:2].sum(), d[2:].sum()])
+    assert found.var_examples == pytest.approx((sums**2).sum() / 16 * 2)
+    parts = [decompose_variance(values, clusters) for values in (A, B)]
+    assert found.overlap == pytest.approx(sum((p.independent + (p.within or 0)) / 2 for p in parts))
+    assert found.n_clusters == 2
+
+
+def test_matched_runs_enter_through_their_differences() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, (2, 5, 40)).astype(float)
+    found = compare(a, b, matched=True)
+    parts = decompose_variance(a - b)
+    assert found.var_runs == pytest.approx(parts.total / 5)
+    assert found.overlap == pytest.approx(parts.independent / 5)
+
+
+def test_one_run_each_has_the_exact_mcnemar_test() -> None:
+    a = np.array([1] * 10 + [0] * 2 + [1] * 20)[np.newaxis]
+    b = np.array([0] * 10 + [1] * 2 + [1] * 20)[np.newaxis]
+    found = compare(a, b)
+    assert found.test == "McNemar"
+    assert found.p_examples == pytest.approx(0.038574, abs=5e-7)
+    assert found.p_examples == pytest.approx(mcnemar([[20, 10], [2, 0]], exact=True).pvalue)
+    assert math.isnan(found.var_runs)
+    assert found.var_total == found.var_examples
+    assert "over examples" in found.interval.method
+    assert found.skipped
+    assert "One run" in found.caveats[0]
+
+
+def test_sign_flips_agree_with_enumeration() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 2, (2, 3, 12)).astype(float)
+    d = a.mean(axis=0) - b.mean(axis=0)
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 12)).reshape(12, -1)
+    exact = (np.abs(d @ signs) >= abs(d.sum()) - 1e-12).mean()
+    assert compare(a, b, n_draws=99_999).p_examples == pytest.approx(exact, abs=0.006)
+
+
+def test_everything_is_fixed_by_the_seed() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, (2, 6, 80)).astype(float)
+    one, same = (compare(a, b, method="bootstrap", seed=5, n_draws=200).to_dict() for _ in range(2))
+    assert one == same
+    assert one != compare(a, b, method="bootstrap", seed=6, n_draws=200).to_dict()
+
+
+def test_the_bootstrap_is_near_the_normal_interval() -> None:
+    rng = np.random.default_rng(1)
+    p, q = rng.beta(2, 1, 400), rng.beta(2, 1.2, 400)
+    a, b = (rng.random((20, 400)) < p).astype(float), (rng.random((20, 400)) < q).astype(float)
+    normal, drawn = compare(a, b), compare(a, b, method="bootstrap")
+    assert drawn.interval.low == pytest.approx(normal.interval.low, abs=0.01)
+    assert drawn.interval.high == pytest.approx(normal.interval.high, abs=0.01)
+
+
+def test_the_noise_table() -> None:
+    assert compare(A, B).to_frame()["source"].to_list() == ["examples", "runs", "in both", "total"]
+
+
+def test_bad_input() -> None:
+    for arguments, message in (
+        ((A, B[:, :3]), "4 and 3 examples"),
+        ((A[:, :1], B[:, :1]), "one example"),
+        ((A, B, ["x"] * 4), "one cluster"),
+    ):
+        with pytest.raises(InputError, match=message):
+            compare(*arguments)
+    with pytest.raises(InputError, match="cannot be matched"):
+        compare(A, B[:1], matched=True)
+    with pytest.raises(InputError, match="no method"):
+        compare(A, B, method="other")
+    with pytest.raises(InputError, match="level"):
+        compare(A, B, level=2)

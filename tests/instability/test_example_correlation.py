@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+
+from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.instability import correlate_examples, example_correlation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Scores = Callable[[str], np.ndarray]
+
+
+def test_binary_series_have_phi() -> None:
+    scores = np.array([[1, 0, 1, 1, 0], [1, 0, 0, 1, 0]]).T[np.newaxis]
+    assert correlate_examples(scores).values[0, 1] == pytest.approx(2 / 3)
+
+
+@given(
+    hnp.arrays(
+        np.float64,
+        st.tuples(st.integers(1, 3), st.integers(2, 6), st.integers(2, 5)),
+        elements=st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+    ),
+    st.sampled_from(["mean", "pooled", "final"]),
+)
+@pytest.mark.filterwarnings("ignore::goldassay.errors.UndefinedMeasureWarning")
+@pytest.mark.filterwarnings("ignore::scipy.stats.ConstantInputWarning")
+@pytest.mark.filterwarnings("ignore::scipy.stats.NearConstantInputWarning")
+def test_agrees_with_scipy(scores: np.ndarray, pooling: str) -> None:
+    found = correlate_examples(scores, pooling=pooling)
+    series = {"mean": scores, "pooled": scores.reshape(1, -1, scores.shape[2]), "final": scores[:, -1][np.newaxis]}
+    runs = series[pooling]
+    assert found.n_constant == scores.shape[2] - len(found.examples)
+    for a, i in enumerate(found.examples):
+        for b, j in enumerate(found.examples):
+            per_run = [stats.spearmanr(run[:, i], run[:, j]).statistic for run in runs] if runs.shape[1] > 1 else []
+            defined = [value for value in per_run if not np.isnan(value)]
+            if defined:
+                assert found.values[a, b] == pytest.approx(np.mean(defined), abs=1e-12)
+            elif a != b:
+                assert np.isnan(found.values[a, b])
+
+
+@pytest.mark.parametrize(("name", "constant"), [("mnli", 8194), ("snli", 8954), ("break", 7652), ("hans", 24871)])
+def test_examples_that_never_change(bert_scores: Scores, name: str, constant: int) -> None:
+    scores = bert_scores(name)
+    found = correlate_examples(scores[:, :], pooling="final", max_examples=None, order="file")
+    assert found.n_constant == constant
+    assert len(found.examples) == scores.shape[1] - constant
+
+
+def test_order_puts_related_examples_side_by_side() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.integers(0, 2, (1, 40, 2))
+    scores = np.stack([base[..., i % 2] for i in range(10)], axis=-1)
+    found = correlate_examples(scores)
+    kinds = [int(found.examples[i]) % 2 for i in found.order]
+    assert kinds in ([0] * 5 + [1] * 5, [1] * 5 + [0] * 5)
+    by_group = correlate_examples(scores, groups=list("aabbaabbaa"), order="file")
+    assert by_group.order.tolist() == [0, 1, 4, 5, 8, 9, 2, 3, 6, 7]
+
+
+def test_a_draw_is_fixed_by_its_seed() -> None:
+    scores = np.random.default_rng(0).integers(0, 2, (2, 9, 50))
+    one, same, other = (correlate_examples(scores, max_examples=20, seed=seed) for seed in (1, 1, 2))
+    assert one.examples.tolist() == same.examples.tolist() != other.examples.tolist()
+    assert len(one.examples) <= 20
+    assert np.array_equal(one.values, same.values)
+
+
+def test_single_precision_is_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.random.default_rng(0).random((3, 20, 30))
+    double = correlate_examples(scores, order="file").values
+    monkeypatch.setattr(example_correlation, "SINGLE_PRECISION_FROM", 0)
+    single = correlate_examples(scores, order="file").values
+    assert single.dtype == np.float32
+    assert single == pytest.approx(double, abs=1e-5)
+
+
+def test_nothing_ever_changes() -> None:
+    with pytest.warns(UndefinedMeasureWarning, match="no example"):
+        found = correlate_examples(np.ones((2, 3, 4)))
+    assert found.values.shape == (0, 0)
+    assert found.to_frame().height == 0
+
+
+def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.random.default_rng(0).random((1, 4, 5))
+    with pytest.raises(InputError, match="pooling"):
+        correlate_examples(scores, pooling="other")
+    with pytest.raises(InputError, match="order"):
+        correlate_examples(scores, order="other")
+    with pytest.raises(InputError, match="groups"):
+        correlate_examples(scores, groups=["a"])
+    monkeypatch.setattr(example_correlation, "MAX_CLUSTERED", 3)
+    with pytest.raises(InputError, match="too many"):
+        correlate_examples(scores)
