@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.runs.gold import Gold
-    from goldassay.runs.slices import Columns, Slice
+    from goldassay.runs.slices import UNNAMED, Columns, Slice
 
 Align = Literal["exact", "intersect", "position"]
 # Predictions of more kinds than this, beside a score, are free text (answers), not labels.
@@ -81,7 +81,7 @@ def assemble(
         example_ids=ids.to_numpy() if gold is None or align != "position" else gold.example_ids.to_numpy(),
         groups={name: values.to_numpy() for name, values in groups.items()},
         model=collection.model,
-        dataset=collection.dataset,
+        dataset=gold.name if gold is not None and collection.dataset == UNNAMED else collection.dataset,
         condition=collection.condition,
         split=collection.split,
         train_set=collection.train_set,

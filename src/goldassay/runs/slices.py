@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+# What a dataset is called where the files do not name it.
+UNNAMED = "dataset"
+
 
 class Collection(NamedTuple):
     """What one `Runs` is of."""

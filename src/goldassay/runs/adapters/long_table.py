@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.errors import InputError
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.slices import UNNAMED, Collection, Columns, Request, Slice
 from goldassay.runs.tables import logits_array, read_table
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "condition": ("condition",),
     "train_set": ("train_set",),
 }
-_DEFAULTS = {"model": "model", "dataset": "dataset", "condition": "paired", "split": "", "train_set": ""}
+_DEFAULTS = {"model": "model", "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
 _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint")
 
 

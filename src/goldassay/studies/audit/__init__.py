@@ -17,7 +17,7 @@ from goldassay.settings import Settings
 from goldassay.studies.audit.artifacts import audit_artifacts
 from goldassay.studies.audit.environment import describe_environment
 from goldassay.studies.audit.examples import example_table
-from goldassay.studies.audit.inputs import describe_input, load_inputs
+from goldassay.studies.audit.inputs import describe_input, describe_runs, load_inputs
 from goldassay.studies.audit.instability import audit_instability, read_given_runs
 from goldassay.studies.audit.leakage import audit_leakage, train_and_store
 from goldassay.studies.audit.verdicts import not_measurable
@@ -79,7 +79,8 @@ def audit(
             training, evaluation, decisions = load_inputs(
                 train, test, columns=columns, label_names=label_names, file_format=format, settings=settings
             )
-            given = [] if runs is None else read_given_runs(_as_list(runs), evaluation)
+            run_paths = _as_list(runs)
+            given = read_given_runs(run_paths, evaluation) if run_paths else []
         with steps.step("counting the facts"):
             facts = describe(training, evaluation)
         with steps.step("mining patterns") as progress:
@@ -102,7 +103,7 @@ def audit(
         "schema": "goldassay.report",
         "schema_version": 1,
         "goldassay_version": __version__,
-        "title": f"Audit of {evaluation.name}",
+        "title": f"Audit of {training.name}, evaluated on {evaluation.name}",
         "verdicts": {
             "artifacts": artifacts.verdict.to_dict(),
             "leakage": leakage.verdict.to_dict(),
@@ -115,7 +116,11 @@ def audit(
             "text_columns": list(training.text_columns),
             "conditions": [each.condition for each in probes],
         },
-        "inputs": [describe_input("train", training), describe_input("test", evaluation, decisions)],
+        "inputs": [
+            describe_input("train", training),
+            describe_input("test", evaluation, decisions),
+            *map(describe_runs, run_paths),
+        ],
         "facts": facts.to_dict(),
         "artifacts": artifacts.section,
         "leakage": leakage.section,
@@ -139,6 +144,8 @@ def audit(
 
 
 def _as_list(runs: Any) -> list[Any]:
+    if runs is None:
+        return []
     return list(runs) if isinstance(runs, (list, tuple)) else [runs]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.data import Dataset, check_same_labels, parse_columns, read_dataset, require_classes
 from goldassay.data.splits import split_disjoint
 from goldassay.errors import InputError
+from goldassay.files import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,4 +96,16 @@ def describe_input(role: str, dataset: Dataset, decisions: tuple[str, ...] = ())
         "roles": dict(provenance.roles),
         "decisions": [*provenance.decisions, *decisions],
         "dropped": dict(provenance.dropped),
+    }
+
+
+def describe_runs(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What the report says of runs that were handed in: their files, as they stood."""
+    place = Path(path)
+    files = [place] if place.is_file() else sorted(file for file in place.rglob("*") if file.is_file())
+    return {
+        "role": "runs",
+        "name": place.name,
+        "sha256": [sha256_of(file) for file in files],
+        "files": [file.name if place.is_file() else str(file.relative_to(place)) for file in files],
     }

@@ -44,11 +44,9 @@ def read_given_runs(paths: Sequence[str | Path], gold: Dataset) -> list[Runs]:
     """
     found = []
     for path in paths:
-        held = list_runs(path)
-        for row in held.iter_rows(named=True):
-            choice = {key: row[key] for key in ("model", "dataset", "condition")}
-            needs_gold = not row.get("has_score", True)
-            found.append(read_runs(path, gold=gold if needs_gold else None, **choice))
+        for row in list_runs(path).iter_rows(named=True):
+            choice = {key: row[key] for key in ("model", "dataset", "condition", "split", "train_set")}
+            found.append(read_runs(path, fallback_gold=gold, checkpoint="last", **choice))
     if not found:
         raise InputError("no runs found", file=", ".join(map(str, paths)), mend="name a folder that holds run files")
     return found
@@ -101,13 +99,8 @@ def audit_instability(runs: Sequence[Runs], source: str, settings: Settings) -> 
     return InstabilityFindings(to_plain(section), tables, verdict)
 
 
-def _final(runs: Runs) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Scores at the last checkpoint, (R, N)."""
-    return runs.scores if runs.scores.ndim == 2 else runs.scores[:, -1]
-
-
 def _measure(runs: Runs) -> dict[str, Any]:
-    scores = _final(runs)
+    scores = runs.scores
     row: dict[str, Any] = {
         "model": runs.model,
         "dataset": runs.dataset,
@@ -142,7 +135,7 @@ def _measure(runs: Runs) -> dict[str, Any]:
 
 
 def _measure_groups(runs: Runs) -> list[dict[str, Any]]:
-    scores = _final(runs)
+    scores = runs.scores
     if scores.shape[0] < 2:
         return []
     found = []

@@ -234,7 +234,7 @@ def _effective(spread: Spread) -> str:
     size = round(spread.effective_size)
     if size < spread.n_examples:
         return f", and its {spread.n_examples:,} examples carry as much information as {size:,} independent ones"
-    return f", no more than {spread.n_examples:,} independent examples would let it"
+    return ", and its examples show no tendency to flip together"
 
 
 def not_measurable(reason: str, next_step: str) -> Verdict:
