@@ -9,7 +9,9 @@ from goldassay.leakage.agreement import (
     cohen_kappa,
     recovery,
 )
+from goldassay.leakage.clusters import ClusterScore, score_clusters
 from goldassay.leakage.information import UsableInformation, label_shares, pvi, usable_information
+from goldassay.leakage.peco import PecoScore, peco
 from goldassay.leakage.single_sentence import (
     ConditionAccuracy,
     SingleSentenceReport,
@@ -18,7 +20,9 @@ from goldassay.leakage.single_sentence import (
 
 __all__ = [
     "AgreementReport",
+    "ClusterScore",
     "ConditionAccuracy",
+    "PecoScore",
     "SingleSentenceReport",
     "UsableInformation",
     "agreement",
@@ -27,8 +31,10 @@ __all__ = [
     "chance_agreement",
     "cohen_kappa",
     "label_shares",
+    "peco",
     "pvi",
     "recovery",
+    "score_clusters",
     "single_sentence_report",
     "usable_information",
 ]

@@ -1,0 +1,217 @@
+"""Progressive evaluation of cluster outliers: embeddings of single sentences, clustered, then scored."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.errors import InputError
+from goldassay.intervals import mean_interval
+from goldassay.leakage.clusters import BIASED_ABOVE, ClusterScore, score_clusters
+from goldassay.leakage.divergences import Convention, Divergence, is_paper
+from goldassay.progress import Progress, silent
+from goldassay.results import Result
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import ArrayLike, NDArray
+
+N_RESTARTS = 10
+
+
+@dataclass(frozen=True)
+class PecoScore(Result):
+    """Score over repetitions of the clustering; see `peco`.
+
+    Attributes:
+        score: Mean over repetitions, with the bounds of a Student t interval (NaN for one repetition): the noise of
+            k-means alone, not that of the examples.
+        sd: Standard deviation over repetitions (ddof 1); NaN for one.
+        scores: One a repetition.
+        null_mean: Mean over repetitions of what labels that know nothing of the clusters score.
+        p_value: Median over repetitions.
+        clustering: The first repetition in full: table per cluster, curve, cluster of each example.
+        n_components: Of the PCA; 0 for none.
+        n_clusters: k.
+        n_examples: N.
+        n_repetitions: How often the clustering was made anew.
+        divergence: Which divergence.
+        convention: Which convention.
+        seed: Of everything drawn.
+    """
+
+    score: float
+    score_low: float
+    score_high: float
+    sd: float
+    scores: NDArray[np.float64]
+    null_mean: float
+    p_value: float
+    clustering: ClusterScore
+    n_components: int
+    n_clusters: int
+    n_examples: int
+    n_repetitions: int
+    divergence: Divergence
+    convention: Convention
+    seed: int
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a cluster of the first repetition; see `ClusterScore.to_frame`."""
+        return self.clustering.to_frame()
+
+
+def peco(
+    embeddings: ArrayLike,
+    labels: ArrayLike,
+    n_clusters: int = 50,
+    n_components: int | None = 30,
+    divergence: Divergence = "squared_l2",
+    convention: Convention = "recommended",
+    seed: int = 0,
+    *,
+    n_repetitions: int | None = None,
+    n_permutations: int = 200,
+    threshold: float = BIASED_ABOVE,
+    progress: Progress = silent,
+) -> PecoScore:
+    """Cluster embeddings of single sentences and score how far the clusters give the label away.
+
+    PCA, k-means (k-means++, 10 restarts), then `score_clusters`. The paper clusters once, without a seed;
+    recommended are 10 repetitions with seeds of their own, their mean and spread.
+
+    Args:
+        embeddings: Of single sentences of the test set, from a model of the paired input, (N, D).
+        labels: Codes, (N,).
+        n_clusters: k.
+        n_components: Of the PCA; min(n_components, N, D) with a warning if there are fewer; None or 0 for none.
+        divergence: See `score_clusters`.
+        convention: See `score_clusters`.
+        seed: Of k-means and permutations.
+        n_repetitions: 10 if not given, 1 in the paper's convention.
+        n_permutations: See `score_clusters`.
+        threshold: A cluster above it is called biased.
+        progress: Told after each repetition.
+
+    Raises:
+        InputError: Embeddings are not (N, D) numbers, hold NaN, are not as many as the labels, or fewer than k.
+
+    Source: Saxon, Wang, Xu and Wang 2023, "PECO".
+    """
+    codes = np.asarray(labels)
+    points = _checked(embeddings, codes.size, n_clusters)
+    repetitions = n_repetitions or (1 if is_paper(convention) else 10)
+    reduced = reduce_embeddings(points, n_components)
+    found = []
+    for repetition, child in enumerate(np.random.SeedSequence(seed).spawn(repetitions)):
+        kmeans_seed, permutation_seed = (int(word) for word in child.generate_state(2))
+        found.append(
+            score_clusters(
+                cluster_embeddings(reduced, n_clusters, kmeans_seed),
+                codes,
+                divergence,
+                convention,
+                n_clusters=n_clusters,
+                threshold=threshold,
+                n_permutations=n_permutations,
+                seed=permutation_seed,
+            )
+        )
+        progress(repetition + 1, repetitions)
+    scores = np.array([each.score for each in found])
+    nan = float("nan")
+    bounds = mean_interval(scores) if repetitions > 1 else None
+    return PecoScore(
+        score=float(scores.mean()),
+        score_low=nan if bounds is None else bounds.low,
+        score_high=nan if bounds is None else bounds.high,
+        sd=nan if bounds is None else float(scores.std(ddof=1)),
+        scores=scores,
+        null_mean=float(np.mean([each.null_mean for each in found])),
+        p_value=float(np.median([each.p_value for each in found])),
+        clustering=found[0],
+        n_components=reduced.shape[1] if n_components else 0,
+        n_clusters=n_clusters,
+        n_examples=codes.size,
+        n_repetitions=repetitions,
+        divergence=divergence,
+        convention=convention,
+        seed=seed,
+    )
+
+
+def reduce_embeddings(embeddings: NDArray[np.floating[Any]], n_components: int | None) -> NDArray[Any]:
+    """Project on the first principal components; without a number of them, leave as is.
+
+    Args:
+        embeddings: (N, D).
+        n_components: How many; min(n_components, N, D) with a warning if there are fewer.
+
+    Returns:
+        (N, components).
+    """
+    if not n_components:
+        return embeddings
+    from sklearn.decomposition import PCA
+    from threadpoolctl import threadpool_limits
+
+    most = min(n_components, *embeddings.shape)
+    if most < n_components:
+        warnings.warn(
+            f"PCA to {most} components instead of {n_components}: embeddings are {embeddings.shape}",
+            UserWarning,
+            stacklevel=3,
+        )
+    solver = "covariance_eigh" if embeddings.shape[1] <= embeddings.shape[0] else "full"
+    # Sums depend on how many threads share them; one thread gives the same bits on any number of cores.
+    with threadpool_limits(1):
+        return np.asarray(PCA(most, svd_solver=solver).fit_transform(embeddings))
+
+
+def cluster_embeddings(points: NDArray[np.floating[Any]], n_clusters: int, seed: int) -> NDArray[np.int64]:
+    """Clusters by k-means: k-means++ starts, the best of 10 restarts.
+
+    Duplicates may leave fewer distinct clusters than asked for; the others stay empty.
+
+    Args:
+        points: (N, D).
+        n_clusters: k.
+        seed: Of the starts.
+
+    Returns:
+        (N,), 0 to k-1.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KMeans(n_clusters, n_init=N_RESTARTS, random_state=seed % 2**32)
+        return np.asarray(model.fit_predict(points), dtype=np.int64)
+
+
+def _checked(embeddings: ArrayLike, n: int, n_clusters: int) -> NDArray[np.floating[Any]]:
+    points = np.asarray(embeddings)
+    if points.ndim != 2 or not np.issubdtype(points.dtype, np.number) or points.shape[1] == 0:
+        raise InputError(f"embeddings have shape {points.shape}, not (examples, dimensions) of numbers")
+    if points.shape[0] != n:
+        raise InputError(
+            f"there are {points.shape[0]} embeddings and {n} labels",
+            mend="give the embeddings of this dataset, in its order",
+        )
+    if n_clusters < 1 or n < n_clusters:
+        raise InputError(
+            f"{n} examples cannot make {n_clusters} clusters", mend="choose between 1 and the number of examples"
+        )
+    if not np.issubdtype(points.dtype, np.floating):
+        points = points.astype(np.float64)
+    finite = np.isfinite(points).all(axis=1)
+    if not finite.all():
+        raise InputError(
+            f"{int(np.sum(~finite))} embeddings hold NaN or infinity, first in row {int(np.argmin(finite))}"
+        )
+    return points

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+
+from goldassay.errors import InputError
+from goldassay.leakage import score_clusters
+from goldassay.leakage.divergences import area_score, grid_score
+
+
+@pytest.fixture(scope="module")
+def published(data_dir):
+    frame = pl.read_csv(data_dir / "golden" / "peco_snli" / "tsne_50_l2.csv.gz", columns=["label", "clid", "pecol2"])
+    return frame["clid"].to_numpy(), frame["label"].to_numpy(), frame["pecol2"].to_numpy()
+
+
+def examples(counts):
+    counts = np.asarray(counts)
+    cells = np.repeat(np.arange(counts.size), counts.ravel())
+    return cells // counts.shape[1], cells % counts.shape[1]
+
+
+def test_published_clusters(published):
+    clusters, labels, divergences = published
+    result = score_clusters(clusters, labels)
+    assert np.bincount(labels).tolist() == [3312, 3423, 3265]
+    assert (result.sizes.min(), result.sizes.max(), int((result.shares == 0).sum())) == (28, 440, 1)
+    assert result.example_divergences == pytest.approx(divergences, abs=1e-15)
+    assert result.uncorrected == pytest.approx(0.075689, abs=1e-6)
+    assert result.null_mean == pytest.approx(0.003266, abs=1e-6)
+    assert result.null_method == "exact"
+    assert result.score == pytest.approx(0.072423, abs=1e-6)
+    assert area_score(result.divergences) == pytest.approx(0.108872, abs=1e-6)
+    assert (result.biased.mean(), result.n_biased_examples) == (0.12, 416)
+    fifth = score_clusters(clusters, labels, threshold=0.2, n_permutations=1)
+    assert (fifth.biased.mean(), fifth.n_biased_examples) == (0.18, 857)
+    assert result.p_value == 1 / 201
+
+
+def test_published_clusters_in_the_papers_convention(published):
+    clusters, labels, _ = published
+    squared, root, kl = (score_clusters(clusters, labels, d, "paper") for d in ("squared_l2", "l2", "kl"))
+    assert squared.score == squared.uncorrected == pytest.approx(0.137)
+    assert squared.null_mean == pytest.approx(0.0503, abs=2e-4)
+    assert root.score == pytest.approx(0.311)
+    assert area_score(root.divergences) == pytest.approx(0.290653, abs=1e-6)
+    assert kl.score == pytest.approx(0.098)
+    assert kl.divergences.max() == pytest.approx(33.483, abs=1e-3)
+    assert (kl.divergences > 2.5).mean() == 0.02
+    assert score_clusters(clusters, labels, "kl", "code", n_permutations=1).score == kl.score
+
+
+def test_published_clusters_in_bits(published):
+    clusters, labels, _ = published
+    kl = score_clusters(clusters, labels, "kl")
+    assert grid_score(kl.divergences, 5) == pytest.approx(0.073)
+    assert grid_score(kl.divergences, 1) == pytest.approx(0.256)
+    assert kl.divergences.mean() == pytest.approx(0.233521, abs=1e-6)
+    assert kl.divergences @ kl.sizes / kl.n_examples == pytest.approx(0.161552, abs=1e-6)
+    assert kl.null_method == "permutations"
+
+
+def test_exact_null_is_what_permutations_find():
+    rng = np.random.default_rng(0)
+    clusters, labels = rng.integers(0, 20, 600), rng.integers(0, 3, 600)
+    result = score_clusters(clusters, labels, n_permutations=1500)
+    rescored = [score_clusters(clusters, rng.permutation(labels), n_permutations=1).uncorrected for _ in range(300)]
+    assert np.mean(rescored) == pytest.approx(result.null_mean, rel=0.05)
+    assert np.std(rescored) == pytest.approx(result.null_sd, rel=0.15)
+    assert abs(result.score) < 4 * result.null_sd
+    assert result.p_value > 0.001
+
+
+def test_hand_example():
+    clusters, labels = examples([[8, 1, 1], [2, 6, 2], [4, 4, 4], [1, 1, 8]])
+    result = score_clusters(clusters, labels)
+    assert result.uncorrected == pytest.approx(0.177551, abs=1e-6)
+    assert score_clusters(clusters, labels, convention="paper").score == pytest.approx(0.2)
+    assert result.biased.tolist() == [True, False, False, True]
+    frame = result.to_frame()
+    assert frame["size"].to_list() == [10, 10, 12, 10]
+    assert frame["share_0"].to_list() == pytest.approx([0.8, 0.2, 1 / 3, 0.1])
+    assert json.loads(json.dumps(result.to_dict()))["score"] == result.score
+
+
+def test_p_values_of_clusters_against_scipy():
+    counts = np.array([[80, 10, 10], [20, 60, 20], [40, 40, 40], [10, 10, 80]])
+    result = score_clusters(*examples(counts))
+    for k, cluster in enumerate(counts):
+        # Pearson's statistic of the cluster against the rest, up to N/(N-1).
+        table = np.stack([cluster, counts.sum(axis=0) - cluster])
+        chi2 = stats.chi2_contingency(table).statistic * (counts.sum() - 1) / counts.sum()
+        assert result.cluster_p[k] == pytest.approx(stats.chi2.sf(chi2, 2), rel=1e-9)
+    assert result.cluster_q == pytest.approx(stats.false_discovery_control(result.cluster_p))
+
+
+def test_one_cluster_scores_nothing():
+    result = score_clusters(np.zeros(30, dtype=int), np.arange(30) % 3)
+    assert result.score == result.uncorrected == 0
+    assert result.p_value == 1
+    assert result.cluster_p.tolist() == [1]
+    single = score_clusters([0], [0])
+    assert (single.score, single.null_mean) == (0, 0)
+
+
+def test_empty_clusters():
+    clusters, labels = examples([[8, 1, 1], [0, 0, 0], [1, 1, 8]])
+    paper = score_clusters(clusters, labels, convention="paper", n_clusters=4)
+    without = score_clusters((clusters > 0).astype(int), labels, convention="paper")
+    assert paper.n_empty == 2
+    assert paper.score == pytest.approx(without.score / 2)
+    ours = score_clusters(clusters, labels, n_clusters=4)
+    assert ours.score == pytest.approx(score_clusters((clusters > 0).astype(int), labels).score)
+    assert ours.cluster_p[[1, 3]].tolist() == [1, 1]
+
+
+def test_uniform_reference_uses_permutations():
+    clusters, labels = examples([[8, 1, 1], [8, 1, 1]])
+    assert score_clusters(clusters, labels).uncorrected == pytest.approx(0)
+    uniform = score_clusters(clusters, labels, reference="uniform")
+    assert uniform.uncorrected > 0.2
+    assert uniform.null_method == "permutations"
+
+
+def test_a_rare_class_above_the_scale_uses_permutations():
+    clusters, labels = examples([[0, 6], [400, 0]])
+    result = score_clusters(clusters, labels)
+    assert result.divergences[0] > 1
+    assert result.null_method == "permutations"
+
+
+@given(
+    st.integers(2, 60).flatmap(
+        lambda n: st.tuples(
+            hnp.arrays(np.int64, n, elements=st.integers(0, 5)), hnp.arrays(np.int64, n, elements=st.integers(0, 2))
+        )
+    ),
+    st.sampled_from(["squared_l2", "l2", "kl"]),
+    st.sampled_from(["recommended", "paper"]),
+    st.randoms(use_true_random=False),
+)
+def test_names_and_order_do_not_matter(case, divergence, convention, random):
+    clusters, labels = case
+    order = np.array(random.sample(range(clusters.size), clusters.size))
+    names, classes = np.array(random.sample(range(6), 6)), np.array(random.sample(range(3), 3))
+    kept = {"n_clusters": 6, "n_permutations": 2}
+    one = score_clusters(clusters, labels, divergence, convention, **kept)
+    two = score_clusters(names[clusters[order]], classes[labels[order]], divergence, convention, **kept)
+    # The paper's grid is strict, so that a last bit may move a cluster over a threshold.
+    tolerance = 1 / 20 + 1e-12 if convention == "paper" else 1e-12
+    assert two.uncorrected == pytest.approx(one.uncorrected, abs=tolerance)
+    assert 0 <= one.uncorrected <= 1
+    assert (np.diff(one.curve) <= 0).all()
+
+
+def test_same_seed_same_result():
+    rng = np.random.default_rng(0)
+    clusters, labels = rng.integers(0, 5, 100), rng.integers(0, 2, 100)
+    one, two = (score_clusters(clusters, labels, "kl", seed=4) for _ in range(2))
+    assert (one.score, one.p_value) == (two.score, two.p_value)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "labels", "options", "problem"),
+    [
+        ([0, 1], [0], {}, "2 assignments and 1 labels"),
+        ([], [], {}, "at least one"),
+        ([-1], [0], {}, "negative"),
+        ([0.5], [0], {}, "whole numbers"),
+        ([3], [0], {"n_clusters": 2}, "cluster 3"),
+        ([0], [0], {"divergence": "cosine"}, "divergence"),
+    ],
+)
+def test_refuses(clusters, labels, options, problem):
+    with pytest.raises((InputError, KeyError), match=problem):
+        score_clusters(clusters, labels, **options)

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from goldassay.errors import InputError
+from goldassay.leakage import peco
+from goldassay.leakage.peco import cluster_embeddings, reduce_embeddings
+
+
+def made(leak: float, seed: int = 0, n: int = 600):
+    """Topics far apart; in a share of them the topic decides the label."""
+    rng = np.random.default_rng(seed)
+    topic = rng.integers(0, 12, n)
+    labels = np.where(topic < 12 * leak, topic % 3, rng.integers(0, 3, n))
+    return rng.normal(0, 20, (12, 40))[topic] + rng.normal(0, 1, (n, 40)), labels
+
+
+def test_finds_leaking_topics():
+    points, labels = made(0.5)
+    result = peco(points, labels, n_clusters=12, n_repetitions=3)
+    assert result.clustering.biased.sum() == 6
+    assert result.p_value < 0.01
+    assert result.score == pytest.approx(result.scores.mean())
+    assert result.score_low <= result.score <= result.score_high
+    assert result.scores.size == result.n_repetitions == 3
+    assert result.to_frame().height == 12
+
+
+def test_finds_nothing_where_there_is_nothing():
+    result = peco(*made(0.0), n_clusters=12, n_repetitions=2)
+    assert abs(result.score) < 0.02
+    assert result.p_value > 0.01
+
+
+def test_the_papers_convention_runs_once():
+    result = peco(*made(0.5), n_clusters=12, convention="paper")
+    assert result.n_repetitions == 1
+    assert math.isnan(result.sd)
+    assert result.score == result.clustering.score
+    assert result.score * 20 * 12 == pytest.approx(round(result.score * 20 * 12))
+
+
+def test_same_seed_same_scores():
+    points, labels = made(0.3)
+    one, two, other = (peco(points, labels, 20, seed=seed, n_repetitions=2).scores for seed in (1, 1, 2))
+    assert np.array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+def test_pca_keeps_the_largest_variances():
+    points, _ = made(0.5)
+    reduced = reduce_embeddings(points, 11)
+    values = np.sort(np.linalg.eigvalsh(np.cov(points.T)))[::-1]
+    assert reduced.var(axis=0, ddof=1) == pytest.approx(values[:11])
+    assert reduce_embeddings(points, None) is points
+    wide = reduce_embeddings(points[:30], 11)
+    assert wide.shape == (30, 11)
+
+
+def test_too_many_components_warn():
+    points, labels = made(0.5)
+    with pytest.warns(UserWarning, match="40 components instead of 50"):
+        assert peco(points, labels, 12, 50, n_repetitions=1).n_components == 40
+    assert peco(points, labels, 12, 0, n_repetitions=1).n_components == 0
+
+
+def test_duplicates_may_leave_empty_clusters():
+    points = np.repeat(np.eye(3), 10, axis=0)
+    result = peco(points, np.repeat([0, 1, 2], 10), 5, None, n_repetitions=1)
+    assert result.clustering.n_empty == 2
+    assert len(set(cluster_embeddings(points, 3, 0))) == 3
+
+
+def test_whole_numbers_are_embeddings_too():
+    assert peco(np.eye(6, dtype=int), np.arange(6) % 2, 2, None, n_repetitions=1).n_examples == 6
+
+
+def test_progress_is_told():
+    said = []
+    peco(*made(0.5), 5, n_repetitions=2, progress=lambda done, total: said.append((done, total)))
+    assert said == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("points", "labels", "k", "problem"),
+    [
+        (np.zeros((3, 2)), [0, 1], 2, "3 embeddings and 2 labels"),
+        (np.zeros((3, 2)), [0, 1, 0], 4, "cannot make 4"),
+        (np.zeros((3, 2)), [0, 1, 0], 0, "cannot make 0"),
+        (np.array([[0.0], [np.nan], [np.inf]]), [0, 1, 0], 2, "2 embeddings hold NaN or infinity, first in row 1"),
+        (np.zeros(3), [0, 1, 0], 2, "shape"),
+        (np.array([["a"], ["b"]]), [0, 1], 2, "shape"),
+    ],
+)
+def test_refuses(points, labels, k, problem):
+    with pytest.raises(InputError, match=problem):
+        peco(points, labels, k)
