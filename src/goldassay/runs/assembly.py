@@ -11,6 +11,7 @@ import polars as pl
 from goldassay.errors import InputError
 from goldassay.runs.labels import map_names, order_labels
 from goldassay.runs.runs import Runs
+from goldassay.runs.slices import UNNAMED
 from goldassay.runs.validation import check_unique, listing
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.runs.gold import Gold
-    from goldassay.runs.slices import UNNAMED, Columns, Slice
+    from goldassay.runs.slices import Columns, Slice
 
 Align = Literal["exact", "intersect", "position"]
 # Predictions of more kinds than this, beside a score, are free text (answers), not labels.
