@@ -7,15 +7,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.compiled import compiled
+from goldassay.data.tokenization import AT_END, AT_START, BEFORE_FINAL_SPACES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SPACE = 32
-# What a chunk's place in its sentence can change: nothing before it, nothing after it, only spaces after it.
-AT_START = 1
-AT_END = 2
-BEFORE_FINAL_SPACES = 4
+
+
+@compiled
+def byte_starts(text: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where sentences start in UTF-8 bytes, given where they start in characters, (N+1,) both."""
+    found = np.empty_like(starts)
+    at = 0
+    character = 0
+    for s in range(starts.size):
+        while character < starts[s] or (at < text.size and text[at] & 192 == 128):
+            character += text[at] & 192 != 128
+            at += 1
+        found[s] = at
+    return found
 
 
 @compiled

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 Tokenizer = str | Callable[[str], Sequence[str]]
 TOKENIZERS = ("treebank", "whitespace", "characters")
+# What a chunk's place in its sentence can change: nothing before it, nothing after it, only spaces after it.
+AT_START = 1
+AT_END = 2
+BEFORE_FINAL_SPACES = 4
 # Sentences packed at once: enough to make the scan's start cheap, few enough to bound its memory.
 _BLOCK = 1 << 17
 
@@ -32,6 +36,10 @@ _SIMPLE = re.compile(
     r"(?P<word>[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*?)(?P<clitic>n't|N'T|'(?:[sSmMdD]|ll|LL|re|RE|ve|VE))?(?P<mark>[.,?!]?)"
 )
 _WORD_TO_SPLIT = re.compile(r"cannot|gimme|gonna|gotta|lemme|wanna", re.IGNORECASE)
+
+
+def _splits(word: str) -> bool:
+    return 5 <= len(word) <= 6 and _WORD_TO_SPLIT.fullmatch(word) is not None
 
 
 @dataclass(frozen=True)
@@ -187,17 +195,17 @@ def _scanned(texts: Sequence[str]) -> Iterator[tuple[int, bytes, tuple[NDArray[A
 
 
 def _scan(texts: Sequence[str], begin: int) -> tuple[int, bytes, tuple[NDArray[Any], ...]]:
-    from goldassay.data.chunk_kernels import intern_chunks
+    from goldassay.data.chunk_kernels import byte_starts, intern_chunks
 
     block = texts[begin : begin + _BLOCK]
     joined = _joined(block)
     text = joined.encode("utf-8", "surrogatepass")
-    sizes: Any = map(len, block)
-    if len(text) != len(joined):
-        sizes = (len(sentence.encode("utf-8", "surrogatepass")) for sentence in block)
+    data = np.frombuffer(text, np.uint8)
     starts = np.zeros(len(block) + 1, np.int64)
-    np.cumsum(np.fromiter(sizes, np.int64, len(block)), out=starts[1:])
-    return begin, text, intern_chunks(np.frombuffer(text, np.uint8), starts)
+    np.cumsum(np.fromiter(map(len, block), np.int64, len(block)), out=starts[1:])
+    if len(text) != len(joined):
+        starts = byte_starts(data, starts)
+    return begin, text, intern_chunks(data, starts)
 
 
 class _Chunks:
@@ -271,18 +279,19 @@ class _Treebank:
     """
 
     def __init__(self) -> None:
-        from nltk.tokenize import TreebankWordTokenizer
+        from goldassay.data.treebank_library import treebank_tokenizer
 
-        self.library: Callable[[str], list[str]] = TreebankWordTokenizer().tokenize
+        self.library = treebank_tokenizer()
 
     def __call__(self, chunk: str, place: int) -> list[str]:
-        from goldassay.data.chunk_kernels import AT_END, AT_START, BEFORE_FINAL_SPACES
-
-        if chunk.isalnum() and not _WORD_TO_SPLIT.fullmatch(chunk):
+        if chunk.isalnum() and not _splits(chunk):
             return [chunk]
         last = bool(place & (AT_END | BEFORE_FINAL_SPACES))
+        word, mark = chunk[:-1], chunk[-1]
+        if mark in ".,?!" and word.isalnum() and not _splits(word):
+            return [word, mark] if last or mark != "." else [chunk]
         simple = _SIMPLE.fullmatch(chunk)
-        if simple and not any(map(_WORD_TO_SPLIT.fullmatch, simple["word"].split("-"))):
+        if simple and not any(map(_splits, simple["word"].split("-"))):
             if simple["mark"] == "." and not last:
                 return [chunk]
             return [part for part in simple.groups() if part]
@@ -294,6 +303,4 @@ class _Treebank:
     @staticmethod
     def reaches_back(chunk: bytes, place: int) -> bool:
         """Whether a chunk, being white space other than the ASCII space, ends a sentence: its period comes before."""
-        from goldassay.data.chunk_kernels import AT_END, BEFORE_FINAL_SPACES
-
         return bool(place & (AT_END | BEFORE_FINAL_SPACES)) and chunk.decode("utf-8", "surrogatepass").isspace()
