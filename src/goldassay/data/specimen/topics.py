@@ -302,7 +302,7 @@ RACING = Topic(
             ("finished {x}", "ended the race {x}", "crossed the line {x}"),
             (
                 ("{s} finished {x}", "{s} did not finish {x}"),
-                ("{s} came in {x}", "{s} did not come in {x}"),
+                ("{s} placed {x}", "{s} did not place {x}"),
                 ("the result put {s} {x}", "the result did not put {s} {x}"),
             ),
         ),
