@@ -30,7 +30,8 @@ _REMARKS = {
     "`probability` is the planted p(label | pattern), `probability_realized` its value in train, the nearest that "
     "whole rows allow.",
     "topics": "Whatever tells the topic, in either sentence, tells its label with this share.",
-    "groups": "In train the frame occurs equally often with two labels; in dev and test often, and with one.",
+    "groups": "In train the cue occurs equally often with two labels; in dev and test often, and with one. The group "
+    "of all other rows is the form of the hypothesis: plain (it names a value), broad (only its kind), or denied.",
     "duplicates": "Rows of train copied with premise, hypothesis and label. In a conflicting copy the label is false.",
     "overlap": "Rows of test that are also in train.",
 }
