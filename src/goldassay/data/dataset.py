@@ -13,7 +13,7 @@ from goldassay.data.provenance import Provenance
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,7 +45,13 @@ class Dataset:
     provenance: Provenance = field(default_factory=Provenance)
 
     @classmethod
-    def from_frame(cls, frame: Any, columns: Mapping[str, str] | str | None = None, name: str | None = None) -> Dataset:
+    def from_frame(
+        cls,
+        frame: Any,
+        columns: Mapping[str, str] | str | None = None,
+        name: str | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> Dataset:
         """Make a dataset of rows in memory.
 
         Args:
@@ -53,6 +59,7 @@ class Dataset:
                 their names), list of dicts, or dict of lists.
             columns: Role to column where names do not tell: `{"premise": "sentence1"}` or "premise=sentence1".
             name: What to call the dataset; "data" if not given.
+            label_names: The labels that may occur, in order; any other is refused.
 
         Raises:
             InputError: No column can be the text, labels cannot be used, or nothing is left.
@@ -62,7 +69,7 @@ class Dataset:
         from goldassay.data.roles import parse_columns
 
         roles = parse_columns(columns) if isinstance(columns, str) else columns
-        return build_dataset(table_of(frame), roles, name or "data")
+        return build_dataset(table_of(frame), roles, name or "data", label_names)
 
     def __len__(self) -> int:
         return self.examples.height

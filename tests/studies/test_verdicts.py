@@ -1,0 +1,110 @@
+"""Verdicts follow from intervals and stated limits, and from nothing else."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.settings import ArtifactLimits, InstabilityLimits, LeakageLimits
+from goldassay.studies.audit.verdicts import (
+    Spread,
+    Verdict,
+    judge_artifacts,
+    judge_instability,
+    judge_interval,
+    judge_leakage,
+)
+
+STEADY = Spread("bert on mnli", 10, 9815, 0.0024, 0.0016, 0.0044, 1.86, 5276.0)
+HANS = Spread("bert on hans", 10, 30000, 0.0151, 0.0104, 0.0276, 218.4, 137.4)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [
+        (0.05, 0.07, "unsound"),
+        (0.049, 0.2, "caution"),
+        (0.01, 0.02, "caution"),
+        (-0.02, 0.049, "sound"),
+        (-0.3, 0.05, "not measurable"),
+        (math.nan, math.nan, "not measurable"),
+    ],
+)
+def test_the_interval_decides(low: float, high: float, word: str) -> None:
+    assert judge_interval(low, high, caution=0.01, unsound=0.05) == word
+
+
+@given(st.floats(-0.5, 0.5), st.floats(0, 0.5), st.floats(0, 0.2), st.floats(0, 0.2))
+def test_more_harm_is_never_judged_milder(low: float, width: float, caution: float, more: float) -> None:
+    order = {"sound": 0, "not measurable": 1, "caution": 2, "unsound": 3}
+    first = judge_interval(low, low + width, caution, caution + more)
+    second = judge_interval(low + 0.1, low + width + 0.1, caution, caution + more)
+    assert order[second] >= order[first]
+
+
+def artifacts(low: float, is_part: bool = True, n_selected: int = 12) -> Verdict:
+    return judge_artifacts(
+        value=low + 0.01,
+        low=low,
+        high=low + 0.02,
+        coverage=0.3,
+        precision=0.8,
+        n_selected=n_selected,
+        threshold=0.7,
+        n_test=2000,
+        is_part=is_part,
+        limits=ArtifactLimits(),
+    )
+
+
+def test_a_single_text_is_at_most_cautioned_and_says_why() -> None:
+    assert artifacts(0.2).verdict == "unsound"
+    single = artifacts(0.2, is_part=False)
+    assert single.verdict == "caution"
+    assert "the task itself" in single.evidence
+
+
+def test_no_pattern_is_said_in_words() -> None:
+    verdict = artifacts(0.0, n_selected=0)
+    assert verdict.verdict == "sound"
+    assert "No word pattern" in verdict.evidence
+
+
+def test_leakage_names_the_part_that_tells_most() -> None:
+    verdict = judge_leakage(
+        condition="hypothesis_only",
+        accuracy=0.58,
+        majority=0.343,
+        improvement=0.237,
+        low=0.224,
+        high=0.249,
+        n_seeds=5,
+        n_test=9824,
+        limits=LeakageLimits(),
+    )
+    assert verdict.verdict == "unsound"
+    assert "only the hypothesis" in verdict.evidence
+    assert "+23.7 points" in verdict.evidence
+    assert "8.0" in verdict.rule
+
+
+def test_instability_is_judged_by_the_least_stable() -> None:
+    verdict = judge_instability([STEADY, HANS], InstabilityLimits())
+    assert verdict.verdict == "unsound"
+    assert "bert on hans" in verdict.evidence
+    assert "137 independent" in verdict.evidence
+    assert judge_instability([STEADY], InstabilityLimits()).verdict == "sound"
+
+
+def test_a_large_design_effect_alone_is_a_reason_for_caution() -> None:
+    assert judge_instability([replace(STEADY, design_effect=10.4)], InstabilityLimits()).verdict == "caution"
+
+
+def test_few_runs_and_infinite_sizes_are_said_or_left_out() -> None:
+    few = judge_instability([replace(HANS, n_runs=3, effective_size=math.inf)], InstabilityLimits())
+    assert "From 3 runs" in few.evidence
+    assert "inf" not in few.evidence
