@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from goldassay.report.outline import Cell, Section, Table
 
 _MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌"}
-_MAX_ROWS = 12
+_MAX_ROWS = 15
 
 
 def render_markdown(document: Mapping[str, Any]) -> str:
@@ -58,13 +58,24 @@ def _section(section: Section) -> list[str]:
 
 
 def _table(table: Table) -> list[str]:
-    shown = [[_cell(cell) for cell in row] for row in table.rows[:_MAX_ROWS]]
+    shown = [[_cell(cell) for cell in row] for row in _cut(table)]
     blocks = [f"**{_plain(table.caption)}**", _grid(tuple(_plain(column) for column in table.columns), shown)]
     left = len(table.rows) - len(shown)
     if left > 0:
         where = f"; all of them are in `tables/{table.file}.csv`" if table.file else ""
         blocks.append(f"… and {left} more rows{where}.")
     return blocks
+
+
+def _cut(table: Table) -> list[tuple[Cell, ...]]:
+    """The first rows of a long table; of a grouped one the first of each group."""
+    if len(table.rows) <= _MAX_ROWS or table.grouped_by is None:
+        return list(table.rows[:_MAX_ROWS])
+    groups: dict[str, list[tuple[Cell, ...]]] = {}
+    for row in table.rows:
+        groups.setdefault(row[table.grouped_by].text, []).append(row)
+    each = max(2, _MAX_ROWS // len(groups))
+    return [row for rows in groups.values() for row in rows[:each]]
 
 
 def _grid(columns: tuple[str, ...], rows: Any) -> str:

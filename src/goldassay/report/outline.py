@@ -38,12 +38,21 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its caption, column names (numbers are right-aligned), rows, and the name of its full file."""
+    """A table.
+
+    Attributes:
+        caption: What it shows.
+        columns: Their names; numbers are right-aligned.
+        rows: One cell a column each.
+        file: The name of the full table beside the report, if there is one.
+        grouped_by: The column whose values each keep some rows where a long table is cut.
+    """
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     file: str | None = None
+    grouped_by: int | None = None
 
     @property
     def numeric(self) -> tuple[bool, ...]:

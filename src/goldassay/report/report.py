@@ -56,8 +56,10 @@ class Report:
     @property
     def verdicts(self) -> dict[str, dict[str, Any]]:
         """The verdict on each question: artifacts, leakage, instability, shift."""
-        verdicts: dict[str, dict[str, Any]] = self.to_dict().get("verdicts") or {}
-        return verdicts
+        verdicts = self.to_dict().get("verdicts")
+        if not isinstance(verdicts, dict):
+            return {}
+        return {question: verdict for question, verdict in verdicts.items() if isinstance(verdict, dict)}
 
     def to_dict(self) -> dict[str, Any]:
         """The document as plain data, top-level keys in a fixed order, NaN as None."""
@@ -137,7 +139,9 @@ def flattened(table: pl.DataFrame) -> pl.DataFrame:
         if isinstance(kind, pl.List) and not _is_nested(kind.inner):
             columns.append(pl.col(name).cast(pl.List(pl.String)).list.join("|"))
         elif kind.is_nested():
-            values = [None if v is None else json.dumps(v, ensure_ascii=False, default=str) for v in table[name]]
+            values = [
+                None if v is None else json.dumps(v, ensure_ascii=False, default=str) for v in table[name].to_list()
+            ]
             columns.append(pl.Series(name, values, dtype=pl.String))
         else:
             columns.append(pl.col(name))

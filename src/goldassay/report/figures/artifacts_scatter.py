@@ -103,7 +103,8 @@ def _boundaries(canvas: Canvas, found: Mapping[str, Any], x: Scale, y: Scale) ->
     if not q or not n_mined or n_significant is None:
         return
     z = -float(ndtri(q * max(n_significant, 1.0) / n_mined))
-    priors = {round(p, 2): p for p in map(number, mapping(found, "prior").values()) if p and p < 1}
+    # Labels of nearly the same share have one curve between them: two would be told apart by nobody.
+    priors = {round(p / 0.04): p for p in map(number, mapping(found, "prior").values()) if p and p < 1}
     for prior in priors.values():
         steps = [x.low * (x.high / x.low) ** (i / 60) for i in range(61)]
         curve = [(n, prior + z * math.sqrt(prior * (1 - prior) / n)) for n in steps]

@@ -38,13 +38,12 @@ class Scale:
             spread = math.log10(self.high / self.low)
             steps = (1,) if spread > n - 1 else (1, 3) if spread > n / 2 else (1, 2, 5)
             values = [step * 10.0**decade for decade in decades for step in steps]
-        else:
-            raw = (self.high - self.low) / max(n, 1)
-            size = 10.0 ** math.floor(math.log10(raw))
-            step = next(size * k for k in (1, 2, 2.5, 5, 10) if size * k >= raw * 0.999)
-            first = math.ceil(self.low / step - 1e-9)
-            values = [i * step for i in range(first, math.floor(self.high / step + 1e-9) + 1)]
-        return [value for value in values if self.low * (1 - 1e-12) <= value <= self.high * (1 + 1e-12) or value == 0]
+            return [value for value in values if self.low <= value <= self.high]
+        raw = (self.high - self.low) / max(n, 1)
+        size = 10.0 ** math.floor(math.log10(raw))
+        step = next(size * k for k in (1, 2, 2.5, 5, 10) if size * k >= raw * 0.999)
+        first = math.ceil(self.low / step - 1e-9)
+        return [i * step for i in range(first, math.floor(self.high / step + 1e-9) + 1)]
 
 
 def vertical_grid(

@@ -110,7 +110,9 @@ def _strongest(found: Mapping[str, Any]) -> Table:
         "p in test",
         "variants folded in",
     )
-    return Table("Strongest patterns of each label; # stands for any one token", columns, rows, "patterns")
+    return Table(
+        "Strongest patterns of each label; # stands for any one token", columns, rows, "patterns", grouped_by=1
+    )
 
 
 def _difficulty(found: Mapping[str, Any]) -> Table:

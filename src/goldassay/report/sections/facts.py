@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.numbers import count, decimal_cell, number, percent_cell, whole_cell
+from goldassay.report.numbers import decimal_cell, number, percent_cell, whole_cell
 from goldassay.report.outline import Cell, Part, Section, Table, data, mapping, records, text, why_absent
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ def section(document: Mapping[str, Any]) -> Section:
         key="facts",
         title="Facts",
         question="What the data are before any question is put to them.",
-        notes=_notes(facts),
         parts=(
             Part("facts_labels", _labels(facts), folded=True),
             Part("facts_lengths", _lengths(facts), folded=True),
@@ -26,15 +25,6 @@ def section(document: Mapping[str, Any]) -> Section:
         small=(_duplicates(facts), _overlap(facts), _premise_reuse(facts), _dropped(facts)),
         reason=why_absent(document.get("facts"), "no facts were collected"),
     )
-
-
-def _notes(facts: Mapping[str, Any]) -> tuple[str, ...]:
-    sizes = [
-        f"{count(facts.get(key))} {split} examples"
-        for split, key in (("training", "n_train"), ("test", "n_test"))
-        if number(facts.get(key)) is not None
-    ]
-    return (" and ".join(sizes) + ".",) if sizes else ()
 
 
 def _labels(facts: Mapping[str, Any]) -> Table:

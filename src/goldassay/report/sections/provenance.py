@@ -41,12 +41,17 @@ def _inputs(document: Mapping[str, Any]) -> Table:
             whole_cell(source.get("n_rows")),
             text("; ".join(f"{reason}: {count(n)}" for reason, n in mapping(source, "dropped").items())),
             data(", ".join(f"{role} = {column}" for role, column in mapping(source, "roles").items())),
-            data(source.get("sha256")),
+            data(", ".join(_listed(source.get("sha256")))),
         )
         for source in records(document.get("inputs"))
     )
     columns = ("role", "file", "format", "rows read", "rows kept", "left out", "columns", "SHA-256")
     return Table("Inputs", columns, rows)
+
+
+def _listed(value: Any) -> list[str]:
+    """One fingerprint or several, as a list: a dataset may be read from more than one file."""
+    return [str(item) for item in value] if isinstance(value, (list, tuple)) else [str(value or "—")]
 
 
 def _settings(document: Mapping[str, Any]) -> Table:
@@ -68,7 +73,7 @@ def _environment(document: Mapping[str, Any]) -> Table:
     environment = mapping(document, "environment")
     pairs = [("goldassay", document.get("goldassay_version"))]
     pairs += [(name, environment.get(name)) for name in ("python", "platform")]
-    pairs += list(mapping(environment, "packages").items())
+    pairs += [(name, version) for name, version in mapping(environment, "packages").items() if name != "goldassay"]
     rows = tuple((Cell(name), text(value)) for name, value in pairs if value is not None)
     return Table("Environment", ("component", "version"), rows)
 

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+
+from goldassay.report.figures import NARROW, WIDE, Picture, draw_figures
+from tests.report.example import HOSTILE, LABELS, example_document
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def pictures() -> dict[str, Picture]:
+    return draw_figures(example_document(400))
+
+
+def titles(picture: Picture) -> list[str]:
+    return [title.text or "" for title in ET.fromstring(picture.standalone).iter(f"{SVG}title")]
+
+
+def test_all_are_drawn(pictures: dict[str, Picture]) -> None:
+    assert len(pictures) == 11
+
+
+def test_files_stand_alone(pictures: dict[str, Picture]) -> None:
+    for name, picture in pictures.items():
+        root = ET.fromstring(picture.standalone)
+        assert "var(" not in picture.standalone, name
+        assert root.find(f"{SVG}style") is not None
+        addresses = set(re.findall(r"https?://[^\"]*", picture.standalone))
+        assert addresses == {"http://www.w3.org/2000/svg"}
+        assert root.find(f"{SVG}rect").get("fill") == "#ffffff"
+
+
+def test_nothing_lies_outside(pictures: dict[str, Picture]) -> None:
+    for name, picture in pictures.items():
+        for source, width in ((picture.wide, WIDE), (picture.narrow, NARROW)):
+            root = ET.fromstring(source)
+            assert float(root.get("width")) == width
+            height = float(root.get("height"))
+            for element in root.iter():
+                if element.tag in ("text", "rect"):
+                    assert -1 <= float(element.get("x", 0)) <= width + 1, (name, element.attrib)
+                    assert -1 <= float(element.get("y", 0)) <= height + 1, (name, element.attrib)
+
+
+def test_hostile_texts_are_texts(pictures: dict[str, Picture]) -> None:
+    for picture in pictures.values():
+        assert HOSTILE not in picture.standalone + picture.wide + picture.narrow
+    assert any(title.startswith(HOSTILE) for title in titles(pictures["artifacts_strongest"]))
+
+
+def test_titles_carry_the_values(pictures: dict[str, Picture]) -> None:
+    assert "hypothesis_only: 58.7 [57.7, 59.6] points" in titles(pictures["leakage_conditions"])
+    assert f"train, {LABELS[0]}: 33.4\N{NO-BREAK SPACE}%  (6,012)" in titles(pictures["facts_labels"])
+    assert any("independent: 0.102 points" in title for title in titles(pictures["instability_decomposition"]))
+    assert len(titles(pictures["instability_runs"])) == 30
+
+
+def test_a_cloud_is_one_path_a_label(pictures: dict[str, Picture]) -> None:
+    root = ET.fromstring(pictures["artifacts_scatter"].wide)
+    assert len([path for path in root.iter("path") if "cloud" in path.get("class", "")]) == 3
+
+
+def test_many_labels_and_tiny_values_draw() -> None:
+    document = example_document(50)
+    labels = [f"label {i}" for i in range(40)]
+    document["dataset"]["label_names"] = labels
+    document["facts"]["label_counts"] = {"train": dict.fromkeys(labels, 1)}
+    for i, row in enumerate(document["artifacts"]["scatter"]):
+        row.update(label=labels[i % 40], support=18)
+    draw_figures(document)
+
+
+@pytest.mark.parametrize("accuracies", [[0.5], [0.5, 0.5], [0.0, 1.0]])
+def test_runs_without_spread_draw(accuracies: list[float]) -> None:
+    row: dict[str, Any] = {"model": "m", "accuracies": accuracies, "total": 0.0, "independent": 0.0, "covariance": 0.0}
+    assert draw_figures({"instability": {"results": [row]}}).keys() == {"instability_runs", "instability_decomposition"}

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from goldassay.report import Report
+from goldassay.report.markdown import _code, _plain
+from tests.report.example import HOSTILE, example_document
+
+
+def parse(source: str) -> list[Any]:
+    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(source)
+
+
+def inline(source: str) -> list[Any]:
+    return [child for token in parse(source) for child in token.children or ()]
+
+
+@pytest.fixture(scope="module")
+def source(report: Report) -> str:
+    return report.to_markdown()
+
+
+def test_every_line_of_bars_is_part_of_a_table(source: str) -> None:
+    tokens = parse(source)
+    rows = [token for token in tokens if token.type == "tr_open"]
+    lines = [line for line in source.splitlines() if line.startswith("|")]
+    tables = [token for token in tokens if token.type == "table_open"]
+    assert tables
+    # Each table has one line of dashes that is not a row.
+    assert len(lines) == len(rows) + len(tables)
+
+
+def test_rows_have_as_many_cells_as_the_head(source: str) -> None:
+    widths: list[list[int]] = []
+    for token in parse(source):
+        if token.type == "table_open":
+            widths.append([])
+        elif token.type == "tr_open":
+            widths[-1].append(0)
+        elif token.type in ("td_open", "th_open"):
+            widths[-1][-1] += 1
+    assert all(len(set(table)) == 1 for table in widths)
+
+
+def test_no_html_gets_through(source: str) -> None:
+    assert not [token for token in parse(source) if token.type == "html_block"]
+    assert not [token for token in inline(source) if token.type in ("html_inline", "image", "link_open")]
+
+
+def test_texts_of_the_data_are_code(source: str) -> None:
+    codes = {token.content for token in inline(source) if token.type == "code_inline"}
+    assert HOSTILE in codes
+    assert "No `one` | cats" in codes
+
+
+def test_verdicts_come_first(source: str) -> None:
+    assert source.index("**unsound**") < source.index("## Facts")
+    assert "✅" in Report(example_document(5) | {"verdicts": {"shift": {"verdict": "sound"}}}).to_markdown()
+
+
+def test_long_tables_are_cut_and_say_so(source: str) -> None:
+    cut = [line for line in source.splitlines() if line.startswith("| `in this picture`")]
+    assert cut
+    assert "is # alone at home" not in source
+    assert "more rows; all of them are in `tables/patterns.csv`." in source
+
+
+@given(st.text(max_size=30))
+def test_any_text_survives_as_code(value: str) -> None:
+    line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(value.split()))
+    tokens = parse("| a |\n| --- |\n| " + _code(value) + " |\n")
+    cells = [token.children for token in tokens if token.type == "inline"][1:]
+    assert len(cells) == 1
+    if line:
+        assert [(child.type, child.content) for child in cells[0]] == [("code_inline", line)]
+
+
+@given(st.text(alphabet="ab <>&*_`|[]()!\\#~@{}\n", max_size=30))
+def test_any_text_survives_as_words(value: str) -> None:
+    tokens = parse("| a |\n| --- |\n| x" + _plain(value) + " |\n")
+    cells = [token.children for token in tokens if token.type == "inline"][1:]
+    assert len(cells) == 1
+    assert {child.type for child in cells[0]} <= {"text", "text_special"}
+    assert "".join(child.content for child in cells[0]) == ("x" + " ".join(value.split())).strip()

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldassay.errors import OutputError
+from goldassay.report import Report
+from goldassay.report.report import flattened
+from tests.report.example import example_document, example_report
+
+SMALL = example_document(n_scatter=60)
+
+
+def every_form(report: Report) -> list[str]:
+    return [
+        report.to_json(),
+        report.to_html(),
+        report.to_markdown(),
+        report.summary(),
+        report._repr_html_(),
+        repr(report),
+        *report.figures().values(),
+    ]
+
+
+def paths_of(node: Any, prefix: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The way to every node of a document; of long lists only to the first few."""
+    found = [prefix] if prefix else []
+    if isinstance(node, dict):
+        for key, child in node.items():
+            found += paths_of(child, (*prefix, key))
+    elif isinstance(node, list):
+        for i, child in enumerate(node[:2]):
+            found += paths_of(child, (*prefix, i))
+    return found
+
+
+def replaced(document: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    changed = copy.deepcopy(document)
+    node: Any = changed
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = value
+    return changed
+
+
+def test_every_form_is_the_same_each_time() -> None:
+    assert every_form(example_report(300)) == every_form(example_report(300))
+
+
+def test_json_holds_the_document_and_nothing_json_lacks() -> None:
+    report = Report(
+        {"title": "t", "artifacts": {"coverage": float("nan"), "n": np.int64(3)}, "schema": "goldassay.report"}
+    )
+    text = report.to_json()
+    assert text.endswith("}\n")
+    assert json.loads(text) == {"schema": "goldassay.report", "title": "t", "artifacts": {"coverage": None, "n": 3}}
+    assert list(json.loads(text)) == ["schema", "title", "artifacts"]
+
+
+def test_json_floats_come_back_exactly() -> None:
+    values = [0.1, 1 / 3, 1e-300, 123456789.123456789]
+    assert json.loads(Report({"settings": values}).to_json())["settings"] == values
+
+
+def test_json_keeps_keys_it_does_not_know() -> None:
+    assert list(json.loads(Report({"own": 1, "title": "t"}).to_json())) == ["title", "own"]
+
+
+def test_verdicts(report: Report) -> None:
+    assert {key: verdict["verdict"] for key, verdict in report.verdicts.items()} == {
+        "artifacts": "unsound",
+        "leakage": "unsound",
+        "instability": "caution",
+        "shift": "not measurable",
+    }
+    assert Report({}).verdicts == {}
+
+
+@settings(max_examples=120)
+@given(path=st.sampled_from(paths_of(SMALL)), value=st.sampled_from([None, float("nan"), {}, [], {"applies": False}]))
+def test_whatever_is_missing_no_form_fails(path: tuple[Any, ...], value: Any) -> None:
+    every_form(Report(replaced(SMALL, path, value)))
+
+
+@pytest.mark.parametrize("document", [{}, {"title": None}, {"verdicts": {}, "facts": {}, "inputs": []}])
+def test_next_to_nothing_is_still_a_report(document: dict[str, Any]) -> None:
+    every_form(Report(document))
+
+
+def test_what_does_not_apply_says_why() -> None:
+    document = dict(SMALL, leakage={"applies": False, "reason": "A single text has no parts."})
+    report = Report(document)
+    assert "Not defined: A single text has no parts." in report.to_html()
+    assert "Not defined: A single text has no parts." in report.to_markdown()
+    assert "leakage_conditions" not in report.figures()
+
+
+def test_texts_that_no_encoding_takes() -> None:
+    document = dict(SMALL, title="lone \ud800 surrogate, \x00 and \x1b[31m")
+    for text in every_form(Report(document)):
+        text.encode("utf-8", "replace")
+    assert "\x1b" not in Report(document).summary()
+
+
+def test_save_writes_everything(report: Report, tmp_path: Any) -> None:
+    page = report.save(tmp_path / "out")
+    assert page == tmp_path / "out" / "report.html"
+    written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    tables = {f"tables/{name}.{kind}" for name in report.tables for kind in ("csv", "parquet")}
+    assert written == {"report.html", "report.json", "report.md", *tables} | {
+        f"figures/{name}.svg" for name in report.figures()
+    }
+    assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8")) == report.to_dict()
+    for name, table in report.tables.items():
+        assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").equals(table)
+
+
+def test_save_twice_gives_the_same_bytes(tmp_path: Any) -> None:
+    for name in ("a", "b"):
+        example_report(200).save(tmp_path / name)
+    for path in (tmp_path / "a").rglob("*"):
+        if path.is_file():
+            assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes(), path
+
+
+class _Unwritable(pl.DataFrame):
+    def write_parquet(self, *args: Any, **kwargs: Any) -> Any:
+        raise OSError(28, "No space left on device")
+
+
+def test_save_is_all_or_nothing(tmp_path: Any) -> None:
+    example_report(60).save(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    broken = Report(dict(SMALL, title="another"), {"patterns": _Unwritable({"a": [1]})})
+    with pytest.raises(OutputError, match="No space left on device"):
+        broken.save(tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_csv_holds_lists_as_text() -> None:
+    table = pl.DataFrame({"tokens": [["a", "b"], [], None], "gaps": [[2], [0, 1], None], "deep": [[[1]], [[2]], None]})
+    flat = flattened(table)
+    assert flat["tokens"].to_list() == ["a|b", "", None]
+    assert flat["gaps"].to_list() == ["2", "0|1", None]
+    assert json.loads(flat["deep"][0]) == [[1]]
+    flat.write_csv()

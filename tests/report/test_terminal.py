@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from goldassay.report import Report
+from goldassay.report.terminal import MAX_LINES
+from tests.report.example import example_document
+
+
+def test_summary_names_each_verdict_with_its_number(report: Report) -> None:
+    lines = report.summary().splitlines()
+    assert lines[0] == "Audit of pairs & <i>friends</i>"
+    assert lines[1] == "  18,000 train, 9,824 test"
+    verdicts = [line.split()[:2] for line in lines[2:] if not line.startswith(" ")]
+    assert verdicts == [
+        ["Artifacts", "UNSOUND"],
+        ["Leakage", "UNSOUND"],
+        ["Instability", "CAUTION"],
+        ["Shift", "NOT"],
+    ]
+    assert "24.4 points [23.5, 25.3]" in report.summary()
+
+
+def test_at_most_fifteen_lines() -> None:
+    document = example_document(5)
+    for verdict in document["verdicts"].values():
+        verdict.update(verdict="unsound", evidence="a\nb\r\nc", next_step="d\n\ne")
+    assert len(Report(document).summary().splitlines()) <= MAX_LINES
+
+
+def test_nothing_can_drive_the_terminal() -> None:
+    document = example_document(5)
+    document["title"] = "a\x1b]0;b\x07\u202ec"
+    assert Report(document).summary().splitlines()[0] == "a�]0;b��c"
