@@ -176,6 +176,10 @@ def _check_lengths(loaded: list[_Loaded], gold: Gold | None) -> None:
         )
 
 
+def _who(part: Slice) -> str:
+    return f"seed {part.seed}" + ("" if part.checkpoint is None else f", checkpoint {part.checkpoint},")
+
+
 def _same(a: pl.Series, b: pl.Series) -> bool:
     return a is b or (a.len() == b.len() and bool((a == b).all()))
 
@@ -189,15 +193,15 @@ def _ordered_like(item: _Loaded, ids: pl.Series, reference: _Loaded) -> _Loaded:
     missing = ids.filter(rows.is_null())
     if missing.len():
         raise InputError(
-            f"the run with seed {item.slice.seed} lacks {missing.len()} of the {ids.len()} examples that seed "
-            f"{reference.slice.seed} has, first {listing(missing.head(6).to_list())}",
+            f"the run with {_who(item.slice)} lacks {missing.len()} of the {ids.len()} examples that "
+            f"{_who(reference.slice)} has, first {listing(missing.head(6).to_list())}",
             file=item.slice.file,
             mend="give the missing ones, or keep the common ones with align='intersect'",
         )
     if own.len() > ids.len() and _same(ids, reference.columns.example_ids):
         extra = own.filter(~own.is_in(ids.implode()))
         raise InputError(
-            f"the run with seed {item.slice.seed} has {extra.len()} examples that seed {reference.slice.seed} lacks, "
+            f"the run with {_who(item.slice)} has {extra.len()} examples that {_who(reference.slice)} lacks, "
             f"first {listing(extra.head(6).to_list())}",
             file=item.slice.file,
             mend="give the missing ones, or keep the common ones with align='intersect'",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ def read_runs(
     Args:
         path: A file, a folder (searched to the bottom), or several of these.
         format: Name of an adapter, or "auto": each file is recognized by its content.
-        model: Which model, where several are there; so `dataset`, `condition`, `split`, `train_set`.
+        model: Which model, where several are there; with * or ?, all that match, as runs of one.
         dataset: Which dataset.
         condition: Which condition: paired, premise_only, hypothesis_only.
         gold: A dataset, or the file of one, whose labels the predictions are scored by; joined by example id.
@@ -163,7 +164,9 @@ def _choose(found: list[Slice], asked: dict[str, str | None]) -> list[Slice]:
     for field, want in asked.items():
         choices = sorted({getattr(part.collection, field) for part in chosen})
         word = field.replace("_", " ")
-        if want is not None:
+        if want is not None and field == "model" and set(want) & set("*?"):
+            chosen = _as_one_model(chosen, want)
+        elif want is not None:
             chosen = [part for part in chosen if getattr(part.collection, field) == want]
             if not chosen:
                 raise InputError(f"there are no runs with {word} {want!r}", mend=f"there are {listing(choices, 8)}")
@@ -173,6 +176,23 @@ def _choose(found: list[Slice], asked: dict[str, str | None]) -> list[Slice]:
                 mend=f"choose one with {field}=NAME",
             )
     return chosen
+
+
+def _as_one_model(slices: list[Slice], pattern: str) -> list[Slice]:
+    """Take all models whose names match as runs of one, which is called by the pattern."""
+    kept = [part for part in slices if fnmatchcase(part.collection.model, pattern)]
+    if not kept:
+        models = sorted({part.collection.model for part in slices})
+        raise InputError(f"no model is called {pattern!r}", mend=f"there are {listing(models, 8)}")
+    one_each = len({(part.collection, part.checkpoint) for part in kept}) == len(kept)
+    return [
+        replace(
+            part,
+            collection=part.collection._replace(model=pattern),
+            seed=part.collection.model if one_each else f"{part.collection.model}/{part.seed}",
+        )
+        for part in kept
+    ]
 
 
 def _at_checkpoint(slices: list[Slice], checkpoint: int | str | None) -> list[Slice]:

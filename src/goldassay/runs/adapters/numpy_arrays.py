@@ -1,0 +1,141 @@
+"""NumPy archives (.npz) of arrays in memory's own shapes.
+
+Arrays are known by name: logits (R,[T,]N,K), predictions (or preds) (R,[T,]N), scores (R,[T,]N), and, if they
+are there, gold (or labels) (N,), seeds (R,), checkpoints (T,), example_ids (N,), label_names (K,). A single run may
+leave out R. Objects in an archive are pickles, and refused.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.runs.codes import name_codes, names_for
+from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.tables import MAX_UNPACKED, start_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+NAME = "npz"
+PRIORITY = 30
+
+_SYNONYMS = {
+    "logits": ("logits",),
+    "predictions": ("predictions", "preds"),
+    "scores": ("scores", "correct"),
+    "gold": ("gold", "labels", "label"),
+    "seeds": ("seeds",),
+    "checkpoints": ("checkpoints",),
+    "example_ids": ("example_ids", "ids"),
+    "label_names": ("label_names",),
+}
+
+
+def find(path: Path, request: Request) -> list[Slice] | None:
+    """Recognize a zip archive of arrays."""
+    if not path.is_file() or start_of(path, 2) != b"PK":
+        return None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except zipfile.BadZipFile as error:
+        raise InputError("the archive is damaged or cut short", file=path, mend="copy it again") from error
+    if not members or not all(member.filename.endswith(".npy") for member in members):
+        return None
+    if sum(member.file_size for member in members) > MAX_UNPACKED:
+        raise InputError(f"the archive unpacks to more than {MAX_UNPACKED >> 20} MB", file=path)
+    arrays = _read(path)
+    kinds = [kind for kind in ("logits", "predictions", "scores") if kind in arrays]
+    if not kinds:
+        return None
+    for kind in kinds:
+        arrays[kind] = _with_axes(arrays[kind], kind, path)
+    first = arrays[kinds[0]]
+    n_runs, n_checkpoints, n_examples = first.shape[:3]
+    for kind in kinds:
+        if arrays[kind].shape[:3] != first.shape[:3]:
+            raise InputError(f"{kind} and {kinds[0]} have different runs or examples", file=path)
+    seeds = _names(arrays, "seeds", n_runs, path)
+    steps = _names(arrays, "checkpoints", n_checkpoints, path) if n_checkpoints > 1 else [None]
+    stem = path.name.split(".")[0]
+    return [
+        Slice(
+            collection=Collection("model", stem, "", "paired", ""),
+            seed=seeds[run] if seeds[run] is not None else run,
+            checkpoint=steps[step],
+            n_examples=n_examples,
+            file=str(path),
+            format=NAME,
+            load=partial(_load, arrays, run, step, request, path),
+        )
+        for run in range(n_runs)
+        for step in range(n_checkpoints)
+    ]
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            names = {name.lower(): name for name in archive.files}
+            wanted = {
+                role: next((names[s] for s in options if s in names), None) for role, options in _SYNONYMS.items()
+            }
+            return {role: archive[name] for role, name in wanted.items() if name is not None}
+    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
+        if "pickle" in str(error).lower():
+            raise InputError(
+                "the archive holds Python objects, which are pickles, so it is refused",
+                file=path,
+                mend="save plain arrays of numbers or strings",
+            ) from error
+        raise InputError("the archive is damaged or cut short", file=path, mend="copy it again") from error
+
+
+def _with_axes(values: NDArray[Any], kind: str, path: Path) -> NDArray[Any]:
+    """Bring an array to (R, T, N[, K])."""
+    own = values.ndim - (1 if kind == "logits" else 0)
+    if own == 1:
+        return values[np.newaxis, np.newaxis]
+    if own == 2:
+        return values[:, np.newaxis]
+    if own == 3:
+        return values
+    raise InputError(
+        f"{kind} have {values.ndim} axes", file=path, mend="give (R, N) or (R, T, N), logits with K at the end"
+    )
+
+
+def _names(arrays: dict[str, NDArray[Any]], role: str, size: int, path: Path) -> list[Any]:
+    if role not in arrays:
+        return list(range(size))
+    if arrays[role].shape != (size,):
+        raise InputError(f"{role} have shape {arrays[role].shape}, but there are {size}", file=path)
+    return [value if isinstance(value, int) else str(value) for value in arrays[role].tolist()]
+
+
+def _load(arrays: dict[str, NDArray[Any]], run: int, step: int, request: Request, path: Path) -> Columns:
+    names = request.label_names
+    if names is None and "label_names" in arrays:
+        names = tuple(str(name) for name in arrays["label_names"].tolist())
+    logits = arrays["logits"][run, step] if "logits" in arrays else None
+    n_examples = next(arrays[k] for k in ("logits", "predictions", "scores") if k in arrays).shape[2]
+    ids = arrays.get("example_ids", np.arange(n_examples))
+    for role, values in (("example_ids", ids), ("gold", arrays.get("gold", ids))):
+        if values.shape != (n_examples,):
+            raise InputError(f"{role} has shape {values.shape}, but there are {n_examples} examples", file=path)
+    return Columns(
+        example_ids=pl.Series([str(value) for value in ids.tolist()], dtype=pl.String),
+        label=name_codes(arrays["gold"], names, path) if "gold" in arrays else None,
+        prediction=name_codes(arrays["predictions"][run, step], names, path) if "predictions" in arrays else None,
+        score=pl.Series(arrays["scores"][run, step]).cast(pl.Float64) if "scores" in arrays else None,
+        logits=logits,
+        label_names=names if logits is None else names_for(names, logits.shape[-1]),
+    )

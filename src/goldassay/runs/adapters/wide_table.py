@@ -1,0 +1,160 @@
+"""Wide tables: a row an example, a column a run, in CSV, TSV, JSON lines or Parquet, packed or not.
+
+Run columns are, in this order: those named pred_X, preds-X, prediction_X or X_pred (predictions) and correct_X or
+score_X (scores); those named seed_K or run_K; else every column whose values are all labels of the label column, or
+all numbers within [0, 1]. A column named seed_K or run_K is run K of one model, named by nothing; NAME_seed_K is run K
+of model NAME; any other column is a model with one run (`model="NAME*"` takes several as runs of one). Whether the
+values are predictions or scores is said by the prefix, or by the label column; where neither does, the name of
+the file has to ("preds", "correct", "score").
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.runs.adapters.long_table import as_number, as_scores, find_roles
+from goldassay.runs.labels import canonical
+from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.tables import read_table
+from goldassay.runs.validation import listing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "wide"
+PRIORITY = 90
+
+_PREDICTION = re.compile(
+    r"(?:preds?|predictions?)[_-](?P<a>.+?)(?:PredLabel)?|(?P<b>.+?)[_-](?:preds?|prediction)", re.IGNORECASE
+)
+_SCORE = re.compile(r"(?:correct|scores?|acc)[_-](?P<a>.+)|(?P<b>.+)[_-](?:correct|scores?)", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:(?P<model>.+)[_-])?(?:seed|run)[_-]?(?P<seed>\d+)", re.IGNORECASE)
+_KINDS = {"prediction": re.compile(r"pred", re.IGNORECASE), "score": re.compile(r"correct|score", re.IGNORECASE)}
+
+
+class _Run(NamedTuple):
+    """One column: what it is called in the table, whose run it is, and what it holds."""
+
+    column: str
+    model: str
+    seed: int | str
+    kind: str
+
+
+def find(path: Path, request: Request) -> list[Slice] | None:
+    """Recognize a table with columns of runs."""
+    if not path.is_file():
+        return None
+    table = read_table(path)
+    if table is None or table.height == 0:
+        return None
+    roles = find_roles(table.columns, request.columns, path)
+    label = table[roles["label"]].cast(pl.String) if "label" in roles else None
+    others = [name for name in table.columns if name not in (roles.get("example_id"), roles.get("label"))]
+    runs = _runs(table, others, label, path)
+    if not runs:
+        return None
+    ids = table[roles["example_id"]] if "example_id" in roles else pl.Series(range(table.height))
+    groups = {name[6:]: table[name].cast(pl.String) for name in others if name.startswith("group_")}
+    if "group" in roles:
+        groups[roles["group"]] = table[roles["group"]].cast(pl.String)
+    return [
+        Slice(
+            collection=Collection(run.model, path.name.split(".")[0], "", "paired", ""),
+            seed=run.seed,
+            checkpoint=None,
+            n_examples=table.height,
+            file=str(path),
+            format=NAME,
+            load=partial(_load, table[run.column], run.kind, ids.cast(pl.String), label, groups, path),
+        )
+        for run in runs
+    ]
+
+
+def _runs(table: pl.DataFrame, others: list[str], label: pl.Series | None, path: Path) -> list[_Run]:
+    named = [(name, kind, found) for name in others for kind, found in (_named(name),) if found]
+    named = [(name, kind, found) for name, kind, found in named if not _is_list(table[name])]
+    if named:
+        return [_run(name, found, kind) for name, kind, found in named]
+    numbered = [name for name in others if _NUMBERED.fullmatch(name)]
+    labels = None if label is None else {canonical(name) for name in label.unique().to_list()}
+    if numbered:
+        return [_run(name, name, _kind(table, numbered, labels, path)) for name in numbered]
+    by_value = [(name, _kind_by_value(table[name], labels)) for name in others] if labels is not None else []
+    return [_run(name, name, kind) for name, kind in by_value if kind is not None]
+
+
+def _named(name: str) -> tuple[str, str | None]:
+    for kind, pattern in (("prediction", _PREDICTION), ("score", _SCORE)):
+        match = pattern.fullmatch(name)
+        if match:
+            return kind, match["a"] or match["b"]
+    return "", None
+
+
+def _is_list(column: pl.Series) -> bool:
+    return column.dtype.is_nested() or (
+        column.dtype == pl.String and str(column.drop_nulls().head(1).to_list() or "").startswith("['[")
+    )
+
+
+def _run(column: str, name: str, kind: str) -> _Run:
+    match = _NUMBERED.fullmatch(name)
+    if match:
+        return _Run(column, match["model"] or "model", as_number(match["seed"]), kind)
+    return _Run(column, name, 0, kind)
+
+
+def _kind(table: pl.DataFrame, names: list[str], labels: set[str] | None, path: Path) -> str:
+    kinds = {_kind_by_value(table[name], labels) for name in names} if labels is not None else {None}
+    if len(kinds) == 1 and None not in kinds:
+        return str(kinds.pop())
+    numbers = [table[name].cast(pl.Float64, strict=False) for name in names]
+    if any(column.null_count() or bool((column > 1).any()) for column in numbers):
+        return "prediction"
+    if any(bool(((column != 0) & (column != 1)).any()) for column in numbers):
+        return "score"
+    by_name = [kind for kind, pattern in _KINDS.items() if pattern.search(path.name)]
+    if len(by_name) == 1:
+        return by_name[0]
+    raise InputError(
+        f"the columns {names[0]}, ... hold 0 and 1, which may be labels or correctness",
+        file=path,
+        mend="name the columns pred_NAME or correct_NAME",
+    )
+
+
+def _kind_by_value(column: pl.Series, labels: set[str] | None) -> str | None:
+    # A run with gaps is still a run: it is listed, and refused with their count when it is read.
+    if column.dtype.is_nested() or column.null_count() > column.len() // 2:
+        return None
+    column = column.drop_nulls()
+    met = {canonical(value) for value in column.unique().cast(pl.String).to_list()}
+    if labels is not None and met <= labels:
+        return "prediction"
+    numbers = column.cast(pl.Float64, strict=False)
+    if numbers.null_count() == 0 and bool(numbers.is_between(0, 1).all()):
+        return "score"
+    return None
+
+
+def _load(
+    column: pl.Series, kind: str, ids: pl.Series, label: pl.Series | None, groups: dict[str, pl.Series], path: Path
+) -> Columns:
+    if kind == "score":
+        return Columns(example_ids=ids, label=label, score=as_scores(column, path), groups=groups)
+    if column.null_count():
+        missing = ids.filter(column.is_null())
+        raise InputError(
+            f"{missing.len()} predictions are missing, first of example {listing(missing.head(6).to_list())}",
+            file=path,
+            column=column.name,
+            mend="fill them in, or leave out these rows",
+        )
+    return Columns(example_ids=ids, label=label, prediction=column.cast(pl.String), groups=groups)
