@@ -10,7 +10,7 @@ import polars as pl
 from goldassay.data.dataset import Dataset
 from goldassay.data.labels import as_text, clean_labels, nli_names, ordered
 from goldassay.data.provenance import Provenance
-from goldassay.data.roles import PARTS, Roles, assign_roles
+from goldassay.data.roles import PARTS, Roles, assign_roles, several
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,10 +86,11 @@ def _add_ids(draft: _Draft) -> None:
     if column is None:
         ids = pl.int_range(frame.height, eager=True).cast(pl.String)
     else:
-        ids = as_text(frame[column])
+        parts = [as_text(frame[part]).alias(part) for part in several(column, frame.columns, "id")]
+        ids = pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator="/")).to_series()
         missing = (ids.is_null() | (ids == "")).arg_true()
         if len(missing):
-            raise draft.error("the id is missing", "fill it in, or remove the column", missing[0], column)
+            raise draft.error("the id is missing", "fill it in, or remove the column", int(missing[0]), column)
         if ids.n_unique() < len(ids):
             ids = _ids_with_group(draft, ids, column)
     draft.columns["example_id"] = ids.alias("example_id")
@@ -108,7 +109,7 @@ def _ids_with_group(draft: _Draft, ids: pl.Series, column: str) -> pl.Series:
     again = (~ids.is_first_distinct()).arg_true()[0]
     raise draft.error(
         f"the id {ids[again]!r} stands twice",
-        "give each example an id of its own, or choose another column with --columns id=NAME",
+        "give each example an id of its own, or choose with --columns id=NAME, or id=A+B for two columns together",
         again,
         column,
     )

@@ -2,15 +2,14 @@
 
 A file is read as quoted (RFC 4180) if every quotation mark stands where the standard allows one, every record then
 has the same number of fields, and something shows that the marks are meant as quotation: a field that holds a
-separator, a line break or a doubled mark, or a column quoted in every row. Otherwise the marks are text. Where both
-readings are possible but the quoted one would swallow line breaks of lines that are each complete by themselves, the
-marks are text too: two sentences that happen to begin and end with a mark must not melt into one.
+separator, a line break or a doubled mark, an empty field that is quoted, or a column quoted in every row. Otherwise
+the marks are text. So they are in tab-separated text whose lines are each complete by themselves, if quotation would
+put both tabs and line breaks into fields: two sentences that happen to begin and end with a mark must not melt into
+one.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_QUOTE, _NEWLINE, _RETURN = 34, 10, 13
+_QUOTE, _NEWLINE, _RETURN, _TAB = 34, 10, 13, 9
 
 
 @dataclass(frozen=True)
@@ -95,9 +94,8 @@ def parse_delimited(
     _check_even(records, len(names), extra, first, path, quoted, separator)
     if len(records.starts) <= first:
         raise InputError("there is a header but no row", file=path, mend="give a file with at least one example")
-    body = data[records.starts[first] :]
-    frame = _parsed(body, separator, names, extra, quoted)
-    return Delimited(frame.select(names), records.lines[first:], quoted)
+    frame = _parsed(data, records, first, separator, names, extra, quoted)
+    return Delimited(frame, records.lines[first:], quoted)
 
 
 def head_rows(head: bytes) -> list[list[str]]:
@@ -197,18 +195,21 @@ def _meant_as_quotation(
     bytes_: NDArray[np.uint8], sep: int, quotes: NDArray[np.int64], plain: Records, strict: Records
 ) -> bool:
     strict, plain = _without_blank(strict), _without_blank(plain)
+    if not plain.even:
+        # Where neither reading gives rows of one length, the error is told in terms of the stricter one.
+        return True
     if not strict.even:
         return False
-    if (
-        plain.even
-        and len(plain.fields)
-        and strict.fields[0] == plain.fields[0]
-        and len(plain.fields) > len(strict.fields)
-    ):
-        return False
-    if not plain.even or strict.fields[0] != plain.fields[0] or strict.breaks_within or strict.separators_within:
+    # Two marks in a row are one doubled mark, or an empty field.
+    if bool((np.diff(quotes) == 1).any()):
         return True
-    if bool((np.diff(quotes)[1::2] == 1).any()):
+    same_width = len(plain.fields) > 0 and strict.fields[0] == plain.fields[0]
+    if same_width and sep == _TAB and strict.breaks_within and strict.separators_within:
+        return False
+    returns = np.flatnonzero(bytes_ == _RETURN)
+    if not same_width or strict.breaks_within or strict.separators_within:
+        return True
+    if bool((np.searchsorted(quotes, returns) % 2 == 1).any()):
         return True
     return _some_column_is_quoted_throughout(bytes_, sep, quotes, strict)
 
@@ -231,10 +232,7 @@ def _header(data: bytes, records: Records, separator: str, quoted: bool, path: P
     if not len(records.starts):
         raise InputError("the file is empty", file=path, mend="give a file with at least one example")
     line = data[records.starts[0] : records.ends[0]].decode("utf-8")
-    if quoted:
-        names = next(csv.reader(io.StringIO(line, newline=""), delimiter=separator, strict=True))
-    else:
-        names = line.split(separator)
+    names = _fields(line, separator, quoted)
     for name in names:
         if names.count(name) > 1 and name:
             raise InputError(
@@ -273,29 +271,36 @@ def _check_even(
     )
 
 
-def _parsed(body: bytes, separator: str, names: tuple[str, ...], extra: int, quoted: bool) -> pl.DataFrame:
-    if len(names) + extra == 1:
-        return _one_column(body, names[0], quoted)
-    columns = [*names, *(f"\0extra {i}" for i in range(extra))]
-    frame = pl.read_csv(
-        body,
-        has_header=False,
-        separator=separator,
-        quote_char='"' if quoted else None,
-        schema=dict.fromkeys(columns, pl.String),
-        empty_string_is_null=False,
-        infer_schema=False,
-    )
-    # An empty line gives a row of nulls only, which no line of separators can give once empty text is not null.
-    return frame.filter(pl.col(names[0]).is_not_null()).with_columns(pl.col(pl.String).fill_null(""))
+def _parsed(
+    data: bytes, records: Records, first: int, separator: str, names: tuple[str, ...], extra: int, quoted: bool
+) -> pl.DataFrame:
+    starts, ends = records.starts[first:].tolist(), records.ends[first:].tolist()
+    schema = dict.fromkeys(names, pl.String)
+    if len(names) > 1 and not extra:
+        whole = bool((records.starts[first + 1 :] == records.ends[first:-1] + 1).all())
+        parts = [(starts[0], ends[-1])] if whole else zip(starts, ends, strict=True)
+        frame = pl.read_csv(
+            b"\n".join(data[start:end] for start, end in parts),
+            has_header=False,
+            separator=separator,
+            quote_char='"' if quoted else None,
+            schema=schema,
+            empty_string_is_null=False,
+        )
+        if frame.height == len(starts):
+            return frame
+    rows = (data[start:end].decode("utf-8") for start, end in zip(starts, ends, strict=True))
+    return pl.DataFrame([_fields(row, separator, quoted)[: len(names)] for row in rows], schema=schema, orient="row")
 
 
-def _one_column(body: bytes, name: str, quoted: bool) -> pl.DataFrame:
-    text = body.decode("utf-8")
-    if quoted:
-        values = [row[0] if row else "" for row in csv.reader(io.StringIO(text, newline=""), strict=True)]
-    else:
-        values = text.split("\n")
-    while values and not values[-1]:
-        values.pop()
-    return pl.DataFrame({name: values}, schema={name: pl.String})
+def _fields(record: str, separator: str, quoted: bool) -> list[str]:
+    """Fields of one record, whose quotation is known to be strict."""
+    if not quoted:
+        return record.split(separator)
+    pieces: list[str] = []
+    for piece in record.split(separator):
+        if pieces and pieces[-1].count('"') % 2:
+            pieces[-1] += separator + piece
+        else:
+            pieces.append(piece)
+    return [piece[1:-1].replace('""', '"') if piece.startswith('"') else piece for piece in pieces]

@@ -283,10 +283,10 @@ def _check_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> None:
             near = get_close_matches(role, ROLES, 1)
             mend = f"did you mean {near[0]!r}?" if near else f"the roles are {', '.join(ROLES)}"
             raise InputError(f"there is no role {role!r}", mend=mend)
-        for column in _several(wanted, frame.columns, role):
+        for column in several(wanted, frame.columns, role):
             if column not in frame.columns:
                 raise _no_such_column(column, frame.columns)
-            if column in seen and role != "group":
+            if column in seen and role != "group" and not (role == "id" and "+" in wanted):
                 raise InputError(
                     f"the column {column!r} is given twice, as {seen[column]} and as {role}",
                     mend="give each role a column of its own",
@@ -294,8 +294,9 @@ def _check_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> None:
             seen[column] = role
 
 
-def _several(wanted: str, columns: Sequence[str], role: str) -> tuple[str, ...]:
-    if role not in {"group", "annotator_labels"} or wanted in columns:
+def several(wanted: str, columns: Sequence[str], role: str) -> tuple[str, ...]:
+    """The columns that one role names: several, joined by plus signs, where the role allows it."""
+    if role not in {"group", "annotator_labels", "id"} or wanted in columns:
         return (wanted,)
     return tuple(part.strip() for part in wanted.split("+"))
 
@@ -323,7 +324,13 @@ class _Finder:
         self.frame = frame
         self.set = set_
         self.decisions: list[str] = []
-        taken = {column for role, wanted in set_.items() for column in _several(wanted, frame.columns, role)}
+        # Columns whose values together make the id may play a part of their own besides.
+        taken = {
+            column
+            for role, wanted in set_.items()
+            if (columns := several(wanted, frame.columns, role)) and (role != "id" or len(columns) == 1)
+            for column in columns
+        }
         self.by_key: dict[str, list[str]] = {}
         for column in frame.columns:
             if column not in taken:
@@ -416,7 +423,7 @@ class _Finder:
 
     def annotators(self, label: str | None) -> tuple[str, ...]:
         if "annotator_labels" in self.set:
-            return _several(self.set["annotator_labels"], self.frame.columns, "annotator_labels")
+            return several(self.set["annotator_labels"], self.frame.columns, "annotator_labels")
         if found := self.first("annotator_labels", ANNOTATORS):
             return (found,)
         singles = [
@@ -429,7 +436,7 @@ class _Finder:
 
     def groups(self, taken: set[str | None]) -> tuple[str, ...]:
         if "group" in self.set:
-            return _several(self.set["group"], self.frame.columns, "group")
+            return several(self.set["group"], self.frame.columns, "group")
         found = [
             column
             for name in GROUPS

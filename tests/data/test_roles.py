@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from goldassay.data import Dataset, parse_columns
+from goldassay.data.roles import assign_roles
+from goldassay.errors import InputError
+
+
+def frame(*columns: str, **values: list[str]) -> pl.DataFrame:
+    return pl.DataFrame({column: values.get(column, ["x", "y"]) for column in columns})
+
+
+@pytest.mark.parametrize(
+    ("columns", "texts"),
+    [
+        (("premise", "hypothesis"), {"premise": "premise", "hypothesis": "hypothesis"}),
+        (("Sentence1", "SENTENCE2"), {"premise": "Sentence1", "hypothesis": "SENTENCE2"}),
+        (
+            ("sentence_A_original", "sentence_A", "sentence_B", "sentence_B_original"),
+            {"premise": "sentence_A", "hypothesis": "sentence_B"},
+        ),
+        (("context", "statement", "reason"), {"premise": "context", "hypothesis": "statement"}),
+        (("query", "context"), {"premise": "context", "hypothesis": "query"}),
+        (("question", "sentence"), {"premise": "question", "hypothesis": "sentence"}),
+        (("question1", "question2"), {"premise": "question1", "hypothesis": "question2"}),
+        (("question", "context"), {"question": "question", "context": "context"}),
+        (("question", "passage"), {"question": "question", "context": "passage"}),
+        (("title", "review_text"), {"text": "review_text"}),
+        (("Text",), {"text": "Text"}),
+        (("sentence", "text"), {"text": "text"}),
+        (("#1 String", "#2 String"), {"premise": "#1 String", "hypothesis": "#2 String"}),
+    ],
+)
+def test_texts_by_name(columns, texts):
+    assert dict(assign_roles(frame(*columns)).texts) == texts
+
+
+@pytest.mark.parametrize(
+    ("columns", "label"),
+    [
+        (("gold_label", "label"), "gold_label"),
+        (("label", "one_annotator_label"), "label"),
+        (("one_annotator_label", "gold_label_if_known"), "gold_label_if_known"),
+        (("relatedness_score", "entailment_label"), "entailment_label"),
+        (("rating", "polarity"), "polarity"),
+        (("bartPredLabel", "gold_label"), "gold_label"),
+        (("label1", "label2", "gold_label"), "gold_label"),
+        (("one_annotator_label", "n"), "one_annotator_label"),
+        (("Quality",), "Quality"),
+    ],
+)
+def test_label_by_precedence(columns, label):
+    assert assign_roles(frame("text", *columns)).label == label
+
+
+@pytest.mark.parametrize("columns", [("gold", "gold_label"), ("Label", "label"), ("polarity", "sentiment")])
+def test_labels_of_equal_rank_are_refused(columns):
+    with pytest.raises(InputError, match=r"could both be the label; choose with --columns label="):
+        assign_roles(frame("text", *columns))
+    assert assign_roles(frame("text", *columns), {"label": columns[1]}).label == columns[1]
+
+
+def test_texts_of_equal_rank_are_refused():
+    with pytest.raises(InputError, match="'Text' and 'text' could both be the text"):
+        assign_roles(frame("Text", "text"))
+
+
+def test_a_score_counts_only_without_a_label():
+    roles = assign_roles(frame("sentence1", "sentence2", "score", score=["1.5", ""]))
+    assert (roles.label, roles.score) == (None, "score")
+    assert assign_roles(frame("text", "score", score=["April", "1"])).score is None
+
+
+def test_groups_keep_their_names():
+    roles = assign_roles(
+        frame("text", "subcase_inferred", "heuristic", "genre", heuristic=["a", "a"], subcase_inferred=["b", "b"])
+    )
+    assert roles.groups == ("heuristic", "subcase_inferred")
+
+
+def test_set_is_a_split_only_if_it_names_parts():
+    parts = frame("text", "set", set=["TRAIN", "test"])
+    assert assign_roles(parts).split == "set"
+    other = assign_roles(frame("text", "set", set=["chaos", "chaos"]))
+    assert (other.split, other.groups) == (None, ("set",))
+
+
+def test_annotators():
+    assert assign_roles(frame("text", "label", "label1", "label2")).annotators == ("label1", "label2")
+    assert assign_roles(frame("text", "gold_label", "verifier labels")).annotators == ("verifier labels",)
+
+
+def test_decisions_and_roles_are_recorded():
+    dataset = Dataset.from_frame({"sentence1": ["a", "b"], "sentence2": ["c", "d"], "gold_label": ["x", "y"]})
+    assert dataset.provenance.roles == {"premise": "sentence1", "hypothesis": "sentence2", "label": "gold_label"}
+    assert "Column 'gold_label' is the label." in dataset.provenance.decisions
+
+
+def test_columns_can_be_set():
+    dataset = Dataset.from_frame(
+        {"a": ["x", "y"], "b": ["v", "w"], "c": ["1", "2"], "d": ["g", "g"], "e": ["h", "h"]},
+        columns="premise=a,hypothesis=b,label=c,group=d+e",
+    )
+    assert dataset.text_columns == ("premise", "hypothesis")
+    assert dataset.groups == ("d", "e")
+    assert dataset.label_names == ("1", "2")
+    assert dataset.examples.columns == ["example_id", "premise", "hypothesis", "label", "d", "e"]
+
+
+def test_a_partner_is_found_by_name():
+    roles = assign_roles(frame("hypothesis", "other", "sentence1"), {"premise": "other"})
+    assert dict(roles.texts) == {"premise": "other", "hypothesis": "hypothesis"}
+    with pytest.raises(InputError, match="none is known to be the hypothesis"):
+        assign_roles(frame("a", "b"), {"premise": "a"})
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"premise": "a", "hypothesis": "a"}, "'a' is given twice, as premise and as hypothesis"),
+        ({"text": "lable"}, "there is no such column; did you mean 'label'?"),
+        ({"txet": "a"}, "no role 'txet'; did you mean 'text'?"),
+        ({"label": "zzz"}, "the columns are a, label"),
+    ],
+)
+def test_bad_settings_are_refused(columns, message):
+    with pytest.raises(InputError) as caught:
+        assign_roles(frame("a", "label"), columns)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["premise", "label=", "=a", "label=a,label=b", ""])
+def test_bad_column_text_is_refused(text):
+    with pytest.raises(InputError):
+        parse_columns(text)
+
+
+def test_column_text():
+    assert parse_columns(" premise = a, group=b+c ") == {"premise": "a", "group": "b+c"}
+
+
+def test_metadata_keep_their_place_beside_roles():
+    dataset = Dataset.from_frame({"text": ["a", "b"], "gold_label": ["x", "y"], "label": ["u", "v"], "n": [1, 2]})
+    assert dataset.examples["label"].to_list() == ["x", "y"]
+    assert dataset.examples["label_column"].to_list() == ["u", "v"]
+    assert dataset.examples["n"].to_list() == [1, 2]

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.data import Dataset, read_dataset, split_disjoint
+from goldassay.data.splits import BRIDGES, normalized_text
+from goldassay.errors import InputError
+
+
+def sentences(dataset):
+    return {normalized_text(text) for role in dataset.text_columns for text in dataset.texts(role)}
+
+
+def pairs(premises, hypotheses, labels):
+    return Dataset.from_frame({"premise": premises, "hypothesis": hypotheses, "label": labels})
+
+
+def test_normalized_text():
+    assert normalized_text("  A  MAN\tsleeps. ") == "a man sleeps."
+    assert normalized_text("Straße") == normalized_text("STRASSE")
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 30), st.integers(0, 60), st.sampled_from("abc")),
+        min_size=30,
+        max_size=120,
+        unique=True,
+    ),
+    st.integers(0, 3),
+)
+def test_no_sentence_is_in_both_parts(rows, seed):
+    dataset = pairs([f"P {p}" for p, _, _ in rows], [f"h {h}" for _, h, _ in rows], [label for *_, label in rows])
+    try:
+        train, test = split_disjoint(dataset, 0.3, seed)
+    except InputError:
+        return
+    assert not sentences(train) & sentences(test)
+    lost = train.provenance.dropped.get(BRIDGES, 0) + test.provenance.dropped.get(BRIDGES, 0)
+    assert len(train) + len(test) + lost == len(dataset)
+    kept = [*train.examples["example_id"], *test.examples["example_id"]]
+    assert len(set(kept)) == len(kept)
+
+
+def test_components_stay_whole_where_they_can():
+    n = 300
+    dataset = pairs([f"p {i // 3}" for i in range(n)], [f"h {i}" for i in range(n)], ["a", "b", "c"] * (n // 3))
+    train, test = split_disjoint(dataset, 0.2, 0)
+    assert (len(train), len(test)) == (240, 60)
+    assert not train.provenance.dropped
+    assert not test.provenance.dropped
+    assert np.bincount(test.labels()).tolist() == [20, 20, 20]
+    assert test.label_names == train.label_names == ("a", "b", "c")
+
+
+def test_a_component_too_large_is_broken_up_by_premise():
+    rng = np.random.default_rng(0)
+    n = 2000
+    hypotheses = [f"common {k}" if k < 300 else f"own {i}" for i, k in enumerate(rng.integers(0, 600, n))]
+    dataset = pairs([f"p {i // 4}" for i in range(n)], hypotheses, list(rng.choice(["a", "b"], n)))
+    train, test = split_disjoint(dataset, 0.2, 1)
+    assert not sentences(train) & sentences(test)
+    lost = train.provenance.dropped.get(BRIDGES, 0) + test.provenance.dropped.get(BRIDGES, 0)
+    assert lost == n - len(train) - len(test) > 0
+    assert 100 < len(test) < 420
+    assert "were dropped" in test.provenance.decisions[-1]
+
+
+def test_case_and_spaces_do_not_make_another_sentence():
+    dataset = Dataset.from_frame({"text": ["A man.", "a  MAN.", "b", "c", "d", "e", "f", "g", "h", "i"]})
+    for seed in range(10):
+        train, test = split_disjoint(dataset, 0.3, seed)
+        assert not sentences(train) & sentences(test)
+
+
+def test_seed_decides():
+    dataset = Dataset.from_frame({"text": [f"t {i}" for i in range(100)], "label": ["a", "b"] * 50})
+    first, again, other = (split_disjoint(dataset, 0.2, seed)[1].texts("text") for seed in (0, 0, 1))
+    assert first == again != other
+    assert len(first) == 20
+
+
+def test_scores_and_unlabelled_data_are_split_too():
+    assert len(split_disjoint(Dataset.from_frame({"text": list("abcdefghij")}))[1]) == 2
+
+
+def test_what_cannot_be_split_is_refused():
+    with pytest.raises(InputError, match="cannot be split"):
+        split_disjoint(Dataset.from_frame({"text": ["a", "a", "a"]}))
+    with pytest.raises(InputError, match="share of the test part"):
+        split_disjoint(Dataset.from_frame({"text": ["a", "b"]}), share=1.0)
+
+
+@pytest.mark.parametrize("file", ["snli/train_sample_18k.tsv.gz", "sick/SICK.txt.gz", "breaking_nli/dataset.jsonl.gz"])
+def test_real_files_split_near_the_share(data_dir, file):
+    dataset = read_dataset(data_dir / file)
+    train, test = split_disjoint(dataset)
+    assert not sentences(train) & sentences(test)
+    assert abs(len(test) / len(dataset) - 0.2) < 0.02
+    shares = [np.bincount(part.labels(), minlength=3) / len(part) for part in (train, test)]
+    assert np.abs(shares[0] - shares[1]).max() < 0.03
