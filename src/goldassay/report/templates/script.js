@@ -141,7 +141,12 @@
     });
     svg.addEventListener("blur", leave);
   }
-  addEventListener("scroll", leave, { passive: true });
+  // What the pointer showed is no longer under it; what the keyboard chose moves along.
+  addEventListener("scroll", () => {
+    const mark = active && active.ownerSVGElement === document.activeElement ? active : null;
+    leave();
+    if (mark) enter(mark);
+  }, { passive: true });
 
   // On paper nothing can be folded out.
   addEventListener("beforeprint", () => {
