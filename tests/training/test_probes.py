@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import hashlib
+import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -164,3 +168,28 @@ def test_snli_sample_leaks_through_the_hypothesis(data_dir):
     assert accuracy["premise_only"] < 0.36
     assert accuracy["hypothesis_only"] > 0.56
     assert accuracy["paired"] > 0.66
+
+
+def test_an_interrupted_process_ends_soon_with_its_status():
+    code = (
+        "import sys\n"
+        "from tests.training.test_probes import pairs\n"
+        "from goldassay.training import train_probes\n"
+        "try:\n"
+        "    for done, run in enumerate(train_probes(pairs(3000), pairs(50, 1), seeds=range(500))):\n"
+        "        print(done, flush=True)\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit(130)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+        # A shell that runs tests in the background hands down an ignored SIGINT.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"0\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert len(process.stdout.read().splitlines()) < 1000

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -90,13 +90,20 @@ def tokenize_roles(texts: Mapping[str, Sequence[str]]) -> TokenizedTexts:
     return TokenizedTexts(roles, _hash_words(vocabulary), np.array(stem_of, dtype=np.int64), _hash_words(stems))
 
 
-def build_features(texts: TokenizedTexts, roles: Sequence[str], n_train: int) -> sparse.csr_matrix:
+def build_features(
+    texts: TokenizedTexts,
+    roles: Sequence[str],
+    n_train: int,
+    *,
+    checkpoint: Callable[[], None] = lambda: None,
+) -> sparse.csr_matrix:
     """Features of the texts in some roles; of two and more roles also what they share and how they differ.
 
     Args:
         texts: All N rows: the training rows first, then those to predict.
         roles: What the probe may see; ("hypothesis",) for hypothesis_only.
         n_train: How many of the rows are training rows; they alone decide which features are kept.
+        checkpoint: Called every few thousand rows; what it raises ends the work.
 
     Returns:
         float32, (N, features).
@@ -105,6 +112,7 @@ def build_features(texts: TokenizedTexts, roles: Sequence[str], n_train: int) ->
     caps = {pair: _crossing_cap(texts, *pair) for pair in _pairs(roles)}
     pieces: dict[str, list[_Piece]] = {}
     for start in range(0, n, ROWS_AT_ONCE):
+        checkpoint()
         stop = min(n, start + ROWS_AT_ONCE)
         for name, piece in _blocks(texts, roles, caps, start, stop):
             pieces.setdefault(name, []).append(piece)

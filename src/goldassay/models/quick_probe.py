@@ -10,6 +10,8 @@ import numpy as np
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from scipy import sparse
 
@@ -58,7 +60,15 @@ class QuickProbe:
             clause += ", for paired texts also on their overlap and on words crossed between them"
         return clause
 
-    def fit(self, features: sparse.csr_matrix, labels: NDArray[np.int64], n_classes: int, seed: int) -> FittedProbe:
+    def fit(
+        self,
+        features: sparse.csr_matrix,
+        labels: NDArray[np.int64],
+        n_classes: int,
+        seed: int,
+        *,
+        checkpoint: Callable[[], None] = lambda: None,
+    ) -> FittedProbe:
         """Train on a bootstrap of the rows.
 
         The bootstrap draws n_l rows with replacement from the n_l rows of each label l, so that no label is lost;
@@ -69,6 +79,7 @@ class QuickProbe:
             labels: Codes below `n_classes`, (N,).
             n_classes: K; classes without a training row are never predicted.
             seed: Of the draw and the order.
+            checkpoint: Called before each penalty is tried; what it raises ends the work.
 
         Raises:
             InputError: Fewer than two classes have a training row.
@@ -83,6 +94,7 @@ class QuickProbe:
         unseen, unseen_gold = features[left_out], labels[left_out]
         best: tuple[float, float, Any] | None = None
         for penalty in self.penalties:
+            checkpoint()
             model = SGDClassifier(
                 loss="log_loss",
                 alpha=penalty,

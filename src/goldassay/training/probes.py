@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -107,16 +108,23 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
         {role: [text for part in (train, *plan.tests) for text in part.texts(role)] for role in train.text_columns}
     )
 
+    stopped = threading.Event()
+
+    def checkpoint() -> None:
+        if stopped.is_set():
+            raise CancelledError
+
     def fit(features: Future[sparse.csr_matrix], seed: int) -> NDArray[np.float32]:
         # Features are queued before all fits, so this never waits for work that has not begun.
         matrix = features.result()
-        fitted = plan.probe.fit(matrix[: labels.size], labels, len(plan.train.label_names), seed)
+        fitted = plan.probe.fit(matrix[: labels.size], labels, len(plan.train.label_names), seed, checkpoint=checkpoint)
         return fitted.logits(matrix[labels.size :])
 
     pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="probe")
     try:
         features = {
-            condition: pool.submit(build_features, texts, roles, labels.size) for condition, roles in plan.roles.items()
+            condition: pool.submit(build_features, texts, roles, labels.size, checkpoint=checkpoint)
+            for condition, roles in plan.roles.items()
         }
         fits = [
             (condition, seed, pool.submit(fit, features[condition], seed))
@@ -124,7 +132,7 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
             for seed in plan.seeds
         ]
         for done, (condition, seed, future) in enumerate(fits, start=1):
-            logits = future.result()
+            logits = _await(future)
             progress(done, len(fits))
             start = 0
             for test, right in zip(plan.tests, gold, strict=True):
@@ -132,7 +140,15 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
                 yield _to_runs(plan, test, right, condition, seed, part)
                 start += len(test)
     finally:
+        stopped.set()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _await(future: Future[NDArray[np.float32]]) -> NDArray[np.float32]:
+    # Where the system hands Ctrl-C to a working thread, the main one only notices when it wakes by itself.
+    while not wait((future,), timeout=0.1).done:
+        pass
+    return future.result()
 
 
 def _to_runs(
