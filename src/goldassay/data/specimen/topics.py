@@ -219,7 +219,7 @@ TRAVEL = Topic(
         ),
         Property(
             STAY,
-            ("stayed away for {x}", "were gone for {x}", "came back after {x}"),
+            ("stayed away for {x}", "were gone for {x}", "spent {x} away from home"),
             (
                 ("{s} were away for {x}", "{s} were not away for {x}"),
                 ("the trip took {s} {x}", "the trip did not take {s} {x}"),
