@@ -61,10 +61,14 @@ def _numbers(distinct: set[Any], names: tuple[str, ...]) -> dict[Any, int]:
     numbered = {name: number for number, name in enumerate(names)}
     if all(str(label) in numbered for label in distinct):
         return {label: numbered[str(label)] for label in distinct}
-    strange = [label for label in distinct if isinstance(label, str) or not 0 <= label < len(names)]
+    strange = [
+        label
+        for label in distinct
+        if (label not in numbered if isinstance(label, str) else not 0 <= label < len(names))
+    ]
     if strange:
         first = min(strange, key=_order)
         raise InputError(
             f"label {first!r} is not among the labels {', '.join(names)}", mend="rename it, or name all labels"
         )
-    return {label: int(label) for label in distinct}
+    return {label: numbered[label] if isinstance(label, str) else int(label) for label in distinct}
