@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 name = "json"
 
-_CONTAINER_FIRST = re.compile(rb'\{\s*"[^"]*"\s*:\s*[\[{]')
+_ROWS_WITHIN = re.compile(rb'^\{\s*"[^"]*"\s*:\s*[\[{]|"\s*:\s*\[\s*\{')
 
 
 def recognizes(head: bytes, path: Path) -> int:
-    """An array, or an object that spans lines or begins with a container."""
+    """An array, or an object that spans lines or holds an array of objects in its only line."""
     start = head.lstrip()
     if start.startswith(b"["):
         return CERTAIN
@@ -29,7 +29,7 @@ def recognizes(head: bytes, path: Path) -> int:
         return BY_NAME if bare_name(path).endswith(".json") else NO
     lines = [line for line in start.split(b"\n") if line.strip()]
     spans_lines = len(lines) > 1 and not lines[1].lstrip().startswith(b"{")
-    return LIKELY if spans_lines or (len(lines) == 1 and _CONTAINER_FIRST.match(start)) else NO
+    return LIKELY if spans_lines or (len(lines) == 1 and _ROWS_WITHIN.search(start)) else NO
 
 
 def read(path: Path) -> Table:
