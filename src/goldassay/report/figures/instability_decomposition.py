@@ -19,7 +19,7 @@ CAPTION = (
     "independently, and what comes of their moving together (below zero: they offset each other)."
 )
 
-_BAR, _HEAD = 18, 26
+_BAR, _HEAD, _VALUE = 18, 26, 44
 _PARTS = (("independent", 3), ("covariance", 4))
 
 
@@ -37,7 +37,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     reach = (high - low) or 1.0
     left = text_width("independent") + 14
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
-    scale = Scale(low - (0.16 * reach if low < 0 else 0), high + 0.16 * reach, left, width - 10)
+    scale = Scale(low, low + reach, left + (_VALUE if low < 0 else 0), width - 10 - _VALUE)
     y, top = 2.0, 6.0
     bottom = top + len(rows) * (_HEAD + 2 * _BAR + 10)
     vertical_grid(canvas, scale, top, bottom, lambda value: decimal(value, 1 if reach > 1 else 2), 5)

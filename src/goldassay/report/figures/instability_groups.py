@@ -19,7 +19,7 @@ CAPTION = (
     "largest are drawn."
 )
 
-_ROW, _HEAD, _MOST = 24, 28, 12
+_ROW, _HEAD, _MOST, _VALUE = 24, 28, 12, 56
 
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
@@ -38,7 +38,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     longest = max(text_width(str(row.get("group"))) for _, rows in blocks for row in rows)
     left = min(longest + 12, 0.36 * width)
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
-    scale = Scale(low - (0.2 * reach if low < 0 else 0), high + 0.2 * reach, left, width - 10)
+    scale = Scale(low, low + reach, left + (_VALUE if low < 0 else 0), width - _VALUE)
     y = 2.0
     for name, rows in blocks:
         canvas.text(0, y + 16, shortened(name, width), "strong")

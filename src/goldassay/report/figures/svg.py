@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FONT_SIZE, CODE_SIZE = 13, 12
+MARGIN = 14
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW = set("iljtfrI.,:;'|!()[] `-")
 _BROAD = set("mwMW@%&—")
@@ -121,17 +122,19 @@ class Canvas:
 
     def inline(self) -> str:
         """The picture as an element of an HTML page whose style sheet has the classes."""
-        return self._svg("")
+        return self._svg("", "", 0)
 
     def standalone(self) -> str:
         """The picture as a file of its own, on white."""
         css = resolved(files("goldassay.report").joinpath("templates/figure.css").read_text("utf-8"))
-        background = f'<rect width="{self.width:g}" height="{self.height:g}" fill="#ffffff"/>'
-        style = f"<style>{css}</style>{background}"
-        return '<?xml version="1.0" encoding="UTF-8"?>\n' + self._svg(style, ' xmlns="http://www.w3.org/2000/svg"')
+        wide, high = self.width + 2 * MARGIN, self.height + 2 * MARGIN
+        paper = f'<rect x="-{MARGIN}" y="-{MARGIN}" width="{wide:g}" height="{high:g}" fill="#ffffff"/>'
+        namespace = ' xmlns="http://www.w3.org/2000/svg"'
+        return '<?xml version="1.0" encoding="UTF-8"?>\n' + self._svg(f"<style>{css}</style>{paper}", namespace, MARGIN)
 
-    def _svg(self, style: str, namespace: str = "") -> str:
-        size = f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}" height="{self.height:g}"'
+    def _svg(self, style: str, namespace: str, margin: int) -> str:
+        wide, high = self.width + 2 * margin, self.height + 2 * margin
+        size = f'viewBox="{-margin} {-margin} {wide:g} {high:g}" width="{wide:g}" height="{high:g}"'
         data = "".join(f' data-{name}="{escape(value)}"' for name, value in self.data.items())
         head = f'<svg{namespace} class="figure" {size} role="img" aria-label="{escape(self.label)}"{data}>'
         return f"{head}{style}\n" + "\n".join(self._parts) + "\n</svg>\n"
