@@ -1,0 +1,291 @@
+"""How fast patterns are mined, against references that give the identical table, in one run.
+
+    python benchmarks/mining.py                         # real SNLI hypotheses (GOLDASSAY_DATA names the data folder)
+    python benchmarks/mining.py --generate 550000       # as many generated sentences
+    python benchmarks/mining.py --generate 5500000 --only ours
+
+References count tokenized sentences: a `collections.Counter` of tuples (plain, and with rare tokens and pairs pruned
+as exactly as ours), polars, and duckdb if it is installed. Peak memory is of the process so far, so ours is run first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import itertools
+import os
+import random
+import resource
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import polars as pl
+
+from goldassay.artifacts import PatternTable, mine_patterns
+from goldassay.artifacts.label_codes import encode_labels
+from goldassay.artifacts.mining import count_patterns
+from goldassay.data.tokenization import TokenizedCorpus, tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
+FILES = ("train_sample_2k", "train_sample_18k", "dev", "test_9824")
+MAX_TOKENS, MAX_GAP = 3, 3
+
+T = TypeVar("T")
+# (first, distance, second, distance, third), cut off where a pattern ends.
+Key = tuple[int, ...]
+Counts = dict[Key, list[int]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--generate", type=int, metavar="N", help="mine N generated sentences")
+    parser.add_argument("--min-count", type=int, default=None, help="default 50, or 20 for the real sentences")
+    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--only", nargs="*", choices=["ours", *REFERENCES], default=["ours", *REFERENCES])
+    arguments = parser.parse_args()
+    sentences, labels = read_snli()
+    if arguments.generate:
+        sentences, labels = generate(sentences, labels, arguments.generate)
+    min_count = arguments.min_count or (50 if arguments.generate else 20)
+    print(f"{len(sentences):,} sentences, min_count {min_count}, {peak():,.0f} MB so far")
+
+    start = time.perf_counter()
+    mine_patterns(sentences[:500], labels[:500], min_count=5)
+    print(f"first call, which compiles or loads the kernels: {time.perf_counter() - start:.1f} s, {peak():,.0f} MB")
+
+    ours, (wall, cpu) = timed(
+        lambda: mine_patterns(sentences, labels, min_count=min_count, n_threads=arguments.threads)
+    )
+    print(f"raw text to table: {wall:.2f} s ({cpu:.2f} s CPU), peak {peak():,.0f} MB, {len(ours):,} patterns")
+    corpus, (wall, cpu) = timed(lambda: tokenize(sentences))
+    print(f"  tokenizing: {wall:.2f} s ({cpu:.2f} s CPU), {corpus.ids.size:,} tokens")
+    codes, names = encode_labels(labels, None, len(labels))
+    _, (wall, cpu) = timed(
+        lambda: count_patterns(corpus, codes, len(names), MAX_TOKENS, MAX_GAP, min_count, arguments.threads)
+    )
+    print(f"  counting:   {wall:.2f} s ({cpu:.2f} s CPU)")
+    expected = counts_of(ours, corpus)
+    for name in (name for name in REFERENCES if name in arguments.only):
+        try:
+            found, (seconds, cpu) = timed(lambda name=name: REFERENCES[name](corpus, codes, len(names), min_count))
+        except ImportError as error:
+            print(f"{name}: left out, {error}")
+            continue
+        same = "identical" if found == expected else "DIFFERENT"
+        print(f"{name}: {seconds:.2f} s ({cpu:.2f} s CPU), {seconds / wall:.0f} times our counting, {same}")
+
+
+def read_snli() -> tuple[list[str], list[str]]:
+    sentences, labels = [], []
+    for name in FILES:
+        with gzip.open(DATA / "snli" / f"{name}.tsv.gz", "rt", encoding="utf-8") as file:
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+                sentences.append(row["hypothesis"])
+                labels.append(row["gold_label"])
+    return sentences, labels
+
+
+def generate(sentences: list[str], labels: list[str], n: int, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Sentences from a chain of order two over the words of real ones; one in twenty is a real one as it stands.
+
+    Words, their pairs and whole beginnings so recur about as often as in the corpus that the chain was learnt from;
+    labels are drawn with their shares.
+    """
+    rng = random.Random(seed)
+    follows: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for sentence in sentences:
+        words = ["", "", *sentence.split(), ""]
+        for first, second, third in zip(words, words[1:], words[2:], strict=False):
+            follows[first, second].append(third)
+    draw = rng.random
+    made = []
+    for _ in range(n):
+        if draw() < 0.05:
+            made.append(sentences[int(draw() * len(sentences))])
+            continue
+        words = ["", ""]
+        while len(words) < 60:
+            choices = follows[words[-2], words[-1]]
+            word = choices[int(draw() * len(choices))]
+            if not word:
+                break
+            words.append(word)
+        made.append(" ".join(words[2:]))
+    return made, [labels[int(draw() * len(labels))] for _ in range(n)]
+
+
+def timed(work: Callable[[], T]) -> tuple[T, tuple[float, float]]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = work()
+    return result, (time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+
+
+def counts_of(table: PatternTable, corpus: TokenizedCorpus) -> Counts:
+    number = {token: i for i, token in enumerate(corpus.vocabulary)}
+    frame = table.to_frame()
+    rows = zip(frame["tokens"].to_list(), frame["gaps"].to_list(), frame["counts"].to_list(), strict=True)
+    found = {}
+    for tokens, gaps, counts in rows:
+        key = [number[tokens[0]]]
+        for token, gap in zip(tokens[1:], gaps, strict=True):
+            key += [gap + 1, number[token]]
+        found[tuple(key)] = counts
+    return found
+
+
+def sentences_of(corpus: TokenizedCorpus) -> list[list[int]]:
+    ids, bounds = corpus.ids.tolist(), corpus.offsets.tolist()
+    return [ids[begin:end] for begin, end in itertools.pairwise(bounds)]
+
+
+def plain_counter(corpus: TokenizedCorpus, codes: np.ndarray, n_labels: int, min_count: int) -> Counts:
+    by_label = [Counter[Key]() for _ in range(n_labels)]
+    reach = range(1, MAX_GAP + 2)
+    for words, label in zip(sentences_of(corpus), codes.tolist(), strict=True):
+        n = len(words)
+        seen: set[Key] = set()
+        for i, first in enumerate(words):
+            seen.add((first,))
+            for d in reach:
+                if (j := i + d) >= n:
+                    break
+                seen.add((first, d, words[j]))
+                seen.update((first, d, words[j], e, words[j + e]) for e in reach if j + e < n)
+        by_label[label].update(seen)
+    return kept(by_label, min_count)
+
+
+def pruned_counter(corpus: TokenizedCorpus, codes: np.ndarray, n_labels: int, min_count: int) -> Counts:
+    sentences, labels = sentences_of(corpus), codes.tolist()
+    reach = range(1, MAX_GAP + 2)
+    singles = [Counter[Key]() for _ in range(n_labels)]
+    for words, label in zip(sentences, labels, strict=True):
+        singles[label].update({(word,) for word in words})
+    found = kept(singles, min_count)
+    frequent = {key[0] for key in found}
+    pairs = [Counter[Key]() for _ in range(n_labels)]
+    for words, label in zip(sentences, labels, strict=True):
+        pairs[label].update(
+            {
+                (first, d, words[i + d])
+                for i, first in enumerate(words)
+                if first in frequent
+                for d in reach
+                if i + d < len(words) and words[i + d] in frequent
+            }
+        )
+    frequent_pairs = kept(pairs, min_count)
+    triples = [Counter[Key]() for _ in range(n_labels)]
+    for words, label in zip(sentences, labels, strict=True):
+        starts = [
+            [d for d in reach if i + d < len(words) and (word, d, words[i + d]) in frequent_pairs]
+            for i, word in enumerate(words)
+        ]
+        triples[label].update(
+            {
+                (words[i], d, words[i + d], e, words[i + d + e])
+                for i, distances in enumerate(starts)
+                for d in distances
+                for e in starts[i + d]
+                if d + e > MAX_GAP + 1 or d + e in distances
+            }
+        )
+    return found | frequent_pairs | kept(triples, min_count)
+
+
+def kept(by_label: list[Counter[Key]], min_count: int) -> Counts:
+    total: Counter[Key] = Counter()
+    for counter in by_label:
+        total.update(counter)
+    return {key: [counter[key] for counter in by_label] for key, n in total.items() if n >= min_count}
+
+
+def shapes() -> list[tuple[int, ...]]:
+    reach = range(1, MAX_GAP + 2)
+    return [(), *[(d,) for d in reach], *[(d, e) for d in reach for e in reach]]
+
+
+def positions_frame(corpus: TokenizedCorpus, codes: np.ndarray) -> pl.DataFrame:
+    lengths = np.diff(corpus.offsets)
+    return pl.DataFrame(
+        {
+            "s": np.repeat(np.arange(lengths.size, dtype=np.int32), lengths),
+            "label": np.repeat(codes.astype(np.int8), lengths),
+            "t": corpus.ids,
+        }
+    )
+
+
+def by_polars(corpus: TokenizedCorpus, codes: np.ndarray, n_labels: int, min_count: int) -> Counts:
+    frame = positions_frame(corpus, codes)
+    found: Counts = {}
+    for shape in shapes():
+        steps = [0, *np.cumsum(shape).tolist()]
+        names = [f"t{i}" for i in range(len(steps))]
+        columns = [pl.col("t").shift(-step).over("s").alias(name) for step, name in zip(steps, names, strict=True)]
+        counted = (
+            frame.lazy()
+            .select("s", "label", *columns)
+            .drop_nulls()
+            .unique()
+            .group_by(names)
+            .agg([(pl.col("label") == k).sum().alias(f"n{k}") for k in range(n_labels)])
+            .filter(pl.sum_horizontal(f"n{k}" for k in range(n_labels)) >= min_count)
+            .collect()
+        )
+        add_rows(found, counted.rows(), shape, len(names))
+    return found
+
+
+def by_duckdb(corpus: TokenizedCorpus, codes: np.ndarray, n_labels: int, min_count: int) -> Counts:
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.register("positions", positions_frame(corpus, codes).with_row_index("p").to_arrow())
+    connection.execute("create table words as select * from positions")
+    found: Counts = {}
+    for shape in shapes():
+        steps = [0, *np.cumsum(shape).tolist()]
+        names = [f"t{i}" for i in range(len(steps))]
+        leads = ", ".join(
+            f"lead(t, {step}) over (partition by s order by p) {name}" for step, name in zip(steps, names, strict=True)
+        )
+        sums = ", ".join(f"sum((label = {k})::int)::bigint" for k in range(n_labels))
+        grouped = ", ".join(names)
+        rows = connection.execute(
+            f"select {grouped}, {sums} from (select distinct s, label, {grouped} from "
+            f"(select s, label, {leads} from words) where {names[-1]} is not null) "
+            f"group by {grouped} having count(*) >= {min_count}"
+        ).fetchall()
+        add_rows(found, rows, shape, len(names))
+    return found
+
+
+def add_rows(found: Counts, rows: list[tuple[int, ...]], shape: tuple[int, ...], n_tokens: int) -> None:
+    for row in rows:
+        key = [row[0]]
+        for distance, token in zip(shape, row[1:n_tokens], strict=True):
+            key += [distance, token]
+        found[tuple(key)] = list(row[n_tokens:])
+
+
+REFERENCES: dict[str, Callable[[TokenizedCorpus, np.ndarray, int, int], Counts]] = {
+    "plain Counter": plain_counter,
+    "pruned Counter": pruned_counter,
+    "polars": by_polars,
+    "duckdb": by_duckdb,
+}
+
+if __name__ == "__main__":
+    main()
