@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from goldassay.errors import OutputError
@@ -85,7 +85,11 @@ def test_verdicts(report: Report) -> None:
 
 
 @settings(max_examples=120)
-@given(path=st.sampled_from(paths_of(SMALL)), value=st.sampled_from([None, float("nan"), {}, [], {"applies": False}]))
+@example(path=("verdicts", "shift", "evidence"), value=None)
+@example(path=("artifacts", "prior", "neutral"), value=0.0)
+@given(
+    path=st.sampled_from(paths_of(SMALL)), value=st.sampled_from([None, float("nan"), {}, [], {"applies": False}, 0])
+)
 def test_whatever_is_missing_no_form_fails(path: tuple[Any, ...], value: Any) -> None:
     every_form(Report(replaced(SMALL, path, value)))
 

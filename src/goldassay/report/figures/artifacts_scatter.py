@@ -75,7 +75,7 @@ def points_of(document: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[s
     for row in records(found.get("scatter")):
         label = str(row.get("label"))
         support, probability = number(row.get("support")), number(row.get("probability"))
-        if not support or probability is None:
+        if support is None or support <= 0 or probability is None:
             continue
         if label not in labels:
             labels.append(label)
@@ -104,7 +104,7 @@ def _boundaries(canvas: Canvas, found: Mapping[str, Any], x: Scale, y: Scale) ->
         return
     z = -float(ndtri(q * max(n_significant, 1.0) / n_mined))
     # Labels of nearly the same share have one curve between them: two would be told apart by nobody.
-    priors = {round(p / 0.04): p for p in map(number, mapping(found, "prior").values()) if p and p < 1}
+    priors = {round(p / 0.04): p for p in map(number, mapping(found, "prior").values()) if p is not None and 0 < p < 1}
     for prior in priors.values():
         steps = [x.low * (x.high / x.low) ** (i / 60) for i in range(61)]
         curve = [(n, prior + z * math.sqrt(prior * (1 - prior) / n)) for n in steps]

@@ -27,7 +27,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     rows = [
         row
         for row in records(mapping(document, "leakage").get("difficulty"))
-        if number(row.get("accuracy")) is not None and row.get("subset") in _SERIES
+        if number(row.get("accuracy")) is not None and str(row.get("subset")) in _SERIES
     ]
     if not rows:
         return None

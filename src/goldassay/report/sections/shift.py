@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.outline import QUESTIONS, Section, mapping
+from goldassay.report.outline import QUESTIONS, Section, mapping, why_absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +18,6 @@ def section(document: Mapping[str, Any]) -> Section:
         title=title,
         question=question,
         verdict=mapping(document, "verdicts", "shift"),
-        reason=str((document.get("shift") or {}).get("reason") or "not measured"),
+        reason=str(mapping(document, "shift").get("reason") or why_absent(document.get("shift"))),
         explained=True,
     )
