@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.data.roles import IDS, normalized
+from goldassay.data.column_names import IDS, normalized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -177,7 +177,8 @@ def test_json_lines_of_mixed_kinds(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(
         '{"pairID": 1, "text": "a", "label": 0}\n\n  \n'
-        '{"pairID": "x", "text": "b", "label": 1, "late": {"k": [1]}}\r\n{"text": "\\ud83d\\ude00", "pairID": 2.5, "label": 1}'
+        '{"pairID": "x", "text": "b", "label": 1, "late": {"k": [1]}}\r\n'
+        '{"text": "\\ud83d\\ude00", "pairID": 2.5, "label": 1}'
     )
     dataset = read_dataset(path)
     assert dataset.examples["example_id"].to_list() == ["1", "x", "2.5"]

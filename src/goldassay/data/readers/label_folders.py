@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.data.column_names import PARTS
 from goldassay.data.provenance import InputFile
 from goldassay.data.readers import CERTAIN, LIKELY, NO
-from goldassay.data.roles import PARTS
 from goldassay.data.source import check_text
 from goldassay.data.table import Table
 

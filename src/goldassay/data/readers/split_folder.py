@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.data.column_names import PARTS
 from goldassay.data.readers import LIKELY, NO, reader_for
-from goldassay.data.roles import PARTS
 from goldassay.data.source import bare_name
 from goldassay.data.table import Table, stacked
 
