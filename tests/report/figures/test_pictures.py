@@ -65,6 +65,15 @@ def test_a_cloud_is_one_path_a_label(pictures: dict[str, Picture]) -> None:
     assert len([path for path in root.iter("path") if "cloud" in path.get("class", "")]) == 3
 
 
+def test_a_picture_of_nothing_is_not_drawn() -> None:
+    document = example_document(5)
+    for row in document["artifacts"]["coverage_curve"]:
+        row.update(coverage=0.0, precision=None)
+    for row in document["leakage"]["difficulty"]:
+        row["accuracy"] = row["accuracy"] if row["subset"] == "full" else None
+    assert not {"artifacts_coverage", "leakage_difficulty"} & draw_figures(document).keys()
+
+
 def test_many_labels_and_tiny_values_draw() -> None:
     document = example_document(50)
     labels = [f"label {i}" for i in range(40)]

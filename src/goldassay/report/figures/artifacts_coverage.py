@@ -22,7 +22,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     """Two curves over the threshold."""
     found = mapping(document, "artifacts")
     rows = [row for row in records(found.get("coverage_curve")) if number(row.get("threshold")) is not None]
-    if len(rows) < 2:
+    if len(rows) < 2 or not any(number(row.get("coverage")) for row in rows):
         return None
     canvas = Canvas(width, 300, f"{TITLE}. {CAPTION}")
     top = legend(canvas, _NAMES, 0, 16, width) + 6

@@ -29,7 +29,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
         for row in records(mapping(document, "leakage").get("difficulty"))
         if number(row.get("accuracy")) is not None and str(row.get("subset")) in _SERIES
     ]
-    if not rows:
+    if all(row.get("subset") == "full" for row in rows):
         return None
     conditions = list(dict.fromkeys(str(row.get("condition")) for row in rows))
     left = min(max(text_width(name) for name in conditions) + 16, 0.4 * width)

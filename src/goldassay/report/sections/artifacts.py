@@ -66,7 +66,7 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
             )
         )
     precision, giveaway = mapping(found, "precision"), mapping(found, "giveaway")
-    if number(found.get("coverage")) is not None:
+    if number(found.get("coverage")) and number(precision.get("value")) is not None:
         notes.append(
             f"The selected patterns occur in {percent(found['coverage'])} of the test examples. Where they agree with"
             f" each other, the label they name is right in {with_unit(precision.get('value'), 'share')}; guessing by"

@@ -17,8 +17,8 @@ def section(document: Mapping[str, Any]) -> Section:
     seeds = found.get("seeds") or ()
     notes = [str(found["note"])] if found.get("note") else []
     if found.get("probe"):
-        over = f", over {len(seeds)} seeds" if seeds else ""
-        notes.append(f"The probe: {str(found['probe']).rstrip('.')}{over}.")
+        times = f" It was trained with {len(seeds)} seeds a condition." if seeds else ""
+        notes.append(f"{str(found['probe']).rstrip('.')}.{times}")
     title, question = QUESTIONS["leakage"]
     return Section(
         key="leakage",
