@@ -258,7 +258,7 @@ def _leakage() -> dict[str, Any]:
         }
 
     return {
-        "probe": "The quick probe is a linear model on hashed word 1- and 2-grams of each text, their overlap and cross features",
+        "probe": "The quick probe is a linear model on hashed words and word pairs, for pairs also on their overlap.",
         "seeds": [0, 1, 2, 3, 4],
         "conditions": [
             row("paired", 0.6, 0.2572, None),
