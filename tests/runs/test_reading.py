@@ -293,3 +293,24 @@ def test_the_published_hans_predictions_of_one_model(data_dir: Path) -> None:
     assert runs.n_examples == 30_000
     assert len(np.unique(runs.groups["subcase"])) == 30
     assert 0.5 < runs.scores.mean() < 0.7
+
+
+def test_gold_may_be_a_table_without_texts(data_dir: Path) -> None:
+    runs = read_runs(
+        data_dir / "predictions/instability_bert_base/hans.preds.tsv.gz",
+        gold=data_dir / "hans/hans_gold_by_position.tsv.gz",
+        labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
+        align="position",
+    )
+    assert runs.scores.mean() * 100 == pytest.approx(62.30733, abs=5e-6)
+    assert sorted(runs.groups) == ["heuristic", "subcase"]
+    assert runs.example_ids[0] == "ex0"
+
+
+def test_gold_may_be_a_file(data_dir: Path) -> None:
+    runs = read_runs(
+        data_dir / "predictions/instability_bert_base/mnli.preds.tsv.gz",
+        gold=data_dir / "multinli/dev_matched.tsv.gz",
+        labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
+    )
+    assert runs.scores.mean() * 100 == pytest.approx(84.72033, abs=5e-6)

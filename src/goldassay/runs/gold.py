@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goldassay.errors import InputError
+from goldassay.runs.adapters.long_table import find_roles
+from goldassay.runs.labels import order_labels
+from goldassay.runs.tables import read_table
 
 if TYPE_CHECKING:
     from goldassay.data import Dataset
@@ -42,7 +46,14 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
     if isinstance(gold, (str, os.PathLike)):
         from goldassay.data import read_dataset
 
-        gold = read_dataset(gold)
+        path = Path(gold)
+        try:
+            gold = read_dataset(path)
+        except InputError:
+            table = _read_labels(path)
+            if table is None:
+                raise
+            return table
     if not gold.label_names or "label" not in gold.examples.columns:
         raise InputError(f"the dataset {gold.name} has no labels to score runs by", mend="give one with a label column")
     return Gold(
@@ -52,3 +63,30 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
         groups={name: gold.examples[name].cast(pl.String) for name in gold.groups},
         name=gold.name,
     )
+
+
+def _read_labels(path: Path) -> Gold | None:
+    """Gold from a table of ids and labels without texts, which is no dataset but all that scoring needs.
+
+    Its other columns of names that repeat are taken as groups.
+    """
+    table = read_table(path) if path.is_file() else None
+    roles = {} if table is None else find_roles(table.columns, {}, path)
+    if table is None or not {"example_id", "label"} <= roles.keys() or table.height == 0:
+        return None
+    ids, label = table[roles["example_id"]], table[roles["label"]]
+    if ids.null_count() or label.null_count() or label.dtype.is_nested():
+        return None
+    others = [name for name in table.columns if name not in (ids.name, label.name)]
+    groups = [name for name in others if table[name].dtype == pl.String and _repeats(table[name])]
+    return Gold(
+        example_ids=ids.cast(pl.String),
+        label=label.cast(pl.String),
+        label_names=order_labels(label.cast(pl.String).unique().to_list()),
+        groups={name: table[name] for name in groups},
+        name=path.name.split(".")[0],
+    )
+
+
+def _repeats(column: pl.Series) -> bool:
+    return column.null_count() == 0 and 1 < column.n_unique() <= column.len() // 10

@@ -61,29 +61,31 @@ def map_names(
         lacking = [name for name in names if name not in labels and name not in label_names]
         if lacking:
             raise InputError(f"the label map does not cover {listing(lacking)}", file=file, mend="add them to `labels`")
-        astray = [target for target in labels.values() if label_names and target not in label_names]
-        if astray:
-            raise InputError(
-                f"the label map leads to {listing(astray)}, but the labels are {listing(label_names, 10)}", file=file
-            )
-        return {name: labels.get(name, name) for name in names}
+    targets = {name: name if labels is None else labels.get(name, name) for name in names}
     if not label_names:
-        return {name: name for name in names}
-    by_spelling = {canonical(label): label for label in label_names}
-    collapse = set(by_spelling) == _TWO_CLASS
-    mapped: dict[str, str] = {}
-    for name in names:
-        plain = canonical(name)
-        if name in label_names:
-            mapped[name] = name
-        elif plain in by_spelling:
-            mapped[name] = by_spelling[plain]
-        elif collapse and plain in INFERENCE:
-            mapped[name] = by_spelling["non-entailment"]
-    if not mapped and names:
+        return targets
+    known = {target: _stands_for(target, label_names) for target in targets.values()}
+    astray = [target for target, label in known.items() if label is None]
+    if labels is not None and astray:
+        raise InputError(
+            f"the label map leads to {listing(astray)}, but the labels are {listing(label_names, 10)}", file=file
+        )
+    if known and len(astray) == len(known):
         raise InputError(
             f"the {what} are {listing(names, 8)}, the labels {listing(label_names, 8)}: none in common",
             file=file,
             mend="map them by name with labels={'0': 'entailment', ...}",
         )
-    return {name: mapped.get(name, name) for name in names}
+    return {name: known[target] or target for name, target in targets.items()}
+
+
+def _stands_for(name: str, label_names: Sequence[str]) -> str | None:
+    if name in label_names:
+        return name
+    plain = canonical(name)
+    by_spelling = {canonical(label): label for label in label_names}
+    if plain in by_spelling:
+        return by_spelling[plain]
+    if set(by_spelling) == _TWO_CLASS and plain in INFERENCE:
+        return by_spelling["non-entailment"]
+    return None

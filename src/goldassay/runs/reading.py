@@ -13,9 +13,10 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.runs.adapters import adapters
+from goldassay.runs.answers import AnswerMetric, read_answers, score_columns
 from goldassay.runs.assembly import Align, assemble, ordered
 from goldassay.runs.gold import read_gold
-from goldassay.runs.slices import Collection, Request, Slice
+from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import refuse_pickle
 from goldassay.runs.validation import listing
 
@@ -42,6 +43,7 @@ def read_runs(
     labels: Mapping[str, str] | None = None,
     label_names: Sequence[str] | None = None,
     align: Align = "exact",
+    answer_metric: AnswerMetric = "f1",
 ) -> Runs:
     """Read the runs of one model, on one dataset, under one condition.
 
@@ -51,7 +53,8 @@ def read_runs(
         model: Which model, where several are there; with * or ?, all that match, as runs of one.
         dataset: Which dataset.
         condition: Which condition: paired, premise_only, hypothesis_only.
-        gold: A dataset, or the file of one, whose labels the predictions are scored by; joined by example id.
+        gold: A dataset, or the file of one, whose labels (or, for SQuAD, answers) the predictions are scored by;
+            joined by example id. A table of ids and labels without texts will do.
         fallback_gold: Likewise, but used only where the files hold neither labels nor scores.
         split: Which part of the dataset.
         train_set: Which training data.
@@ -60,6 +63,7 @@ def read_runs(
         labels: {name in the files: label}, for predictions that are named otherwise than the gold.
         label_names: All labels in order: which class each logit belongs to.
         align: "exact", "intersect" (keep the examples that all runs cover), or "position" (row for row).
+        answer_metric: "f1" or "exact_match", where the gold is a SQuAD file.
 
     Raises:
         InputError: Nothing is there or cannot be read, several things are there and no choice was made (the
@@ -74,9 +78,13 @@ def read_runs(
         "condition": condition,
         "train_set": train_set,
     }
-    chosen = _choose(found, asked)
+    chosen = _at_checkpoint(_choose(found, asked), checkpoint)
+    answers = read_answers(Path(gold)) if isinstance(gold, (str, os.PathLike)) else None
+    if answers is not None:
+        chosen = [_scored(part, answers, answer_metric, align) for part in chosen]
+        gold = None
     return assemble(
-        _at_checkpoint(chosen, checkpoint),
+        chosen,
         gold=None if gold is None else read_gold(gold),
         fallback_gold=None if fallback_gold is None else read_gold(fallback_gold),
         labels=labels,
@@ -176,6 +184,16 @@ def _choose(found: list[Slice], asked: dict[str, str | None]) -> list[Slice]:
                 mend=f"choose one with {field}=NAME",
             )
     return chosen
+
+
+def _scored(part: Slice, answers: dict[str, list[str]], metric: AnswerMetric, align: Align) -> Slice:
+    """The slice with its predicted answers scored when it is loaded."""
+
+    def load() -> Columns:
+        columns = part.load()
+        return score_columns(columns, answers, metric=metric, skip_missing=align == "intersect", file=part.file)
+
+    return replace(part, load=load)
 
 
 def _as_one_model(slices: list[Slice], pattern: str) -> list[Slice]:

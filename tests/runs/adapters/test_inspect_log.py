@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
 
 from goldassay.errors import InputError
 from goldassay.runs import list_runs, read_runs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEADER = {"version": 2, "status": "success", "eval": {"eval_id": "E1", "task": "trivia", "model": "mock/one"}}
 
@@ -84,3 +82,10 @@ def test_unfinished_damaged_and_hostile_logs(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("goldassay.runs.adapters.inspect_log._MAX_MEMBER", 100)
     with pytest.raises(InputError, match="unpacks to more"):
         read_runs(path)
+
+
+def test_a_log_that_the_tool_wrote() -> None:
+    runs = read_runs(Path(__file__).parent / "fixtures" / "inspect_trivia.eval")
+    assert (runs.model, runs.dataset) == ("mockllm/model", "trivia")
+    assert runs.scores.tolist() == [[0, 1, 1], [0, 1, 1]]
+    assert runs.example_ids.tolist() == ["s0", "s1", "s2"]

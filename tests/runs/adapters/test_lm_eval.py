@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from goldassay.errors import InputError
 from goldassay.runs import list_runs, read_runs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def sample(doc: int, target: int, choices: list[float], **more: Any) -> dict[str, Any]:
@@ -76,3 +74,13 @@ def test_no_usable_metric(tmp_path: Path) -> None:
     path = write(tmp_path / "m", "2026-01-01T10-00-00", [sample(0, 0, [0.0]), {"doc_id": 1}])
     with pytest.raises(InputError, match="line 2"):
         read_runs(path)
+
+
+def test_samples_that_the_tool_wrote() -> None:
+    (path,) = (Path(__file__).parent / "fixtures").glob("samples_my_task_*.jsonl")
+    runs = read_runs(path)
+    assert (runs.dataset, runs.n_examples) == ("my_task", 6)
+    assert runs.scores.mean() == pytest.approx(1 / 3)
+    assert runs.logits is not None
+    assert (runs.logits.argmax(-1) == runs.predictions).all()
+    assert ((runs.predictions == runs.gold) == runs.scores).all()

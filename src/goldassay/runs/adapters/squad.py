@@ -1,0 +1,49 @@
+"""SQuAD prediction files: one JSON object, question id -> answer. Scored by a SQuAD dataset given as gold."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.tables import start_of, unpacked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "squad"
+PRIORITY = 40
+
+
+def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
+    """Recognize a file that is one object of nothing but strings."""
+    if not path.is_file() or ".json" not in path.name or start_of(path, 1) not in (b"{", b"\x1f", b"\x28"):
+        return None
+    data = unpacked(path)
+    try:
+        answers = json.loads(data) if data.lstrip().startswith(b"{") else None
+    except ValueError:
+        return None
+    if not isinstance(answers, dict) or not answers or not all(isinstance(value, str) for value in answers.values()):
+        return None
+    return [
+        Slice(
+            collection=Collection("model", "squad", "", "paired", ""),
+            seed=path.name.removesuffix(".gz").removesuffix(".json"),
+            checkpoint=None,
+            n_examples=len(answers),
+            file=str(path),
+            format=NAME,
+            load=partial(_load, answers),
+        )
+    ]
+
+
+def _load(answers: dict[str, str]) -> Columns:
+    return Columns(
+        example_ids=pl.Series(list(answers), dtype=pl.String),
+        prediction=pl.Series(list(answers.values()), dtype=pl.String),
+    )

@@ -1,0 +1,112 @@
+"""Answers to questions, scored as SQuAD scores them: exact match and F1 after the official normalization."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.runs.slices import Columns
+from goldassay.runs.tables import start_of, unpacked
+from goldassay.runs.validation import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+AnswerMetric = Literal["f1", "exact_match"]
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+# Variants of a question in AddSent and AddOneSent: the question's own id, then which distracting sentence was added.
+_VARIANT = re.compile(r"(?P<question>[0-9a-f]+)-(?:high|turk).*")
+
+
+def normalize_answer(text: str) -> str:
+    """Lower case, no punctuation, no articles, single spaces: the official order."""
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def score_answer(prediction: str, references: Sequence[str], metric: AnswerMetric = "f1") -> float:
+    """Best score of a predicted answer over the reference answers, in [0, 1].
+
+    F1 is over the words after normalization, with repeats counted; 0 where no word is shared.
+
+    Raises:
+        InputError: There is no reference answer.
+
+    Source: Rajpurkar, Zhang, Lopyrev and Liang 2016.
+    """
+    if not references:
+        raise InputError("a question has no reference answer")
+    predicted = normalize_answer(prediction)
+    wanted = [normalize_answer(reference) for reference in references]
+    if metric == "exact_match":
+        return float(predicted in wanted)
+    return max(_f1(predicted.split(), reference.split()) for reference in wanted)
+
+
+def _f1(predicted: list[str], reference: list[str]) -> float:
+    shared = sum((Counter(predicted) & Counter(reference)).values())
+    # 2pr/(p + r) with p = shared/predicted and r = shared/reference.
+    return 2 * shared / (len(predicted) + len(reference)) if shared else 0.0
+
+
+def read_answers(path: Path) -> dict[str, list[str]] | None:
+    """Reference answers of a SQuAD file by question id; None if it is not one."""
+    if not path.is_file() or (start_of(path, 1) not in (b"{", b"\x1f", b"\x28")):
+        return None
+    data = unpacked(path)
+    if b'"qas"' not in data or b'"paragraphs"' not in data:
+        return None
+    try:
+        articles = json.loads(data)["data"]
+        return {
+            str(question["id"]): [str(answer["text"]) for answer in question["answers"]]
+            for article in articles
+            for paragraph in article["paragraphs"]
+            for question in paragraph["qas"]
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"the SQuAD file is damaged ({error})", file=path) from error
+
+
+def score_columns(
+    columns: Columns,
+    references: dict[str, list[str]],
+    *,
+    metric: AnswerMetric,
+    skip_missing: bool,
+    file: str,
+) -> Columns:
+    """Predicted answers as scores by question; of several variants of a question the lowest counts.
+
+    The lowest is taken before anything else: a mean over questions is what the official score of AddSent is.
+
+    Raises:
+        InputError: There are no predictions, or questions lack one and `skip_missing` is not set.
+    """
+    if columns.prediction is None:
+        raise InputError("the run has no predicted answers to score", file=file)
+    predictions: dict[str, Any] = dict(zip(columns.example_ids, columns.prediction, strict=True))
+    missing = [question for question in references if question not in predictions]
+    if missing and not skip_missing:
+        raise InputError(
+            f"{len(missing)} of {len(references)} questions have no prediction, first {listing(missing)}",
+            file=file,
+            mend="give them, or keep the others with align='intersect'",
+        )
+    lowest: dict[str, float] = {}
+    for question, wanted in references.items():
+        if question in predictions:
+            match = _VARIANT.fullmatch(question)
+            name = match["question"] if match else question
+            score = score_answer(str(predictions[question]), wanted, metric)
+            lowest[name] = min(score, lowest.get(name, 1.0))
+    return Columns(
+        example_ids=pl.Series(list(lowest), dtype=pl.String), score=pl.Series(list(lowest.values()), dtype=pl.Float64)
+    )
