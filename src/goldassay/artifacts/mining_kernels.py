@@ -95,7 +95,10 @@ def _with_room(table: NDArray[Any], rows: int) -> NDArray[Any]:
     if rows <= table.shape[0]:
         return table
     larger = np.empty((2 * rows, table.shape[1]), table.dtype)
-    larger[: table.shape[0]] = table
+    # Loops, since assigning a slice to a slice takes numba seconds to compile.
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            larger[i, j] = table[i, j]
     return larger
 
 
@@ -326,8 +329,9 @@ def count_longer(
                         out_gaps[n_out, k] = path_gaps[k]
                     out_tokens[n_out, length] = cell // n_distances
                     out_gaps[n_out, length - 1] = cell % n_distances
-                    out_tokens[n_out, length + 1 :] = -1
-                    out_gaps[n_out, length:] = -1
+                    for k in range(length + 1, max_tokens):
+                        out_tokens[n_out, k] = -1
+                        out_gaps[n_out, k - 1] = -1
                     for k in range(n_labels):
                         out_counts[n_out, k] = records[record + 1 + k]
                     n_out += 1

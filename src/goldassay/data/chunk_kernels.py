@@ -132,19 +132,26 @@ def intern_chunks(
     table = np.full(size, -1, np.int32)
     hashes = np.empty(size // 2, np.uint64)
     chunks = np.empty((size // 2, 3), np.int64)
-    s, n_distinct = _intern(text, starts, 0, codes, offsets, table, hashes, chunks, 0)
-    while s < n:
+    s = n_distinct = 0
+    while True:
+        s, n_distinct = _intern(text, starts, s, codes, offsets, table, hashes, chunks, n_distinct)
+        if s == n:
+            break
         size *= 2
         table = np.full(size, -1, np.int32)
+        larger_hashes = np.empty(size // 2, np.uint64)
+        larger_chunks = np.empty((size // 2, 3), np.int64)
         mask = np.uint64(size - 1)
         for k in range(n_distinct):
+            larger_hashes[k] = hashes[k]
+            for j in range(3):
+                larger_chunks[k, j] = chunks[k, j]
             slot = hashes[k] & mask
             while table[slot] >= 0:
                 slot = (slot + np.uint64(1)) & mask
             table[slot] = k
-        hashes = np.concatenate((hashes, np.empty_like(hashes)))
-        chunks = np.concatenate((chunks, np.empty_like(chunks)))
-        s, n_distinct = _intern(text, starts, s, codes, offsets, table, hashes, chunks, n_distinct)
+        hashes = larger_hashes
+        chunks = larger_chunks
     return codes[: offsets[n]], offsets, chunks[:n_distinct]
 
 
