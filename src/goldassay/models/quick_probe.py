@@ -29,9 +29,10 @@ class QuickProbe:
 
     Why this one: on 18,000 rows of SNLI, averaged stochastic descent was as accurate as logistic regression by L-BFGS
     in a fraction of the time, and scaling each block of features was better than scaling the row as a whole;
-    `benchmarks/probes.py` sets both accuracy and time against a plain pipeline. It also sees the rows in an order, which
-    a seed can vary. The best penalty differed by orders of magnitude between SICK, counterfactual NLI and SST-2, hence
-    a short grid, judged for each seed on the training rows that its bootstrap left out: no test row is looked at.
+    `benchmarks/probes.py` sets both accuracy and time against a plain pipeline. It also sees the rows in an order,
+    which a seed can vary. The best penalty differed by orders of magnitude between SICK, counterfactual NLI and
+    SST-2, hence a short grid, judged for each seed on the training rows that its bootstrap left out:
+    no test row is looked at.
 
     Attributes:
         penalties: The grid of squared-norm penalties; of equals the first, the strongest, is taken.
