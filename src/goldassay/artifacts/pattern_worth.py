@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,8 @@ from goldassay.intervals import wilson_interval
 from goldassay.results import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from goldassay.artifacts.difficulty import DifficultyAssignment
@@ -34,8 +35,8 @@ class Giveaway(Result):
     """The worth of a table of patterns on a test set.
 
     Attributes:
-        giveaway: Accuracy gained over guessing by the labels' shares, a fraction of the whole test set, with a normal
-            interval. 0 where no example is covered: patterns that are nowhere give nothing away.
+        giveaway: Accuracy gained over always naming the most frequent label, a fraction of the whole test set, with a
+            normal interval. 0 where no example is covered: patterns that are nowhere give nothing away.
         precision: easy/(easy + hard), how often the patterns' verdict is right, with its Wilson interval; NaN, from
             0 to 1, where there is neither.
         coverage: Share of the examples that hold a pattern.
@@ -50,23 +51,19 @@ class Giveaway(Result):
     n_decided: int
 
 
-def giveaway(
-    assignment: DifficultyAssignment,
-    labels: Sequence[Any] | NDArray[Any],
-    label_shares: Mapping[str, float] | Sequence[float] | NDArray[np.float64] | None = None,
-) -> Giveaway:
-    """Accuracy that guessing the patterns' label gains over guessing by the labels' shares.
+def giveaway(assignment: DifficultyAssignment, labels: Sequence[Any] | NDArray[Any]) -> Giveaway:
+    """Accuracy that guessing the patterns' label gains over always naming the most frequent label.
 
-    Mean over the test set of x_i = 1[easy] - share(l_i) where the patterns of example i name a single label l_i,
-    else 0 (several labels, or none: the guess falls back on the shares). Standard error sd(x)/sqrt(N), ddof 1.
+    Mean over the test set of x_i = 1[l_i = gold_i] - 1[m = gold_i] where the patterns of example i name a single label
+    l_i, else 0 (several labels, or none: the guess falls back on m). m is the most frequent gold label of the test
+    set, the first of equals. Standard error sd(x)/sqrt(N), ddof 1.
 
-    The comparison is with a guesser who draws label l_i as often as it occurs: patterns that merely name the
-    commonest label gain nothing.
+    The comparison is that of leakage, so that the two figures can be read side by side: patterns that merely name
+    the most frequent label gain nothing, however often they are right.
 
     Args:
         assignment: Of the test set.
         labels: Gold labels of the test set, (N,); those left out of the assignment may be missing.
-        label_shares: Share of each label, by name or in the order of the labels; None: as in `labels`.
 
     Raises:
         InputError: There is no example, or the labels do not fit the assignment.
@@ -81,10 +78,10 @@ def giveaway(
         raise InputError("there is no example to guess", mend="give a test set with labels")
     if codes.size != N:
         raise InputError(f"{N} examples were classed, {codes.size} labels given", mend="give the same test set")
-    shares = _shares(codes, names, label_shares)
+    majority = np.bincount(codes, minlength=len(names)).argmax()
     single = assignment.label_sets.sum(axis=1) == 1
     named = assignment.label_sets.argmax(axis=1)
-    x = np.where(single, (named == codes) - shares[named], 0.0)
+    x = np.where(single, (named == codes).astype(np.float64) - (majority == codes), 0.0)
     value = float(x.mean())
     half = 1.959963984540054 * float(x.std(ddof=1)) / N**0.5 if N > 1 else float("nan")
     summary = assignment.summary
@@ -98,18 +95,3 @@ def giveaway(
         n_examples=N,
         n_decided=int(single.sum()),
     )
-
-
-def _shares(
-    codes: NDArray[np.int64],
-    names: tuple[str, ...],
-    label_shares: Mapping[str, float] | Sequence[float] | NDArray[np.float64] | None,
-) -> NDArray[np.float64]:
-    if label_shares is None:
-        return np.bincount(codes, minlength=len(names)) / codes.size
-    if isinstance(label_shares, Mapping):
-        return np.array([label_shares.get(name, 0.0) for name in names], np.float64)
-    shares = np.asarray(label_shares, np.float64)
-    if shares.shape != (len(names),):
-        raise InputError(f"{shares.size} shares for {len(names)} labels", mend="give one share for each label")
-    return shares

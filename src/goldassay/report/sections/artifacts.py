@@ -70,7 +70,8 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
         notes.append(
             f"The selected patterns occur in {percent(found['coverage'])} of the test examples. Where they agree with"
             f" each other, the label they name is right in {with_unit(precision.get('value'), 'share')}; guessing by"
-            f" them gains {with_unit(giveaway.get('value'), 'points')} of accuracy over guessing by the labels' shares."
+            f" them gains {with_unit(giveaway.get('value'), 'points')} of accuracy over always naming the most"
+            " frequent label."
         )
     control = mapping(found, "control")
     if control:

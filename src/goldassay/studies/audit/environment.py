@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-_PACKAGES = ("goldassay", "numpy", "scipy", "scikit-learn", "polars", "numba", "nltk", "matplotlib")
+_PACKAGES = ("goldassay", "numpy", "scipy", "scikit-learn", "polars", "numba", "nltk")
 
 
 def describe_environment() -> dict[str, Any]:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.leakage import single_sentence_report
-from goldassay.models import QuickProbe
 from goldassay.results import to_plain
 from goldassay.runs import read_runs, write_runs
 from goldassay.studies.audit.verdicts import Verdict, judge_leakage, not_measurable
 from goldassay.subsets import accuracy_by_subset
-from goldassay.training import train_probes
+from goldassay.training import describe_probe, train_probes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,11 +91,11 @@ def audit_leakage(
         ]
     )
     section = {
-        "probe": QuickProbe().description,
+        "probe": describe_probe(train),
         "seeds": [int(seed) for seed in runs[0].seeds],
         "conditions": report.to_frame().to_dicts(),
         "difficulty": difficulty.to_dicts(),
-        "note": NOTE,
+        "note": NOTE if len(train.text_columns) > 1 else report.note,
     }
     best = report.maximum
     if best is None:

@@ -82,7 +82,8 @@ def judge_artifacts(
     """Judge how far surface patterns give the label away.
 
     Args:
-        value: Accuracy gained on the test set by guessing the patterns' label, a fraction.
+        value: Accuracy gained on the test set by guessing the patterns' label over always naming the most frequent
+            label, a fraction.
         low: Lower end of its interval.
         high: Upper end of its interval.
         coverage: Share of test examples that hold at least one pattern.
@@ -101,9 +102,9 @@ def judge_artifacts(
         )
     else:
         evidence = (
-            f"{n_selected:,} patterns occur in {coverage:.1%} of the {n_test:,} test examples and their label is "
-            f"right in {precision:.1%} of those they decide: {points(value)} points of accuracy "
-            f"({points(low)} to {points(high)}) without reading the rest."
+            f"{n_selected:,} patterns occur in {points(coverage)} % of the {n_test:,} test examples and their label "
+            f"is right in {points(precision)} % of those they decide: {100 * value:+.1f} points of accuracy "
+            f"({points(low)} to {points(high)}) over always naming the most frequent label."
         )
     if not is_part and word == "unsound":
         word = "caution"
@@ -116,12 +117,12 @@ def judge_artifacts(
         "not measurable": "Audit on a larger test set: this one cannot tell harmless from unsound.",
     }[word]
     rule = (
-        f"By the accuracy that guessing the patterns' label gains on the test set: unsound if the lower end of its "
-        f"interval is at least {points(limits.unsound)} points, caution if at least {points(limits.caution)}, sound "
+        f"By the accuracy that guessing the patterns' label gains on the test set over the majority: unsound if the "
+        f"lower end of its interval is at least {points(limits.unsound)} points, caution if at least {points(limits.caution)}, sound "
         f"if the upper end is below {points(limits.unsound)}, else not measurable."
         + ("" if is_part else " For a single text at most caution.")
     )
-    headline = Headline("accuracy from patterns alone, above chance", value, low, high, "points")
+    headline = Headline("patterns alone, above majority", value, low, high, "points")
     return Verdict(word, evidence, headline, next_step, rule)
 
 
@@ -239,4 +240,4 @@ def _effective(spread: Spread) -> str:
 
 def not_measurable(reason: str, next_step: str) -> Verdict:
     """A question that this input cannot answer, with the reason."""
-    return Verdict("not measurable", reason, None, next_step, "Not applied.")
+    return Verdict("not measurable", reason, None, next_step, "")
