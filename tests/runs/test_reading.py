@@ -314,3 +314,35 @@ def test_gold_may_be_a_file(data_dir: Path) -> None:
         labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
     )
     assert runs.scores.mean() * 100 == pytest.approx(84.72033, abs=5e-6)
+
+
+def test_what_lies_beside_runs_is_passed_over(tmp_path: Path) -> None:
+    LONG.write_csv(tmp_path / "runs.csv")
+    (tmp_path / "pytorch_model.bin").write_bytes(pickle.dumps([1]))
+    (tmp_path / "train.log").write_text("step 1, loss 2\nstep 2, loss 1, and more\n")
+    (tmp_path / "config.json").write_text('{"hidden": 12}\n')
+    (tmp_path / "eval_results.txt").write_text("acc = 0.5\n")
+    (tmp_path / ".hidden.csv").write_text("a,b\n1\n")
+    assert read_runs(tmp_path).n_runs == 2
+    with pytest.raises(InputError, match="pickle"):
+        read_runs([tmp_path / "runs.csv", tmp_path / "pytorch_model.bin"])
+
+
+def test_counts_of_right_answers(tmp_path: Path) -> None:
+    rows = [("mbpp", "m", str(i), i / 4, i, 4) for i in range(5)]
+    table = pl.DataFrame(
+        rows, schema=["benchmark_id", "model", "example_id", "pass1", "correct", "count"], orient="row"
+    )
+    table.write_ndjson(tmp_path / "arena.jsonl")
+    assert read_runs(tmp_path).scores.tolist() == [[0, 0.25, 0.5, 0.75, 1]]
+
+
+def test_zstandard(tmp_path: Path) -> None:
+    import zstandard
+
+    packed = zstandard.compress(LONG.write_csv().encode())
+    (tmp_path / "runs.csv.zst").write_bytes(packed)
+    assert read_runs(tmp_path).n_runs == 2
+    (tmp_path / "runs.csv.zst").write_bytes(packed[:8] + b"\xff" * 30)
+    with pytest.raises(InputError, match="damaged or cut short"):
+        read_runs(tmp_path)

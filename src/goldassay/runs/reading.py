@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -23,6 +24,8 @@ from goldassay.runs.validation import listing
 if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.runs.runs import Runs
+
+_SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|npz|eval)(\.gz|\.zst)?$", re.IGNORECASE)
 
 RunsPath = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -143,6 +146,8 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
     for place in paths:
         if not place.exists():
             raise InputError("there is no such file or folder", file=place, mend="check the path")
+        if place.is_file():
+            refuse_pickle(place)
         parts = _find(place, offered, request)
         if not parts:
             raise InputError(
@@ -155,15 +160,15 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
 
 
 def _find(place: Path, offered: Iterable[Any], request: Request) -> list[Slice]:
-    if place.is_file():
-        refuse_pickle(place)
     for adapter in offered:
         parts: list[Slice] | None = adapter.find(place, request)
         if parts is not None:
             return parts
     if not place.is_dir():
         return []
-    inside = sorted(item for item in place.iterdir() if not item.name.startswith("."))
+    # What lies beside runs (weights, settings, logs) is passed over; a file named outright is not.
+    inside = sorted(item for item in place.iterdir() if item.is_dir() or _SUFFIX.search(item.name))
+    inside = [item for item in inside if not item.name.startswith(".")]
     return [part for item in inside for part in _find(item, offered, request)]
 
 

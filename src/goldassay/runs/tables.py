@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
@@ -20,6 +20,14 @@ _GZIP, _ZSTD, _PARQUET, _ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x
 # Unpacked text beyond this is a bomb or a mistake: the largest known table of predictions has some 100 MB.
 MAX_UNPACKED = 4 << 30
 _HEAD = 1 << 16
+_PIECE = 1 << 20
+
+
+class Readable(Protocol):
+    """A file, or what unpacks one."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes; none at the end."""
 
 
 def is_parquet(path: Path) -> bool:
@@ -56,41 +64,67 @@ def refuse_pickle(path: Path) -> None:
         )
 
 
+def head_of(path: Path) -> bytes:
+    """The first 64 kB of a file, unpacked: enough to recognize it by, without reading the rest.
+
+    Raises:
+        InputError: The file cannot be read or is cut short.
+    """
+    return _read(path, _HEAD)
+
+
 def unpacked(path: Path, limit: int = MAX_UNPACKED) -> bytes:
     """The file's bytes, unpacked if they are gzip or zstandard.
 
     Raises:
         InputError: The file cannot be read, is cut short, or unpacks to more than `limit` bytes.
     """
-    start = start_of(path, 4)
-    try:
-        if start[:2] == _GZIP:
-            with gzip.open(path) as file:
-                data = file.read(limit + 1)
-        elif start == _ZSTD:
-            import zstandard
-
-            with (
-                path.open("rb") as raw,
-                zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as file,
-            ):
-                data = file.read(limit + 1)
-        else:
-            return path.read_bytes()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError("the packed file is damaged or cut short", file=path, mend="copy it again") from error
-    except OSError as error:
-        raise InputError(f"the file cannot be read ({error.strerror or error})", file=path) from error
+    data = _read(path, limit + 1)
     if len(data) > limit:
         raise InputError(f"the file unpacks to more than {limit >> 20} MB", file=path, mend="unpack it first")
     return data
 
 
+def _read(path: Path, n_bytes: int) -> bytes:
+    start = start_of(path, 4)
+    try:
+        if start[:2] == _GZIP:
+            with gzip.open(path) as file:
+                return take(file, n_bytes)
+        if start == _ZSTD:
+            return _read_zstandard(path, n_bytes)
+        with path.open("rb") as file:
+            return take(file, n_bytes)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError("the packed file is damaged or cut short", file=path, mend="copy it again") from error
+    except OSError as error:
+        raise InputError(f"the file cannot be read ({error.strerror or error})", file=path) from error
+
+
+def take(file: Readable, n_bytes: int) -> bytes:
+    """Up to `n_bytes` of a file, in pieces: asked for at once, a high limit would be set aside in memory."""
+    pieces = []
+    while n_bytes > 0 and (piece := file.read(min(n_bytes, _PIECE))):
+        pieces.append(piece)
+        n_bytes -= len(piece)
+    return b"".join(pieces)
+
+
+def _read_zstandard(path: Path, n_bytes: int) -> bytes:
+    import zstandard
+
+    try:
+        with path.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as file:
+            return take(file, n_bytes)
+    except zstandard.ZstdError as error:
+        raise EOFError(str(error)) from error
+
+
 def read_table(path: Path) -> pl.DataFrame | None:
     """Read a table, its format known by its content; None if it is not a table.
 
-    CSV and TSV values stay strings (a label "01" is not 1). A tab-separated file is read without quoting where
-    the quotation marks do not balance, since sentences hold single ones.
+    CSV and TSV values stay strings (a label "01" is not 1). A tab-separated file is read without quoting,
+    since sentences hold single quotation marks, unless its header is quoted.
 
     Raises:
         InputError: The file is damaged, or a line of it is not like the others.

@@ -17,7 +17,7 @@ import polars as pl
 from goldassay.errors import InputError
 from goldassay.runs.codes import name_codes, names_for
 from goldassay.runs.slices import Collection, Columns, Request, Slice
-from goldassay.runs.tables import logits_array, read_table, unpacked
+from goldassay.runs.tables import head_of, logits_array, read_table, unpacked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,12 +32,12 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     """Recognize a file by the fields of its first line."""
     if not path.is_file() or ".jsonl" not in path.name:
         return None
-    data = unpacked(path)
-    first = _first_record(data)
+    first = _first_record(head_of(path))
     column = next((name for name in first if _LOGITS.fullmatch(name)), None)
     if column is None or not {"guid", "gold"} <= first.keys():
         return None
     match = _LOGITS.fullmatch(column)
+    data = unpacked(path)
     folder = path.resolve().parent
     run = folder.parent if folder.name == "training_dynamics" else folder
     return [

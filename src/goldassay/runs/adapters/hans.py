@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from goldassay.runs.slices import Collection, Columns, Request, Slice
-from goldassay.runs.tables import read_table, unpacked
+from goldassay.runs.tables import head_of, read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
     """Recognize a file by its header: these two columns and no other."""
     if not path.is_file():
         return None
-    header = unpacked(path)[:200].lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].strip()
+    header = head_of(path)[:200].lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].strip()
     if header.replace(b"\t", b",") != b"pairID,gold_label":
         return None
     table = read_table(path)

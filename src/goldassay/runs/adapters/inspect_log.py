@@ -15,7 +15,7 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.runs.slices import Collection, Columns, Request, Slice
-from goldassay.runs.tables import start_of
+from goldassay.runs.tables import start_of, take
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _read(path: Path, member: zipfile.ZipInfo) -> Any:
             data = _unpack_zstandard(path, member)
         else:
             with zipfile.ZipFile(path) as archive, archive.open(member) as file:
-                data = file.read(_MAX_MEMBER + 1)
+                data = take(file, _MAX_MEMBER + 1)
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
         raise InputError(f"{member.filename} in the archive is damaged", file=path, mend="copy it again") from error
     if len(data) > _MAX_MEMBER:
@@ -129,6 +129,6 @@ def _unpack_zstandard(path: Path, member: zipfile.ZipInfo) -> bytes:
         packed = file.read(member.compress_size)
     try:
         with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
-            return reader.read(_MAX_MEMBER + 1)
+            return take(reader, _MAX_MEMBER + 1)
     except zstandard.ZstdError as error:
         raise zipfile.BadZipFile(str(error)) from error

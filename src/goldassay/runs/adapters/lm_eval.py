@@ -18,7 +18,7 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.runs.slices import Collection, Columns, Request, Slice
-from goldassay.runs.tables import unpacked
+from goldassay.runs.tables import head_of, unpacked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +36,9 @@ _PREFERRED = ("acc", "exact_match", "f1", "acc_norm")
 def find(path: Path, request: Request) -> list[Slice] | None:
     """Recognize a file by the fields of its first line."""
     if not path.is_file() or ".jsonl" not in path.name:
+        return None
+    # The first line may be longer than the head, so that it cannot be parsed yet; these fields stand first in it.
+    if not all(field in head_of(path) for field in (b'"doc_id":', b'"doc":')):
         return None
     lines = [line for line in unpacked(path).split(b"\n") if line.strip()]
     if not lines or not _keys(lines[0]) >= _FIELDS:

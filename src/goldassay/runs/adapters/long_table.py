@@ -5,7 +5,7 @@ Columns are found by name, the first of these that is there (case does not matte
     example_id   example_id, id, uid, guid, pairID, pair_id, instance_id, sample_id, doc_id, qid, question_id,
                  index, row
     prediction   prediction, predicted_label, predicted, pred_label, pred, y_pred
-    score        score, correct, is_correct, exact_match, f1, acc, accuracy
+    score        score, pass1, correct, is_correct, exact_match, f1, acc, accuracy
     logits       logits, logit
     label        label, gold_label, gold, target, y_true
     seed         seed, random_seed, run_id, run, replica
@@ -40,7 +40,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         *("qid", "question_id", "index", "row"),
     ),
     "prediction": ("prediction", "predicted_label", "predicted", "pred_label", "pred", "y_pred"),
-    "score": ("score", "correct", "is_correct", "exact_match", "f1", "acc", "accuracy"),
+    "score": ("score", "pass1", "correct", "is_correct", "exact_match", "f1", "acc", "accuracy"),
     "logits": ("logits", "logit"),
     "label": ("label", "gold_label", "gold", "target", "y_true"),
     "seed": ("seed", "random_seed", "run_id", "run", "replica"),

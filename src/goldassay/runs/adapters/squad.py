@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goldassay.runs.slices import Collection, Columns, Request, Slice
-from goldassay.runs.tables import start_of, unpacked
+from goldassay.runs.tables import head_of, start_of, unpacked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,14 +18,18 @@ if TYPE_CHECKING:
 NAME = "squad"
 PRIORITY = 40
 
+# An object whose first value is a string: neither JSON lines of records with numbers, nor a dataset.
+_PREDICTION = re.compile(rb'\{\s*"[^"]+"\s*:\s*"')
+
 
 def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
     """Recognize a file that is one object of nothing but strings."""
     if not path.is_file() or ".json" not in path.name or start_of(path, 1) not in (b"{", b"\x1f", b"\x28"):
         return None
-    data = unpacked(path)
+    if _PREDICTION.match(head_of(path).lstrip()) is None:
+        return None
     try:
-        answers = json.loads(data) if data.lstrip().startswith(b"{") else None
+        answers = json.loads(unpacked(path))
     except ValueError:
         return None
     if not isinstance(answers, dict) or not answers or not all(isinstance(value, str) for value in answers.values()):
