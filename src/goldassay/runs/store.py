@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.files import written_whole
+from goldassay.files import write_parquet, written_whole
 
 if TYPE_CHECKING:
     import os
@@ -45,7 +45,7 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
             path = Path(directory) / _file_name(identity)
             metadata = {METADATA_KEY: json.dumps(identity, ensure_ascii=False, sort_keys=True)}
             with written_whole(path) as aside:
-                frame.write_parquet(aside, compression="zstd", statistics=False, metadata=metadata)
+                write_parquet(frame, aside, compression="zstd", statistics=False, metadata=metadata)
             paths.append(path)
     return paths
 

@@ -128,3 +128,10 @@ def test_sst2_and_xnli_systems(data_dir: Path) -> None:
     assert read_runs(sst2, model="cnn").scores.mean() == pytest.approx(0.8572, abs=5e-5)
     assert read_runs(sst2, model="lstm").scores.mean() == pytest.approx(0.8803, abs=5e-5)
     assert list_runs(data_dir / "xnli/test-en.tsv.gz")["model"].to_list() == ["mlpp", "mt5base"]
+
+
+def test_missing_labels_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text("id\tlabel\tpred_m\nx\ta\ta\ny\t\tb\n")
+    with pytest.raises(InputError, match="1 labels are missing, first of example y"):
+        read_runs(path)

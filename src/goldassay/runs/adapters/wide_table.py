@@ -83,7 +83,7 @@ def _runs(table: pl.DataFrame, others: list[str], label: pl.Series | None, path:
     if named:
         return [_run(name, found, kind) for name, kind, found in named]
     numbered = [name for name in others if _NUMBERED.fullmatch(name)]
-    labels = None if label is None else {canonical(name) for name in label.unique().to_list()}
+    labels = None if label is None else {canonical(name) for name in label.drop_nulls().unique().to_list()}
     if numbered:
         return [_run(name, name, _kind(table, numbered, labels, path)) for name in numbered]
     by_value = [(name, _kind_by_value(table[name], labels)) for name in others] if labels is not None else []
@@ -147,6 +147,14 @@ def _kind_by_value(column: pl.Series, labels: set[str] | None) -> str | None:
 def _load(
     column: pl.Series, kind: str, ids: pl.Series, label: pl.Series | None, groups: dict[str, pl.Series], path: Path
 ) -> Columns:
+    if label is not None and label.null_count():
+        missing = ids.filter(label.is_null())
+        raise InputError(
+            f"{missing.len()} labels are missing, first of example {listing(missing.head(6).to_list())}",
+            file=path,
+            column=label.name,
+            mend="fill them in, or leave out these rows",
+        )
     if kind == "score":
         return Columns(example_ids=ids, label=label, score=as_scores(column, path), groups=groups)
     if column.null_count():
