@@ -15,7 +15,6 @@ def model(ease: np.ndarray, n_runs: int, rng: np.random.Generator) -> np.ndarray
     return (rng.random((n_runs, ease.size)) < 1 / (1 + np.exp(-(0.5 + ease + own + level)))).astype(float)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_runs", "least", "most"), [(1, 0.75, 0.9), (3, 0.85, 0.96), (5, 0.88, 0.97), (10, 0.91, 0.98), (30, 0.91, 0.98)]
 )
@@ -31,7 +30,6 @@ def test_interval_of_a_difference(n_runs: int, least: float, most: float) -> Non
     assert least <= np.mean(held) <= most
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n_runs", [3, 10])
 def test_interval_of_a_deviation(n_runs: int) -> None:
     rng = np.random.default_rng(1)

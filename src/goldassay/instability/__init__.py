@@ -16,6 +16,7 @@ from goldassay.instability.deviation import normalized_deviation
 from goldassay.instability.example_correlation import ExampleCorrelation, correlate_examples
 from goldassay.instability.pairs import top_covarying_pairs
 from goldassay.instability.planning import SeedPlan, plan_seeds, seeds_needed, smallest_difference
+from goldassay.instability.resampling import ResampledIntervals, resample_scores
 from goldassay.instability.selection import CheckpointSelection, select_checkpoints
 from goldassay.instability.stability import ExampleStability, measure_stability
 from goldassay.instability.summary import ScoreSummary, summarize_scores
@@ -29,6 +30,7 @@ __all__ = [
     "ExampleCorrelation",
     "ExampleStability",
     "GroupDecomposition",
+    "ResampledIntervals",
     "ScoreSummary",
     "SeedPlan",
     "Trajectories",
@@ -43,6 +45,7 @@ __all__ = [
     "measure_stability",
     "normalized_deviation",
     "plan_seeds",
+    "resample_scores",
     "seeds_needed",
     "select_checkpoints",
     "smallest_difference",
