@@ -66,6 +66,15 @@ class OutputError(GoldassayError, OSError):
     exit_status = 2
 
 
+class InterruptionError(GoldassayError):
+    """The user stopped a command; the message says what was kept."""
+
+    exit_status = 130
+
+    def __init__(self, kept: str = "") -> None:
+        super().__init__(f"interrupted; {kept}" if kept else "interrupted")
+
+
 class MissingDependencyError(GoldassayError, ImportError):
     """An optional library is needed for what was asked; the message says what to install."""
 

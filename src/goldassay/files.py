@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldassay.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import polars as pl
 
 
 def sha256_of(path: str | os.PathLike[str]) -> str:
@@ -76,6 +79,28 @@ def written_together(directory: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         if aside is not None:
             shutil.rmtree(aside, ignore_errors=True)
+
+
+def write_parquet(frame: pl.DataFrame, path: Path, **options: Any) -> None:
+    """Write a table as Parquet; a disk that fails is an OSError, which polars reports as an error of its own.
+
+    Args:
+        frame: The table.
+        path: Where to.
+        options: Those of `polars.DataFrame.write_parquet`.
+
+    Raises:
+        OSError: The disk is full or fails.
+    """
+    from polars.exceptions import ComputeError
+
+    try:
+        frame.write_parquet(path, **options)
+    except ComputeError as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), os.fspath(path)) from error
 
 
 def output_error(error: OSError, target: Path) -> OutputError:

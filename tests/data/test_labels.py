@@ -116,7 +116,7 @@ def test_one_class_is_too_few():
     with pytest.raises(InputError, match="only the label 'x'"):
         require_classes(texts(["x", "x"]))
     require_classes(texts(["x", "y"]))
-    with pytest.raises(InputError, match="has no labels"):
+    with pytest.raises(InputError, match="there are no labels"):
         require_classes(Dataset.from_frame({"text": ["a"]}))
 
 

@@ -56,7 +56,7 @@ def duplicate_ids() -> str:
 FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "empty file": ("train.jsonl", b"", ("empty",)),
     "only a header": ("train.csv", b"premise,hypothesis,label\n", ("header",)),
-    "truncated gzip": ("train.jsonl.gz", gzip.compress(jsonl(pairs()).encode())[:-300], ("truncated",)),
+    "truncated gzip": ("train.jsonl.gz", gzip.compress(jsonl(pairs()).encode())[:-300], ("cut short",)),
     "UTF-16": ("train.csv", csv_text(pairs()).encode("utf-16"), ("UTF-16", "iconv")),
     "latin-1": ("train.csv", csv_text([*pairs(), {**pairs()[0], "premise": "Un café."}]).encode("latin-1"), ("UTF-8",)),
     "NUL bytes": ("train.jsonl", jsonl(pairs()).encode().replace(b"coat 5 ", b"coat \x00 "), ("NUL",)),
@@ -69,7 +69,7 @@ FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
         ("label", "--columns"),
     ),
     "label columns of equal rank": ("train.jsonl", equal_rank().encode(), ("label", "Label", "--columns label=")),
-    "one class only": ("train.jsonl", jsonl(with_label("neutral")).encode(), ("one", "neutral")),
+    "one class only": ("train.jsonl", jsonl(with_label("neutral")).encode(), ("only", "neutral")),
     "all labels -": ("train.jsonl", jsonl(with_label("-")).encode(), ("label", "-")),
     "nothing but empty texts": (
         "train.jsonl",
@@ -77,7 +77,7 @@ FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
         ("empty",),
     ),
     "duplicate ids": ("train.jsonl", duplicate_ids().encode(), ("line 31", "'4'")),
-    "a 1 MB line": ("train.jsonl", b"a" * 1_000_000, ("label",)),
+    "a 1 MB line": ("train.jsonl", b"a" * 1_000_000, ("line 1",)),
     "a column given twice": ("train.csv", csv_text(pairs()).replace("hypothesis", "premise", 1).encode(), ("premise",)),
 }
 
@@ -145,7 +145,7 @@ def test_unreadable_file(goldassay: Callable[..., Outcome], tmp_path: Path, with
     outcome = goldassay("audit", "train.jsonl", prefix=without_root)
     assert outcome.status == 2
     assert "train.jsonl" in outcome.line
-    assert "ermission" in outcome.line
+    assert "chmod" in outcome.line
 
 
 def test_output_directory_not_writable(

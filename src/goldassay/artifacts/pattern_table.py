@@ -17,7 +17,7 @@ from goldassay.artifacts.matching import PatternTree
 from goldassay.artifacts.pattern_statistics import displayed, lists, matrix, q_of_all_labels, with_statistics
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.errors import InputError
-from goldassay.files import written_whole
+from goldassay.files import write_parquet, written_whole
 from goldassay.multiple_testing import benjamini_hochberg
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class PatternTable:
         """
         about = {"schema_version": SCHEMA_VERSION, "label_names": self.label_names, "settings": self.settings}
         with written_whole(path) as aside:
-            self._frame.write_parquet(aside, metadata={_METADATA_KEY: json.dumps(about)})
+            write_parquet(self._frame, aside, metadata={_METADATA_KEY: json.dumps(about)})
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> PatternTable:

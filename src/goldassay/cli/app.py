@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import importlib
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+
+from goldassay.errors import InterruptionError
+
+
+class Interruptible(TyperGroup):
+    """Commands whose interruption keeps its message: typer would leave with a bare status."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interruption:
+            raise InterruptionError(str(interruption)) from interruption
+
 
 app = typer.Typer(
     name="goldassay",
+    cls=Interruptible,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -10,12 +10,10 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from goldassay.errors import GoldassayError
+from goldassay.errors import GoldassayError, InterruptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -42,9 +40,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("GOLDASSAY_DEBUG"):
             raise
         return _fail(str(error), error.exit_status)
-    except (KeyboardInterrupt, typer.exceptions.Abort) as interruption:
-        note = " ".join(str(interruption).split())
-        return _fail(f"interrupted{'; ' + note if note else ''}", INTERRUPTED)
+    except (KeyboardInterrupt, typer.exceptions.Abort):
+        return _fail(str(InterruptionError()), InterruptionError.exit_status)
     except BrokenPipeError:
         # The reader of our output went away, as `head` does; Python must not complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

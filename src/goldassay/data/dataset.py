@@ -75,6 +75,12 @@ class Dataset:
         return self.examples.height
 
     @property
+    def source(self) -> str:
+        """What a message calls it: its file where it has just one, else its name."""
+        files = self.provenance.files
+        return files[0].name if len(files) == 1 else self.name
+
+    @property
     def is_pair(self) -> bool:
         """Whether each example is a premise with a hypothesis."""
         return self.text_columns == ("premise", "hypothesis")
@@ -89,7 +95,8 @@ class Dataset:
             what = "scores, not classes" if "label" in self.examples.columns else "no labels"
             columns = ", ".join(repr(column) for column in self.examples.columns[:20])
             raise InputError(
-                f"the dataset {self.name!r} has {what} (columns: {columns})",
+                f"there are {what} (columns: {columns})",
+                file=self.source,
                 mend="name the label column with --columns label=NAME",
             )
         labels = self.examples["label"]

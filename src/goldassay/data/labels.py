@@ -151,8 +151,9 @@ def check_same_labels(train: Dataset, test: Dataset) -> None:
         else "give a test file of the same task, or choose its label column with --columns label=NAME"
     )
     raise InputError(
-        f"the test set {test.name!r} has labels that the training set lacks ({', '.join(missing)}; "
+        f"the test set has labels that the training set lacks ({', '.join(missing)}; "
         f"the training set has {', '.join(train.label_names) or 'none'})",
+        file=test.source,
         mend=mend,
     )
 
@@ -168,7 +169,8 @@ def require_classes(dataset: Dataset, at_least: int = 2) -> None:
     if len(present) < at_least:
         only = f"only the label {present[0]!r}" if present else "no label"
         raise InputError(
-            f"the dataset {dataset.name!r} has {only}",
+            f"there is {only}",
+            file=dataset.source,
             mend=f"give a file with at least {at_least} classes, or choose the label with --columns label=NAME",
         )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from goldassay.files import written_together
+from goldassay.files import write_parquet, written_together
 from goldassay.results import to_plain
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Report:
             for name, text in texts.items():
                 (folder / name).write_bytes(text.encode("utf-8", "replace"))
             for name, table in self.tables.items():
-                table.write_parquet(folder / "tables" / f"{name}.parquet")
+                write_parquet(table, folder / "tables" / f"{name}.parquet")
                 flattened(table).write_csv(folder / "tables" / f"{name}.csv")
         return Path(directory) / "report.html"
 

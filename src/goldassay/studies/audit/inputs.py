@@ -50,7 +50,7 @@ def load_inputs(
         if name not in parts:
             raise InputError(
                 f"has the parts {', '.join(sorted(parts))} but neither test nor dev",
-                file=source.name,
+                file=source.source,
                 mend="name an evaluation set with --test FILE",
             )
         evaluation = parts[name]
@@ -67,7 +67,7 @@ def load_inputs(
         raise InputError(
             f"its texts are {', '.join(evaluation.text_columns)}, those of the training data "
             f"{', '.join(training.text_columns)}",
-            file=evaluation.name,
+            file=evaluation.source,
             mend="make the roles equal with --columns",
         )
     check_same_labels(training, evaluation)

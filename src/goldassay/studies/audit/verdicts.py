@@ -118,8 +118,8 @@ def judge_artifacts(
     }[word]
     rule = (
         f"By the accuracy that guessing the patterns' label gains on the test set over the majority: unsound if the "
-        f"lower end of its interval is at least {points(limits.unsound)} points, caution if at least {points(limits.caution)}, sound "
-        f"if the upper end is below {points(limits.unsound)}, else not measurable."
+        f"lower end of its interval is at least {points(limits.unsound)} points, caution if at least "
+        f"{points(limits.caution)}, sound if the upper end is below {points(limits.unsound)}, else not measurable."
         + ("" if is_part else " For a single text at most caution.")
     )
     headline = Headline("patterns alone, above majority", value, low, high, "points")
