@@ -1,8 +1,12 @@
-"""Datasets on the hub, fetched over plain HTTPS: no library of the hub's own is needed.
+"""Datasets on the hub, fetched over plain HTTPS.
 
 `hf://datasets/user/name[@revision]/path/file.csv` is that file, read as a local one would be; `user/name` or
-`user/name:configuration` is the hub's own conversion to Parquet, with all its parts. Without a network this fails
-within seconds.
+`user/name:configuration` is the hub's own conversion to Parquet, with all its parts. A private dataset is read with
+the token in HF_TOKEN.
+
+Why neither of the libraries that know the hub: polars reads such paths but not the names of the classes, which stand
+in the files' metadata; huggingface_hub, without a network, retries for half a minute and writes a page of warnings,
+where one line within a second is wanted.
 """
 
 from __future__ import annotations
@@ -109,15 +113,24 @@ def _check_reachable(place: str) -> None:
         )
 
 
+def _request(url: str) -> urllib.request.Request:
+    # The token goes to the hub alone, not to the stores that it redirects to.
+    token = os.environ.get("HF_TOKEN")
+    request = urllib.request.Request(url)
+    if token and url.startswith(f"{_endpoint()}/"):
+        request.add_unredirected_header("Authorization", f"Bearer {token}")
+    return request
+
+
 def _fetched(url: str, place: str) -> bytes:
     try:
-        with urllib.request.urlopen(url, timeout=_PATIENCE) as answer:
+        with urllib.request.urlopen(_request(url), timeout=_PATIENCE) as answer:
             data = answer.read()
     except urllib.error.HTTPError as error:
         raise InputError(
             f"the hub answers {error.code} {error.reason}",
             file=place,
-            mend="check the name, and that the dataset is public",
+            mend="check the name; a private dataset needs HF_TOKEN",
         ) from error
     except (OSError, ValueError) as error:
         raise InputError(f"the hub cannot be read ({error})", file=place, mend="try again later") from error

@@ -382,6 +382,7 @@ class TestHub:
         files = {"/": b""}
 
         def answer(request):
+            files.setdefault("tokens", []).append(request.headers.get("Authorization"))
             request.send_response(200 if request.path in files else 404)
             request.end_headers()
             request.wfile.write(files.get(request.path, b""))
@@ -418,6 +419,14 @@ class TestHub:
         files = hub[1]
         files["/datasets/a/b/resolve/v2/sub/x.csv"] = csv_text(ROWS)
         assert len(read_dataset("hf://datasets/a/b@v2/sub/x.csv")) == 3
+
+    def test_a_private_dataset_is_asked_for_with_the_token(self, hub, monkeypatch):
+        files = hub[1]
+        files["/datasets/a/b/resolve/main/x.csv"] = csv_text(ROWS)
+        files["tokens"] = []
+        monkeypatch.setenv("HF_TOKEN", "secret")
+        read_dataset("hf://datasets/a/b/x.csv")
+        assert files["tokens"][-1] == "Bearer secret"
 
     def test_unknown_dataset(self, hub):
         with pytest.raises(InputError, match="the hub answers 404"):
