@@ -97,7 +97,7 @@ def audit(
         with steps.step("measuring instability"):
             instability = audit_instability(given or probes, "runs" if given else "probe", settings)
     shift = not_measurable(
-        SHIFT_REASON, "Evaluate the same runs on data from elsewhere before claiming that the score generalises."
+        SHIFT_REASON, "Evaluate the same runs on data from elsewhere before claiming that the score generalizes."
     )
     document = {
         "schema": "goldassay.report",

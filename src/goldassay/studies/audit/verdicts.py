@@ -51,6 +51,11 @@ def points(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
+def percent(value: float) -> str:
+    """A fraction in percent for people, with a space that does not break."""
+    return f"{points(value)}\u00a0%"
+
+
 def judge_interval(low: float, high: float, caution: float, unsound: float) -> Word:
     """Judge a harmful quantity by its interval.
 
@@ -98,12 +103,12 @@ def judge_artifacts(
     word = judge_interval(low, high, limits.caution, limits.unsound)
     if n_selected == 0:
         evidence = (
-            f"No word pattern gives its label in more than {threshold:.0%} of its training examples beyond chance."
+            f"No word pattern gives its label in more than {percent(threshold)} of its training examples beyond chance."
         )
     else:
         evidence = (
-            f"{n_selected:,} patterns occur in {points(coverage)} % of the {n_test:,} test examples and their label "
-            f"is right in {points(precision)} % of those they decide: {100 * value:+.1f} points of accuracy "
+            f"{n_selected:,} patterns occur in {percent(coverage)} of the {n_test:,} test examples and their label "
+            f"is right in {percent(precision)} of those they decide: {100 * value:+.1f} points of accuracy "
             f"({points(low)} to {points(high)}) over always naming the most frequent label."
         )
     if not is_part and word == "unsound":
@@ -154,8 +159,8 @@ def judge_leakage(
     word = judge_interval(low, high, limits.caution, limits.unsound)
     part = condition.removesuffix("_only").replace("_", " ")
     evidence = (
-        f"A quick probe that sees only the {part} is right in {points(accuracy)} % of {n_test:,} test examples "
-        f"({n_seeds} seeds) where the most frequent label gives {points(majority)} %: {improvement * 100:+.1f} points "
+        f"A quick probe that sees only the {part} is right in {percent(accuracy)} of {n_test:,} test examples "
+        f"({n_seeds} seeds) where the most frequent label gives {percent(majority)}: {improvement * 100:+.1f} points "
         f"({points(low)} to {points(high)})."
     )
     next_step = {
