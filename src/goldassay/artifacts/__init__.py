@@ -6,34 +6,59 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from goldassay.artifacts.classifier_difficulty import (
+        ClassifierDifficulty,
+        DifficultyOverlap,
+        assign_by_classifier,
+        compare_difficulty,
+    )
     from goldassay.artifacts.confirmation import Confirmation, confirm_patterns
     from goldassay.artifacts.difficulty import DifficultyAssignment, assign_difficulty
+    from goldassay.artifacts.downsampling import downsample, sizes_by_threshold
     from goldassay.artifacts.folding import fold_redundant
+    from goldassay.artifacts.gap import difficulty_gap
     from goldassay.artifacts.mining import mine_patterns
+    from goldassay.artifacts.pattern_features import pattern_features
     from goldassay.artifacts.pattern_table import PatternTable
     from goldassay.artifacts.pattern_worth import Giveaway, giveaway
 
 _HOME = {
+    "ClassifierDifficulty": "classifier_difficulty",
     "Confirmation": "confirmation",
     "DifficultyAssignment": "difficulty",
+    "DifficultyOverlap": "classifier_difficulty",
     "Giveaway": "pattern_worth",
     "PatternTable": "pattern_table",
+    "assign_by_classifier": "classifier_difficulty",
     "assign_difficulty": "difficulty",
+    "compare_difficulty": "classifier_difficulty",
     "confirm_patterns": "confirmation",
+    "difficulty_gap": "gap",
+    "downsample": "downsampling",
     "fold_redundant": "folding",
     "giveaway": "pattern_worth",
     "mine_patterns": "mining",
+    "pattern_features": "pattern_features",
+    "sizes_by_threshold": "downsampling",
 }
 __all__ = [
+    "ClassifierDifficulty",
     "Confirmation",
     "DifficultyAssignment",
+    "DifficultyOverlap",
     "Giveaway",
     "PatternTable",
+    "assign_by_classifier",
     "assign_difficulty",
+    "compare_difficulty",
     "confirm_patterns",
+    "difficulty_gap",
+    "downsample",
     "fold_redundant",
     "giveaway",
     "mine_patterns",
+    "pattern_features",
+    "sizes_by_threshold",
 ]
 
 

@@ -56,7 +56,7 @@ class DatasetFacts(Result):
 def describe(train: Dataset, test: Dataset | None = None) -> DatasetFacts:
     """Count what a dataset holds: labels, lengths, duplicates, overlap of test with training, reuse of premises."""
     splits = {"train": train} | ({"test": test} if test is not None else {})
-    unit = "characters" if _is_unspaced(train) else "tokens"
+    unit = length_unit_of(train)
     return DatasetFacts(
         n_train=len(train),
         n_test=None if test is None else len(test),
@@ -70,10 +70,11 @@ def describe(train: Dataset, test: Dataset | None = None) -> DatasetFacts:
     )
 
 
-def _is_unspaced(dataset: Dataset) -> bool:
+def length_unit_of(dataset: Dataset) -> str:
+    """ "characters" for a script that sets no spaces between words, as the first text's beginning shows, else "tokens"."""
     sample = dataset.examples[dataset.text_columns[0]].head(1000)
     unspaced = int(sample.str.count_matches(_UNSPACED).sum())
-    return 2 * unspaced > int(sample.str.len_chars().sum())
+    return "characters" if 2 * unspaced > int(sample.str.len_chars().sum()) else "tokens"
 
 
 def _label_counts(dataset: Dataset) -> dict[str, int]:
