@@ -61,8 +61,8 @@ def audit_instability(runs: Sequence[Runs], source: str, settings: Settings) -> 
             how steady the probe is, not how steady a real model would be, so that no verdict follows.
         settings: Holds the limits.
     """
-    results = [_measure(each) for each in runs]
-    groups = [group for each in runs for group in _measure_groups(each)]
+    results = [measure_spread(each) for each in runs]
+    groups = [group for each in runs for group in measure_groups(each)]
     if source == "probe":
         note = (
             "No runs of a real model were given. The table is of the quick probe, stored as runs and read back: it "
@@ -74,7 +74,7 @@ def audit_instability(runs: Sequence[Runs], source: str, settings: Settings) -> 
         )
     else:
         note = "Measured on the runs that were handed in."
-        measurable = [_spread(result) for result in results if result["n_runs"] >= 2]
+        measurable = [spread_of(result) for result in results if result["n_runs"] >= 2]
         verdict = (
             judge_instability(measurable, settings.verdicts.instability)
             if measurable
@@ -99,7 +99,8 @@ def audit_instability(runs: Sequence[Runs], source: str, settings: Settings) -> 
     return InstabilityFindings(to_plain(section), tables, verdict)
 
 
-def _measure(runs: Runs) -> dict[str, Any]:
+def measure_spread(runs: Runs) -> dict[str, Any]:
+    """A row of the section's results: mean, spread and decomposition of runs (R, N), or why there is none."""
     scores = runs.scores
     row: dict[str, Any] = {
         "model": runs.model,
@@ -134,7 +135,8 @@ def _measure(runs: Runs) -> dict[str, Any]:
     }
 
 
-def _measure_groups(runs: Runs) -> list[dict[str, Any]]:
+def measure_groups(runs: Runs) -> list[dict[str, Any]]:
+    """An entry of the section's groups for each group column of runs (R, N)."""
     scores = runs.scores
     if scores.shape[0] < 2:
         return []
@@ -161,7 +163,8 @@ def _measure_groups(runs: Runs) -> list[dict[str, Any]]:
     return found
 
 
-def _spread(result: Mapping[str, Any]) -> Spread:
+def spread_of(result: Mapping[str, Any]) -> Spread:
+    """What the verdict needs of a row of results."""
     condition = "" if result["condition"] in {"paired", "text"} else f" ({result['condition']})"
     return Spread(
         name=f"{result['model']} on {result['dataset']}{condition}",

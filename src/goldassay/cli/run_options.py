@@ -1,0 +1,165 @@
+"""Options of every command that reads runs, and errors said in terms of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from goldassay.studies.run_sets import RunChoice
+
+Align = Literal["exact", "intersect", "position"]
+
+Format = Annotated[
+    str, typer.Option("--format", metavar="NAME", help="The format of the runs, where their content does not say it.")
+]
+Model = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="This model only; with * or ? all models that match, as runs of one."),
+]
+DatasetName = Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="Runs on this dataset only.")]
+Condition = Annotated[
+    str | None, typer.Option(metavar="NAME", help="This condition only: paired, premise_only, hypothesis_only.")
+]
+Split = Annotated[str | None, typer.Option(metavar="NAME", help="This part of the dataset only.")]
+TrainSet = Annotated[str | None, typer.Option(metavar="NAME", help="Runs trained on this only.")]
+Checkpoint = Annotated[
+    str | None, typer.Option(metavar="NAME", help="One checkpoint of each run, or last.  [default: all]")
+]
+Gold = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[DATASET=]FILE",
+        help="The dataset that was predicted: its right labels, texts and groups, joined by example id. Repeatable.",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ROLE=NAME,...",
+        help="Which column plays which role, where the names do not say it: example_id=a,prediction=b,seed=c "
+        "(also score, logits, label, model, dataset, checkpoint).",
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME=LABEL,...",
+        help="What predictions stand for: 0=contradiction,1=entailment,2=neutral; or the names of the logits' "
+        "classes in order.",
+    ),
+]
+AlignOption = Annotated[
+    Align,
+    typer.Option(
+        "--align",
+        help="exact: all runs must cover the same examples; intersect: keep those that all cover; position: the i-th "
+        "row is the i-th example of the gold.",
+    ),
+]
+
+JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result to this file as well.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of everything that draws at random.  [default: 0]")]
+
+# What the rooms call their arguments, and what the command line calls them.
+_SPOKEN = (
+    (r"columns=\{'(\w+)': (\w+)\}", r"--columns \1=\2"),
+    (r"labels=\{'(\w+)': '(\w+)', \.\.\.\}", r"--labels \1=\2,..."),
+    (r"\blabel_names=\[\.\.\.\]", "--labels NAME,NAME,..."),
+    (r"\blabel_names\b", "--labels NAME,NAME,..."),
+    (r"`labels`", "--labels NAME=LABEL,..."),
+    (r"\b(align|checkpoint)='(\w+)'", r"--\1 \2"),
+    (r"\bgive gold\b", "give --gold FILE"),
+    (r"\bgold=DATASET", "--gold FILE"),
+    (r"\bset matched=False", "leave out --matched"),
+    (r"\b(model|dataset|condition|split|train_set|checkpoint)=NAME", lambda m: f"--{m[1].replace('_', '-')} NAME"),
+)
+
+
+@contextmanager
+def spoken() -> Iterator[None]:
+    """Turn the mend of an error, which names a function's arguments, into one that names options."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(
+            as_options(error.problem), file=error.file, row=error.row, column=error.column,
+            mend=None if error.mend is None else as_options(error.mend),
+        ) from error  # fmt: skip
+
+
+def as_options(mend: str) -> str:
+    """A mend in terms of options."""
+    for pattern, replacement in _SPOKEN:
+        mend = re.sub(pattern, replacement, mend)
+    return mend
+
+
+def choose(
+    *,
+    file_format: str,
+    model: str | None,
+    dataset: str | None,
+    condition: str | None,
+    split: str | None,
+    train_set: str | None,
+    checkpoint: str | None,
+    columns: str | None,
+    labels: str | None,
+    align: Align,
+    gold: list[str] | None,
+) -> RunChoice:
+    """What the options say, as the rooms take it."""
+    from goldassay.data import parse_columns
+    from goldassay.studies.run_sets import RunChoice, parse_gold
+
+    names, order = parse_labels(labels)
+    return RunChoice(
+        format=file_format,
+        model=model,
+        dataset=dataset,
+        condition=condition,
+        split=split,
+        train_set=train_set,
+        checkpoint=checkpoint,
+        columns=parse_columns(columns) if columns else {},
+        labels=names,
+        label_names=order,
+        align=align,
+        gold=parse_gold(gold or []),
+    )
+
+
+def write_json(path: Path, content: str) -> None:
+    """Write a result to the file of `--json`."""
+    from goldassay.files import written_whole
+
+    with written_whole(path) as aside:
+        aside.write_text(content, encoding="utf-8")
+
+
+def parse_labels(text: str | None) -> tuple[dict[str, str] | None, tuple[str, ...] | None]:
+    """`--labels` as a map from names in the files, or as names in order.
+
+    Raises:
+        InputError: Some parts are NAME=LABEL and others are not.
+    """
+    if text is None:
+        return None, None
+    parts = [part.strip() for part in text.split(",")]
+    pairs = [part.partition("=") for part in parts]
+    if all(equals for _, equals, _ in pairs):
+        return {name.strip(): label.strip() for name, _, label in pairs}, None
+    if any(equals for _, equals, _ in pairs) or not all(parts):
+        raise InputError(
+            f"{text!r} names the labels neither in order nor one by one",
+            mend="write --labels 0=entailment,1=neutral or --labels entailment,neutral",
+        )
+    return None, tuple(parts)

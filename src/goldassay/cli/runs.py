@@ -1,0 +1,207 @@
+"""`goldassay runs`: see what predictions are there, and convert them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from goldassay.cli.app import app
+from goldassay.cli.options import Quiet
+from goldassay.cli.run_options import (
+    AlignOption,
+    Checkpoint,
+    Columns,
+    Condition,
+    DatasetName,
+    Format,
+    Gold,
+    JsonFile,
+    Labels,
+    Model,
+    Split,
+    TrainSet,
+    choose,
+    spoken,
+    write_json,
+)
+
+runs_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(runs_app, name="runs", short_help="See what predictions are there, and convert them.")
+
+Place = Annotated[
+    list[str], typer.Argument(metavar="PATH...", help="Files of predictions, or folders, which are searched through.")
+]
+
+
+@runs_app.callback()
+def runs() -> None:
+    """See what predictions are there, whichever tool wrote them, and convert them.
+
+    Formats are recognized by content: goldassay's Parquet, tables in CSV, TSV, JSONL and Parquet (a row a
+    prediction, or a column a run), NumPy archives, lm-evaluation-harness samples, inspect_ai logs, cartography
+    dynamics, HANS and SQuAD prediction files, folders seed_K/-DATASET.
+    """
+
+
+@runs_app.command("list", short_help="List what is there, without reading the predictions.")
+def list_(
+    path: Place,
+    file_format: Format = "auto",
+    columns: Columns = None,
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """List models, datasets and conditions, with the number of runs, checkpoints and examples of each."""
+    import json
+
+    from goldassay.data import parse_columns
+    from goldassay.runs import list_runs
+
+    with spoken():
+        found = list_runs(path, file_format, columns=parse_columns(columns) if columns else None)
+    rows = found.to_dicts()
+    if json_file is not None:
+        write_json(json_file, json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
+    if quiet:
+        return
+    names = {
+        "model": "model",
+        "dataset": "dataset",
+        "condition": "condition",
+        "split": "split",
+        "train_set": "trained on",
+        "n_runs": "runs",
+        "n_checkpoints": "checkpoints",
+        "n_examples": "examples",
+        "format": "format",
+    }
+    shown = [key for key in names if any(row[key] not in ("", None) for row in rows)]
+    table = [[names[key] for key in shown], *([_cell(row[key]) for key in shown] for row in rows)]
+    for line in _aligned(table):
+        typer.echo(line)
+
+
+@runs_app.command(short_help="Show the runs: seeds, checkpoints, labels, groups, scores.")
+def show(
+    path: Place,
+    file_format: Format = "auto",
+    model: Model = None,
+    dataset: DatasetName = None,
+    condition: Condition = None,
+    split: Split = None,
+    train_set: TrainSet = None,
+    checkpoint: Checkpoint = None,
+    gold: Gold = None,
+    columns: Columns = None,
+    labels: Labels = None,
+    align: AlignOption = "exact",
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Read the runs of each model, dataset and condition, and show what they hold and how they score."""
+    import json
+
+    from goldassay.studies.run_sets import describe_set, read_run_sets
+
+    with spoken():
+        choice = choose(
+            file_format=file_format, model=model, dataset=dataset, condition=condition, split=split,
+            train_set=train_set, checkpoint=checkpoint, columns=columns, labels=labels, align=align, gold=gold,
+        )  # fmt: skip
+        described = []
+        for found in read_run_sets(path, choice):
+            described.append(describe_set(found))
+            if not quiet:
+                _show(described[-1], first=len(described) == 1)
+    if json_file is not None:
+        write_json(json_file, json.dumps(described, ensure_ascii=False, indent=2) + "\n")
+
+
+@runs_app.command("import", short_help="Convert predictions of any known format to Parquet.")
+def import_(
+    path: Place,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files; made if not there.")],
+    file_format: Format = "auto",
+    model: Model = None,
+    dataset: DatasetName = None,
+    condition: Condition = None,
+    split: Split = None,
+    train_set: TrainSet = None,
+    checkpoint: Checkpoint = None,
+    gold: Gold = None,
+    columns: Columns = None,
+    labels: Labels = None,
+    align: AlignOption = "exact",
+    quiet: Quiet = False,
+) -> None:
+    """Write each run (and checkpoint) as one Parquet file that pandas, polars, duckdb and goldassay open.
+
+    A file holds the run's model, seed, dataset and condition, and a row an example: its id, right label, prediction,
+    score, logits and groups, as far as they are known. Existing files of the same runs are replaced.
+    """
+    from goldassay.runs import write_runs
+    from goldassay.studies.run_sets import read_run_sets
+
+    with spoken():
+        choice = choose(
+            file_format=file_format, model=model, dataset=dataset, condition=condition, split=split,
+            train_set=train_set, checkpoint=checkpoint, columns=columns, labels=labels, align=align, gold=gold,
+        )  # fmt: skip
+        for found in read_run_sets(path, choice):
+            written = write_runs(found, out)
+            if not quiet:
+                typer.echo(f"{found.model} on {found.dataset}: {len(written)} files of {found.n_examples:,} examples")
+    if not quiet:
+        typer.echo(out)
+
+
+def _show(found: dict[str, Any], first: bool) -> None:
+    shape = f"{found['n_runs']} runs"
+    if found["n_checkpoints"] > 1:
+        shape += f" x {found['n_checkpoints']} checkpoints"
+    head = f"{found['model']} on {found['dataset']}, {found['condition']}: {shape} x {found['n_examples']:,} examples"
+    checkpoints = found["checkpoints"] or []
+    means = dict(zip(found["seeds"], found["run_means"], strict=True))
+    spread = ""
+    if found["sd"] is not None:
+        low, high = found["sd_interval"]["low"], found["sd_interval"]["high"]
+        spread = f", SD {100 * found['sd']:.2f} [{100 * low:.2f}, {100 * high:.2f}]"
+    last = " at the last checkpoint" if len(checkpoints) > 1 else ""
+    lines = {
+        "split": found["split"],
+        "trained on": found["train_set"],
+        "labels": ", ".join(found["label_names"]),
+        "groups": ", ".join(f"{name} ({n})" for name, n in found["groups"].items()),
+        "checkpoints": _few([str(step) for step in checkpoints]) if len(checkpoints) > 1 else "",
+        "holds": ", ".join([*found["holds"], "scores"]),
+        "score": f"{100 * found['mean']:.2f} points{spread}{last}",
+        "by seed": _few([f"{seed}: {100 * mean:.2f}" for seed, mean in means.items()], 12),
+    }
+    typer.echo(head if first else f"\n{head}")
+    for name, value in lines.items():
+        if value:
+            typer.echo(f"  {name:<12} {value}")
+
+
+def _few(items: Sequence[str], most: int = 8) -> str:
+    return ", ".join(items[:most]) + (f", and {len(items) - most} more" if len(items) > most else "")
+
+
+def _cell(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """Columns of equal width, numbers to the right."""
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    numeric = [all(row[i].replace(",", "").isdigit() for row in table[1:]) for i in range(len(table[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in table
+    ]
