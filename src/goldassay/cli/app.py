@@ -30,7 +30,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_GROUPS = ("specimen", "audit", "runs")
+_GROUPS = ("specimen", "audit", "runs", "instability")
 
 
 def _show_version(wanted: bool) -> None:

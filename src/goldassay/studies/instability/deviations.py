@@ -1,0 +1,65 @@
+"""The spread on each dataset against that on a reference dataset."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Literal
+
+from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.instability import normalized_deviation, summarize_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.runs import Runs
+
+NOTE = (
+    "The normalized deviation allows for the sizes of the datasets as if examples were independent of each other. The "
+    "design effect shows how far they are from it, and is the better comparison."
+)
+
+
+def measure_deviations(sets: Sequence[Runs], reference: str | None) -> dict[str, Any] | None:
+    """Normalized deviation of each model's datasets from its runs on the reference, by both conventions.
+
+    Args:
+        sets: Runs (R, N) at their last checkpoint.
+        reference: Name of a dataset; None measures nothing.
+
+    Raises:
+        InputError: There are no runs on the reference.
+    """
+    if reference is None:
+        return None
+    datasets = list(dict.fromkeys(runs.dataset for runs in sets))
+    if reference not in datasets:
+        raise InputError(f"there are no runs on the reference {reference!r}", mend=f"there are {', '.join(datasets)}")
+    references = {(runs.model, runs.condition): runs for runs in sets if runs.dataset == reference}
+    rows = [_row(runs, references.get((runs.model, runs.condition))) for runs in sets]
+    return {"reference": reference, "note": NOTE, "rows": rows}
+
+
+def _row(runs: Runs, against: Runs | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"model": runs.model, "dataset": runs.dataset, "condition": runs.condition}
+    empty = {"recommended": None, "paper": None}
+    if against is None:
+        return {**row, **empty, "reason": "this model has no runs on the reference"}
+    if min(runs.n_runs, against.n_runs) < 2:
+        return {**row, **empty, "reason": "one run has no spread"}
+    values = {}
+    reasons: list[str] = []
+    # The published figures rest on deviations with ddof 0; the ratio itself would not depend on it.
+    conventions: tuple[tuple[Literal["recommended", "paper"], int], ...] = (("recommended", 1), ("paper", 0))
+    for convention, ddof in conventions:
+        sd, reference_sd = (summarize_scores(each.scores, ddof=ddof).sd for each in (runs, against))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UndefinedMeasureWarning)
+            values[convention] = normalized_deviation(
+                sd,
+                runs.n_examples,
+                reference_sd,
+                against.n_examples,
+                convention,
+            )
+        reasons += [str(each.message) for each in caught]
+    return {**row, **values, "reason": "; ".join(dict.fromkeys(reasons)) or None}
