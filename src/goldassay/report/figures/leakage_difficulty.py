@@ -19,6 +19,7 @@ CAPTION = (
 )
 
 _ROW = 40
+_NUMBER_WIDTH = 30
 _SERIES = {"easy": (3, "easy"), "hard": (2, "hard"), "full": (0, "f5")}
 
 
@@ -48,7 +49,13 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
         canvas.text(0, y + 4, condition)
         ends = [row["accuracy"] for row in mine]
         canvas.line(scale(min(ends)), y, scale(max(ends)), y, "axis")
-        for row in mine:
+        numbered: list[float] = []
+        for row in sorted(mine, key=lambda row: row.get("subset") == "full"):
+            x = scale(row["accuracy"])
+            # Numbers that would lie on each other are left to the table; those of easy and hard go first.
+            if all(abs(x - other) >= _NUMBER_WIDTH for other in numbered):
+                canvas.text(x, y - 11, points(row["accuracy"]), "small quiet", "middle")
+                numbered.append(x)
             _dot(canvas, scale, y, row)
     canvas.text((left + width - 16) / 2, bottom + 36, "accuracy (points)", "quiet small", "middle")
     canvas.height = bottom + 42
@@ -65,4 +72,3 @@ def _dot(canvas: Canvas, scale: Scale, y: float, row: Mapping[str, Any]) -> None
         f" on {count(row.get('n'))} examples"
     )
     canvas.path(marker(shape, scale(row["accuracy"]), y, 6), f"{css} halo", title)
-    canvas.text(scale(row["accuracy"]), y - 11, points(row["accuracy"]), "small quiet", "middle")

@@ -91,7 +91,7 @@ def audit_leakage(
         ]
     )
     section = {
-        "probe": describe_probe(train),
+        "probe": f"The quick probe is {describe_probe(train)}.",
         "seeds": [int(seed) for seed in runs[0].seeds],
         "conditions": report.to_frame().to_dicts(),
         "difficulty": difficulty.to_dicts(),
