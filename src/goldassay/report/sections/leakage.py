@@ -15,10 +15,12 @@ def section(document: Mapping[str, Any]) -> Section:
     """The section "Leakage"."""
     found = mapping(document, "leakage")
     seeds = found.get("seeds") or ()
-    notes = [str(found["note"])] if found.get("note") else []
+    notes = []
     if found.get("probe"):
         times = f" It was trained with {len(seeds)} seeds a condition." if seeds else ""
         notes.append(f"{str(found['probe']).rstrip('.')}.{times}")
+    if found.get("note"):
+        notes.append(str(found["note"]))
     title, question = QUESTIONS["leakage"]
     return Section(
         key="leakage",
