@@ -54,12 +54,14 @@ def test_columns_labels_and_settings_reach_the_audit(goldassay: Callable[..., Ou
     pl.DataFrame(rows).write_csv(tmp_path / "mine.csv")
     (tmp_path / "other.toml").write_text("seed = 5\n[leakage]\nseeds = 2\n")
     done = goldassay(
-        "audit", "mine.csv", "--columns", "premise=a,hypothesis=b,label=c", "--config", "other.toml",
+        "audit", "mine.csv", "--test", "held-out=mine.csv", "--columns", "premise=a,hypothesis=b,label=c", "--config", "other.toml",
         "--labels", "entailment,neutral,contradiction", "-o", "report",
     )  # fmt: skip
     assert done.status == 0, done.err
     document = json.loads((tmp_path / "report" / "report.json").read_text())
     assert document["settings"]["seed"] == 5
+    assert document["inputs"][1]["name"] == "held-out"
+    assert document["facts"]["overlap"]["rows"]["share"] == 1
     assert document["leakage"]["seeds"] == [5, 6]
     assert document["inputs"][0]["roles"]["premise"] == "a"
 

@@ -20,7 +20,7 @@ def audit(
     test: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE",
+            metavar="[NAME=]FILE",
             help="The evaluation set. Without it the data's own test part is used, or a fifth of the rows is "
             "set apart such that no sentence stands in both parts.",
         ),

@@ -78,8 +78,15 @@ def _load(source: Any, reading: Mapping[str, Any], file_format: str, name: str) 
     if isinstance(source, Dataset):
         return source
     if isinstance(source, (str, os.PathLike)):
-        return read_dataset(source, format=file_format, **reading)
+        given, path = _named(os.fspath(source))
+        return read_dataset(path, format=file_format, name=given, **reading)
     return Dataset.from_frame(source, name=name, **reading)
+
+
+def _named(source: str) -> tuple[str | None, str]:
+    """NAME=FILE as name and file; a file whose own name holds the sign is taken as it is."""
+    name, sign, path = source.partition("=")
+    return (name, path) if sign and name and not Path(source).exists() else (None, source)
 
 
 def describe_input(role: str, dataset: Dataset, decisions: tuple[str, ...] = ()) -> dict[str, Any]:
