@@ -30,7 +30,7 @@ def downsample(
     mode: Mode = "debias",
     seed: int = 0,
     *,
-    role: str | None = None,
+    texts: Sequence[str] | None = None,
     tokenizer: Tokenizer | None = None,
 ) -> Dataset:
     """Keep a balanced subset without patterns ("debias"), or its random control of the same size ("random").
@@ -44,11 +44,11 @@ def downsample(
         patterns: Cut by `select`.
         mode: "debias" or "random".
         seed: Of the draw; the same seed gives the same subset.
-        role: The text to look for patterns in; by default the last, which of a pair is the hypothesis.
+        texts: What to look for patterns in, (N,); by default the last text, which of a pair is the hypothesis.
         tokenizer: The function that the patterns were mined with, if it was one and the table comes from a file.
 
     Raises:
-        InputError: Nothing is left of a label, the mode or role is unknown, the dataset has no labels, or the
+        InputError: Nothing is left of a label, the mode is unknown, the dataset has no labels, or the
             tokenizer is another one.
 
     Source: Liu et al. 2020.
@@ -56,8 +56,7 @@ def downsample(
     if mode not in get_args(Mode):
         raise InputError(f"there is no mode {mode!r}", mend=f"choose {' or '.join(get_args(Mode))}")
     codes = dataset.labels()
-    texts = dataset.texts(role or dataset.text_columns[-1])
-    covered = strongest_probability(texts, patterns, tokenizer) > 0
+    covered = _strongest(dataset, patterns, texts, tokenizer) > 0
     left = np.bincount(codes[~covered], minlength=len(dataset.label_names))
     m = int(left.min())
     if m == 0:
@@ -77,7 +76,7 @@ def sizes_by_threshold(
     patterns: PatternTable,
     thresholds: Sequence[float] = THRESHOLDS,
     *,
-    role: str | None = None,
+    texts: Sequence[str] | None = None,
     tokenizer: Tokenizer | None = None,
 ) -> pl.DataFrame:
     """How much `downsample` would keep at each threshold.
@@ -86,7 +85,7 @@ def sizes_by_threshold(
         dataset: N labelled examples.
         patterns: Not cut yet, or at no more than the lowest threshold.
         thresholds: Shares; from 1 on no pattern is kept, so that nothing is removed.
-        role: As for `downsample`.
+        texts: As for `downsample`.
         tokenizer: As for `downsample`.
 
     Returns:
@@ -109,8 +108,7 @@ def sizes_by_threshold(
     useful = [threshold for threshold in thresholds if threshold < 1]
     strongest = np.zeros(len(dataset))
     if useful:
-        texts = dataset.texts(role or dataset.text_columns[-1])
-        strongest = strongest_probability(texts, patterns.select(min(useful)), tokenizer)
+        strongest = _strongest(dataset, patterns.select(min(useful)), texts, tokenizer)
     rows = []
     for threshold in thresholds:
         left = np.bincount(codes[strongest <= threshold], minlength=K)
@@ -128,6 +126,17 @@ def sizes_by_threshold(
             }
         )
     return pl.DataFrame(rows)
+
+
+def _strongest(
+    dataset: Dataset, patterns: PatternTable, texts: Sequence[str] | None, tokenizer: Tokenizer | None
+) -> NDArray[np.float64]:
+    searched = dataset.texts(dataset.text_columns[-1]) if texts is None else texts
+    if len(searched) != len(dataset):
+        raise InputError(
+            f"there are {len(searched)} texts for {len(dataset)} examples", mend="give one for each example"
+        )
+    return strongest_probability(searched, patterns, tokenizer)
 
 
 def _balanced_draw(

@@ -71,7 +71,7 @@ def describe(train: Dataset, test: Dataset | None = None) -> DatasetFacts:
 
 
 def length_unit_of(dataset: Dataset) -> str:
-    """ "characters" for a script that sets no spaces between words, as the first text's beginning shows, else "tokens"."""
+    """In what its texts are measured: "characters" where the script sets no spaces between words, else "tokens"."""
     sample = dataset.examples[dataset.text_columns[0]].head(1000)
     unspaced = int(sample.str.count_matches(_UNSPACED).sum())
     return "characters" if 2 * unspaced > int(sample.str.len_chars().sum()) else "tokens"

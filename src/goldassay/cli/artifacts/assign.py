@@ -1,0 +1,108 @@
+"""`goldassay artifacts assign`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goldassay.cli.artifacts.group import (
+    Columns,
+    Format,
+    JsonFile,
+    MaxGap,
+    MaxTokens,
+    MinCount,
+    Out,
+    Patterns,
+    Q,
+    Test,
+    Text,
+    Threshold,
+    TokenizerOption,
+    artifacts_app,
+    plain_warnings,
+    say,
+    say_paths,
+)
+from goldassay.cli.options import Quiet
+from goldassay.cli.run_options import write_json
+
+
+@artifacts_app.command(short_help="Part a test set into easy, hard, conflicting and uncovered examples.")
+def assign(
+    test: Test,
+    train: Annotated[
+        str | None, typer.Argument(metavar="[TRAIN]", help="Training data, to mine; not needed with --patterns.")
+    ] = None,
+    threshold: Threshold = 0.7,
+    patterns: Patterns = None,
+    out: Out = Path("goldassay-subsets"),
+    q: Q = None,
+    by_classifier: Annotated[
+        bool,
+        typer.Option(
+            "--by-classifier",
+            help="Apply the other published rule too: hard is what most of 5 quick classifiers that see only the same "
+            "text get wrong. They are trained on TRAIN; without it, cross-fitted on the test set.",
+        ),
+    ] = False,
+    max_tokens: MaxTokens = 3,
+    max_gap: MaxGap = 3,
+    min_count: MinCount = None,
+    tokenizer: TokenizerOption = "auto",
+    text: Text = None,
+    columns: Columns = None,
+    file_format: Format = "auto",
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Part a test set into easy, hard, conflicting and uncovered examples.
+
+    With L the labels of the patterns that an example holds, mined on training data: easy if L is its label alone,
+    hard if its label is not in L, conflicting if it is one of several, uncovered if L is empty. Writes subsets (each
+    example with its class and the patterns that decided it) and patterns, as Parquet and CSV.
+    """
+    from goldassay.progress import Steps
+    from goldassay.report.numbers import count, percent
+    from goldassay.studies.artifacts import assign as run
+    from goldassay.studies.artifacts.inputs import Bounds, cut, load, patterns_for
+    from goldassay.studies.artifacts.output import as_json
+
+    steps = Steps(quiet)
+    with plain_warnings():
+        with steps.step("reading the data"):
+            evaluation = load(test, file_format=file_format, columns=columns, part="test")
+            training = None if train is None else load(train, file_format=file_format, columns=columns)
+        with steps.step("mining patterns") as progress:
+            bounds = Bounds(max_tokens, max_gap, min_count, tokenizer, text)
+            kept = cut(patterns_for(evaluation, training, patterns, bounds, progress), threshold, q)
+        with steps.step("classing the test set") as progress:
+            result = run(evaluation, kept, train=training, by_classifier=by_classifier, progress=progress)
+    paths = result.save(out)
+    if json_file is not None:
+        write_json(json_file, as_json(result.to_dict()))
+    if quiet:
+        return
+    figures = result.to_dict()
+    labels = result.assignment.label_names
+    say(
+        [["class", "examples", *labels]]
+        + [[row["class"], *(count(row[name]) for name in ("n", *labels))] for row in figures["sizes"]]
+    )
+    typer.echo(
+        f"{count(len(kept))} patterns at threshold {threshold}; coverage {percent(figures['coverage'])}, "
+        f"easy/(easy + hard) {percent(figures['easy_share'])}"
+    )
+    if result.overlap is not None:
+        typer.echo(f"by classifier, {result.judged}:")
+        say(
+            [["by patterns", "by classifier", "examples", "share of row"]]
+            + [
+                [row["by_patterns"], row["by_classifier"], count(row["n"]), percent(row["share"])]
+                for row in result.overlap.to_frame().to_dicts()
+            ],
+            left=2,
+        )
+    say_paths(paths)

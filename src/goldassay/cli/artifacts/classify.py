@@ -1,0 +1,81 @@
+"""`goldassay artifacts classify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goldassay.cli.artifacts.group import (
+    Columns,
+    Format,
+    JsonFile,
+    MinCount,
+    Out,
+    Seed,
+    Test,
+    Text,
+    TokenizerOption,
+    Train,
+    artifacts_app,
+    plain_warnings,
+    say,
+    say_paths,
+)
+from goldassay.cli.options import Quiet
+from goldassay.cli.run_options import write_json
+
+
+@artifacts_app.command(short_help="How far classifiers get that see only the hypothesis.")
+def classify(
+    train: Train,
+    test: Test,
+    out: Out = Path("goldassay-classifiers"),
+    seeds: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Runs of each classifier.")] = 5,
+    seed: Seed = 0,
+    min_count: MinCount = None,
+    tokenizer: TokenizerOption = "auto",
+    text: Text = None,
+    columns: Columns = None,
+    file_format: Format = "auto",
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """How far classifiers get that see only the hypothesis, or of it only which patterns it holds.
+
+    Always the most frequent label; a linear model on words and word pairs; a small network on telling words, H(1,1,.5);
+    the same on telling patterns, H(3,3,.5). Writes the table as Parquet and CSV, and every run's predictions.
+    """
+    from goldassay.progress import Steps
+    from goldassay.report.numbers import bounds, count, points
+    from goldassay.studies.artifacts import classify as run
+    from goldassay.studies.artifacts.inputs import Bounds, load
+    from goldassay.studies.artifacts.output import as_json
+
+    steps = Steps(quiet)
+    with plain_warnings():
+        with steps.step("reading the data"):
+            training = load(train, file_format=file_format, columns=columns)
+            evaluation = load(test, file_format=file_format, columns=columns, part="test")
+        with steps.step("training classifiers") as progress:
+            bounds_of = Bounds(min_count=min_count, tokenizer=tokenizer, text=text)
+            result = run(training, evaluation, bounds_of, range(seed, seed + seeds), progress)
+    paths = result.save(out)
+    if json_file is not None:
+        write_json(json_file, as_json(result.to_dict()))
+    if quiet:
+        return
+    table = [
+        [
+            row["classifier"],
+            points(row["accuracy"]),
+            bounds(row["low"], row["high"]),
+            points(row["sd"]),
+            count(row["n_runs"]),
+            count(row["n_features"]),
+        ]
+        for row in result.table.to_dicts()
+    ]
+    say([["classifier", "accuracy", "", "sd", "runs", "features"], *table])
+    say_paths(paths)

@@ -1,0 +1,94 @@
+"""`goldassay artifacts downsample`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from goldassay.cli.artifacts.group import (
+    Columns,
+    Format,
+    JsonFile,
+    MaxGap,
+    MaxTokens,
+    MinCount,
+    Out,
+    Patterns,
+    Q,
+    Seed,
+    Text,
+    Threshold,
+    TokenizerOption,
+    Train,
+    artifacts_app,
+    plain_warnings,
+    say,
+    say_paths,
+)
+from goldassay.cli.options import Quiet
+from goldassay.cli.run_options import write_json
+
+
+@artifacts_app.command(short_help="Keep a balanced training set without patterns, or its random control.")
+def downsample(
+    train: Train,
+    threshold: Threshold = 0.7,
+    mode: Annotated[
+        Literal["debias", "random"],
+        typer.Option(help="debias: from what holds no pattern; random: as many, from the full data."),
+    ] = "debias",
+    seed: Seed = 0,
+    out: Out = Path("goldassay-downsampled"),
+    patterns: Patterns = None,
+    q: Q = None,
+    max_tokens: MaxTokens = 3,
+    max_gap: MaxGap = 3,
+    min_count: MinCount = None,
+    tokenizer: TokenizerOption = "auto",
+    text: Text = None,
+    columns: Columns = None,
+    file_format: Format = "auto",
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Keep a balanced training set without patterns, or its random control of the same size.
+
+    Every example that holds a kept pattern is removed, whatever its label; of what is left, as many of each label are
+    drawn as the rarest has. The control draws as many from the full data. Writes the examples and the sizes that every
+    usual threshold would leave, as Parquet and CSV.
+    """
+    from goldassay.progress import Steps
+    from goldassay.report.numbers import count, percent
+    from goldassay.studies.artifacts import reduce_training_set
+    from goldassay.studies.artifacts.inputs import Bounds, load, patterns_for
+    from goldassay.studies.artifacts.output import as_json
+
+    steps = Steps(quiet)
+    with plain_warnings():
+        with steps.step("reading the data"):
+            training = load(train, file_format=file_format, columns=columns)
+        with steps.step("mining patterns") as progress:
+            bounds = Bounds(max_tokens, max_gap, min_count, tokenizer, text)
+            mined = patterns_for(training, training, patterns, bounds, progress)
+        with steps.step("drawing the subset"):
+            result = reduce_training_set(training, mined, threshold, mode, seed, q)
+    paths = result.save(out)
+    if json_file is not None:
+        write_json(json_file, as_json(result.to_dict()))
+    if quiet:
+        return
+    typer.echo(f"{count(len(result.subset))} of {count(result.n_examples)} examples kept")
+    say(
+        [["threshold", "patterns", "removed", "left", "of each label", "size", "share"]]
+        + [
+            [
+                f"{row['threshold']:g}",
+                *(count(row[key]) for key in ("n_patterns", "n_removed", "n_left", "per_label", "size")),
+                percent(row["share"]),
+            ]
+            for row in result.sizes.to_dicts()
+        ]
+    )
+    say_paths(paths)

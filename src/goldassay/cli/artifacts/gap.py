@@ -1,0 +1,84 @@
+"""`goldassay artifacts gap`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goldassay.cli.artifacts.group import JsonFile, Seed, artifacts_app, plain_warnings, say, say_paths
+from goldassay.cli.options import Quiet
+from goldassay.cli.run_options import Condition, DatasetName, spoken, write_json
+
+
+@artifacts_app.command(short_help="Accuracy of any runs on full, easy and hard, and the gap.")
+def gap(
+    subsets: Annotated[
+        str,
+        typer.Argument(
+            metavar="SUBSETS", help="The classes: subsets.parquet of artifacts assign, or any table with example_id."
+        ),
+    ],
+    runs: Annotated[
+        list[str],
+        typer.Option(metavar="PATH", help="Predictions on the same test set, in any known format. Repeatable."),
+    ],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="This model only; with * or ? all that match, as runs of one. Repeatable.  [default: all]",
+        ),
+    ] = None,
+    condition: Condition = None,
+    dataset: DatasetName = None,
+    class_column: Annotated[
+        str, typer.Option("--class", metavar="COLUMN", help="The column of classes; also class_by_classifier.")
+    ] = "class",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the table as Parquet and CSV.")
+    ] = None,
+    json_file: JsonFile = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Accuracy of any runs on full, easy and hard examples, and the gap between the last two.
+
+    A row a model and condition, with 95 % intervals over examples and runs. A model that reads more than patterns has a
+    small gap; hypothesis-only models have the largest.
+    """
+    from goldassay.progress import Steps
+    from goldassay.report.numbers import bounds, count, points
+    from goldassay.studies.artifacts import measure_gaps
+    from goldassay.studies.artifacts.output import as_json
+
+    steps = Steps(quiet)
+    with plain_warnings(), spoken(), steps.step("measuring gaps") as progress:
+        result = measure_gaps(
+            subsets,
+            runs,
+            models=model or (),
+            condition=condition,
+            dataset=dataset,
+            class_column=class_column,
+            seed=seed,
+            progress=progress,
+        )
+    paths = [] if out is None else result.save(out)
+    if json_file is not None:
+        write_json(json_file, as_json(result.to_dict()))
+    if quiet:
+        return
+    rows = result.table.to_dicts()
+    sizes = result.to_dict()["n_examples"]
+    typer.echo(", ".join(f"{count(n)} {name}" for name, n in sizes.items()))
+    figures = ("full", "easy", "hard", "gap")
+    table = [["model", "condition", "runs", *figures]]
+    for row in rows:
+        cells = [f"{points(row[key])} {bounds(row[f'{key}_low'], row[f'{key}_high'])}".rstrip() for key in figures]
+        table.append([row["model"], row["condition"], count(row["n_runs"]), *cells])
+    say(table, left=2)
+    for reason in dict.fromkeys(row["reason"] for row in rows if row["reason"]):
+        typer.echo(f"— {reason}")
+    say_paths(paths)

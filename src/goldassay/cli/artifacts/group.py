@@ -1,0 +1,118 @@
+"""The group of commands, and what they share: options, tables for reading, warnings in one line."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from goldassay.cli.app import app
+
+artifacts_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(artifacts_app, name="artifacts", short_help="Find the word patterns that give labels away.")
+
+TokenizerName = Literal["auto", "treebank", "whitespace", "characters"]
+
+Train = Annotated[
+    str, typer.Argument(metavar="TRAIN", help="Training data: a file, a folder, or a name on the Hugging Face hub.")
+]
+Test = Annotated[str, typer.Option("--test", metavar="FILE", help="The evaluation set.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the tables; made if not there.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="ROLE=NAME,...",
+        help="Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c.",
+    ),
+]
+Format = Annotated[
+    str, typer.Option("--format", metavar="NAME", help="The format of the data, where its content does not say it.")
+]
+MaxTokens = Annotated[int, typer.Option("--max-tokens", metavar="M", help="Most tokens of a pattern, 1 to 5.")]
+MaxGap = Annotated[int, typer.Option("--max-gap", metavar="T", help="Most tokens skipped between two, 0 to 5.")]
+MinCount = Annotated[
+    int | None,
+    typer.Option(
+        "--min-count",
+        metavar="N",
+        help="Fewest training examples of a pattern.  [default: 50 from 200,000 rows on, below that one in a "
+        "thousand, at least 8]",
+    ),
+]
+TokenizerOption = Annotated[
+    TokenizerName,
+    typer.Option(
+        "--tokenizer", help="How texts are cut; auto is characters for scripts without spaces, else treebank."
+    ),
+]
+Text = Annotated[
+    str | None,
+    typer.Option(
+        "--text",
+        metavar="ROLE",
+        help="The text to search: premise, hypothesis, ...; all: every text of an example, one after the other.  "
+        "[default: the last, of a pair the hypothesis]",
+    ),
+]
+Threshold = Annotated[
+    float, typer.Option("--threshold", metavar="T", help="A pattern is kept if its label's share exceeds this.")
+]
+Q = Annotated[
+    float | None,
+    typer.Option(
+        "--q",
+        metavar="Q",
+        help="Keep only patterns whose Benjamini-Hochberg q-value is at most this.  [default: keep all, as published]",
+    ),
+]
+Patterns = Annotated[
+    Path | None,
+    typer.Option(
+        "--patterns", metavar="FILE", help="Patterns mined before (patterns.parquet), instead of mining TRAIN."
+    ),
+]
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file as well.")
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of everything that draws at random.")]
+
+
+@artifacts_app.callback()
+def artifacts() -> None:
+    """Find the word patterns that give labels away, and what to do about them.
+
+    A pattern is a few tokens in order with an exact number of skipped ones between: "A # # outdoors ." Patterns are
+    mined from training data; a test example is easy if those it holds speak for its label, hard if they speak
+    against it.
+    """
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Say each warning once, in one line on standard error, without the place in the code."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for line in dict.fromkeys(" ".join(str(each.message).split()) for each in caught):
+        typer.echo(f"goldassay: warning: {line}", err=True)
+
+
+def say(table: Sequence[Sequence[str]], left: int = 1) -> None:
+    """Print a table in columns: the first `left` flush left, the others right."""
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    for row in table:
+        cells = [
+            cell.ljust(w) if i < left else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        typer.echo("  ".join(cells).rstrip())
+
+
+def say_paths(paths: Sequence[Path]) -> None:
+    """Print what was written."""
+    for path in paths:
+        typer.echo(path)

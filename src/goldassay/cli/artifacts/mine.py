@@ -1,0 +1,104 @@
+"""`goldassay artifacts mine`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goldassay.cli.artifacts.group import (
+    Columns,
+    Format,
+    JsonFile,
+    MaxGap,
+    MaxTokens,
+    MinCount,
+    Out,
+    Text,
+    TokenizerOption,
+    Train,
+    artifacts_app,
+    plain_warnings,
+    say,
+    say_paths,
+)
+from goldassay.cli.options import Quiet
+from goldassay.cli.run_options import write_json
+
+
+@artifacts_app.command(short_help="Count every pattern and how often it goes with each label.")
+def mine(
+    train: Train,
+    out: Out = Path("goldassay-artifacts"),
+    max_tokens: MaxTokens = 3,
+    max_gap: MaxGap = 3,
+    min_count: MinCount = None,
+    tokenizer: TokenizerOption = "auto",
+    text: Text = None,
+    condition: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Mine the rows of each value of this column apart as well: genre, annotator, ..."
+        ),
+    ] = None,
+    columns: Columns = None,
+    file_format: Format = "auto",
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Count every pattern of the training data and how often it goes with each label.
+
+    Writes patterns (all that are frequent enough, with their statistics), findings (significant, q at most .01, with
+    a share above .7; a pattern that adds nothing to a more frequent part of itself is listed under that part), and with
+    --condition patterns_by_value; each as Parquet and CSV. Prints the strongest findings of each label.
+    """
+    from goldassay.progress import Steps
+    from goldassay.report.numbers import count, points, small
+    from goldassay.studies.artifacts import mine as run
+    from goldassay.studies.artifacts.inputs import Bounds, load
+    from goldassay.studies.artifacts.output import as_json
+
+    steps = Steps(quiet)
+    with plain_warnings():
+        with steps.step("reading the data"):
+            dataset = load(train, file_format=file_format, columns=columns)
+        with steps.step("mining patterns") as progress:
+            result = run(dataset, Bounds(max_tokens, max_gap, min_count, tokenizer, text), condition, progress)
+    paths = result.save(out)
+    if json_file is not None:
+        write_json(json_file, as_json(result.to_dict()))
+    if quiet:
+        return
+    shown = result.to_dict()
+    typer.echo(
+        f"{count(shown['n_patterns'])} patterns in at least {count(result.patterns.settings['min_count'])} of "
+        f"{count(result.patterns.settings['n_sentences'])} examples; {count(shown['n_findings'])} findings, "
+        f"{count(shown['n_unfolded'])} that stand for themselves"
+    )
+    if shown["strongest"]:
+        head = ["label", "pattern", "support", "share, %", "q", "folded"]
+        say(
+            [head]
+            + [
+                [
+                    r["label"],
+                    r["pattern"],
+                    count(r["support"]),
+                    points(r["probability"]),
+                    small(r["q_value"]),
+                    count(r["n_folded"]),
+                ]
+                for r in shown["strongest"]
+            ],
+            left=2,
+        )
+    for value, part in shown["by_value"].items():
+        first = ", ".join(f"{r['pattern']} ({r['label']} {points(r['probability'])} %)" for r in part["strongest"][:3])
+        typer.echo(
+            f"{condition}={value}: {count(part['n_examples'])} examples, {count(part['n_patterns'])} patterns"
+            + (f"; {first}" if first else "")
+        )
+    for value, reason in shown["skipped"].items():
+        typer.echo(f"{condition}={value}: left out, {reason}")
+    say_paths(paths)

@@ -1,0 +1,173 @@
+"""What the studies of artifacts read: labelled texts, and patterns mined now or before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from goldassay.artifacts import PatternTable, mine_patterns
+from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
+from goldassay.data.facts import length_unit_of
+from goldassay.errors import InputError
+from goldassay.progress import Progress, silent
+from goldassay.studies.audit.artifacts import choose_tokenizer, least_count
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+# Not a role of any dataset: all texts of an example, one after the other.
+ALL_TEXTS = "all"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How patterns are mined.
+
+    Attributes:
+        max_tokens: Most tokens of a pattern.
+        max_gap: Most tokens skipped between two.
+        min_count: Fewest examples; None: 50 from 200,000 rows on, below that one in a thousand, at least 8.
+        tokenizer: "auto" (by script), "treebank", "whitespace" or "characters".
+        text: The role to mine; None: the last text, which of a pair is the hypothesis; "all": all texts.
+    """
+
+    max_tokens: int = 3
+    max_gap: int = 3
+    min_count: int | None = None
+    tokenizer: str = "auto"
+    text: str | None = None
+
+
+DEFAULT = Bounds()
+
+
+def load(
+    path: str | os.PathLike[str] | Dataset,
+    *,
+    file_format: str = "auto",
+    columns: str | Mapping[str, str] | None = None,
+    part: str = "train",
+) -> Dataset:
+    """Read a labelled dataset; of one that has parts, the one named, if it is there.
+
+    Raises:
+        InputError: It cannot be read, or has no classes.
+    """
+    dataset = path if isinstance(path, Dataset) else read_dataset(path, format=file_format, columns=columns)
+    parts = dataset.parts
+    if len(parts) > 1 and part in parts:
+        dataset = parts[part]
+    require_classes(dataset, 1)
+    return dataset
+
+
+def texts_of(dataset: Dataset, text: str | None) -> list[str]:
+    """The texts of one role, by default the last; "all": all texts of each example with a space between.
+
+    Raises:
+        InputError: There is no such role.
+    """
+    if text == ALL_TEXTS:
+        columns = [dataset.texts(role) for role in dataset.text_columns]
+        return [" ".join(each) for each in zip(*columns, strict=True)]
+    return dataset.texts(text or dataset.text_columns[-1])
+
+
+def mine_dataset(dataset: Dataset, bounds: Bounds, progress: Progress = silent) -> PatternTable:
+    """Mine one text of a dataset; the table's settings also say which.
+
+    Raises:
+        InputError: A bound, the role or the tokenizer cannot be used, or there is only one class.
+    """
+    require_classes(dataset)
+    mined = mine_patterns(
+        texts_of(dataset, bounds.text),
+        dataset.labels(),
+        bounds.max_tokens,
+        bounds.max_gap,
+        least_count(len(dataset)) if bounds.min_count is None else bounds.min_count,
+        choose_tokenizer(length_unit_of(dataset), bounds.tokenizer),
+        label_names=dataset.label_names,
+        progress=progress,
+    )
+    return replace(mined, settings={**mined.settings, "text": bounds.text or dataset.text_columns[-1]})
+
+
+def read_patterns(path: str | os.PathLike[str], dataset: Dataset, tokenizer: str = "auto") -> PatternTable:
+    """Read patterns mined before, and refuse them where they do not fit the data.
+
+    Args:
+        path: A file that `PatternTable.write` wrote.
+        dataset: What they are to be looked for in.
+        tokenizer: "auto": whichever the patterns were mined with; otherwise it must be that one.
+
+    Raises:
+        InputError: The file cannot be read or is newer, or its tokenizer, labels or text are others.
+    """
+    patterns = PatternTable.read(path)
+    mined_with = patterns.settings["tokenizer"]
+    if tokenizer not in ("auto", mined_with):
+        raise InputError(
+            f"the patterns were mined with the tokenizer {mined_with}, not {tokenizer}",
+            file=path,
+            mend="use that one, or mine anew",
+        )
+    wanted = choose_tokenizer(length_unit_of(dataset), "auto")
+    if (mined_with == "characters") != (wanted == "characters") and tokenizer == "auto":
+        raise InputError(
+            f"the patterns were mined with the tokenizer {mined_with}, unfit for the script of {dataset.source}",
+            file=path,
+            mend=f"mine with {wanted}, or insist with --tokenizer {mined_with}",
+        )
+    unknown = [label for label in dataset.label_names if label not in patterns.label_names]
+    if unknown:
+        raise InputError(
+            f"the patterns are of the labels {', '.join(patterns.label_names)}; {dataset.source} also has "
+            f"{', '.join(unknown)}",
+            file=path,
+            mend="use patterns mined from data with the same labels",
+        )
+    text = patterns.settings.get("text")
+    if text is not None and text != ALL_TEXTS and text not in dataset.text_columns:
+        raise InputError(
+            f"the patterns are of the text {text}; {dataset.source} has {', '.join(dataset.text_columns)}",
+            file=path,
+            mend="name the text's column with --columns, or mine anew",
+        )
+    return patterns
+
+
+def patterns_for(
+    dataset: Dataset,
+    train: Dataset | None,
+    file: str | os.PathLike[str] | None,
+    bounds: Bounds,
+    progress: Progress = silent,
+) -> PatternTable:
+    """Patterns to look for in a dataset: read from a file if one is given, else mined from the training set.
+
+    Raises:
+        InputError: There is neither, or they do not fit the dataset.
+    """
+    if file is not None:
+        return read_patterns(file, dataset, bounds.tokenizer)
+    if train is None:
+        raise InputError("there is nothing to take patterns from", mend="give TRAIN, or --patterns FILE mined before")
+    check_same_labels(train, dataset)
+    return mine_dataset(train, bounds, progress)
+
+
+def cut(patterns: PatternTable, threshold: float, q: float | None = None) -> PatternTable:
+    """Keep what exceeds the threshold and, where q is given, is significant.
+
+    Raises:
+        InputError: The threshold is negative or below one that the patterns were cut at before, or q is no share.
+    """
+    before = patterns.settings.get("threshold", 0.0)
+    if 0 <= threshold < before:
+        raise InputError(
+            f"the threshold is {threshold}, but the patterns were already cut at {before}",
+            mend="raise it, or mine anew",
+        )
+    return (patterns if q is None else patterns.significant(q)).select(threshold)

@@ -1,0 +1,147 @@
+"""`artifacts mine`: a training set's patterns, of all rows and of each value of a column."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.artifacts import PatternTable, fold_redundant
+from goldassay.errors import InputError
+from goldassay.files import written_together
+from goldassay.progress import Progress, silent
+from goldassay.studies.artifacts.inputs import DEFAULT, Bounds, mine_dataset
+from goldassay.studies.artifacts.output import write_tables
+
+if TYPE_CHECKING:
+    import os
+
+    from goldassay.data import Dataset
+
+# Patterns shown and listed as findings: as the audit keeps them.
+Q = 0.01
+THRESHOLD = 0.7
+STRONGEST = 10
+MAX_VALUES = 100
+
+
+@dataclass(frozen=True)
+class MinedArtifacts:
+    """Patterns mined from a dataset.
+
+    Attributes:
+        patterns: Of all rows.
+        findings: Those significant (q at most .01) with p > .7, folded: each under the part that already tells as much.
+        condition: The column that the rows were also parted by, or None.
+        by_value: Of each of its values, in order; mined from the rows with it alone.
+        skipped: Value to why it has no table.
+    """
+
+    patterns: PatternTable
+    findings: pl.DataFrame
+    condition: str | None
+    by_value: dict[str, PatternTable]
+    skipped: dict[str, str]
+
+    def strongest(self, k: int = STRONGEST) -> pl.DataFrame:
+        """Of each label the k unfolded findings that give most away: support x (probability - share of the label)."""
+        return strongest(self.findings, self.patterns, k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures, and the strongest findings."""
+        return {
+            "settings": self.patterns.settings,
+            "label_names": list(self.patterns.label_names),
+            "n_patterns": len(self.patterns),
+            "n_findings": self.findings.height,
+            "n_unfolded": int(self.findings["folded_under"].is_null().sum()),
+            "strongest": self.strongest().to_dicts(),
+            "condition": self.condition,
+            "by_value": {
+                value: {
+                    "n_examples": table.settings["n_sentences"],
+                    "n_patterns": len(table),
+                    "strongest": strongest(_findings(table), table, STRONGEST).to_dicts(),
+                }
+                for value, table in self.by_value.items()
+            },
+            "skipped": self.skipped,
+        }
+
+    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Write patterns.parquet (which `PatternTable.read` reads), the findings, and the tables of each value.
+
+        Raises:
+            OutputError: The folder cannot be written to.
+        """
+        tables = {"findings": self.findings}
+        if self.condition is not None and self.by_value:
+            column = self.condition if self.condition not in self.findings.columns else f"{self.condition}_value"
+            tables["patterns_by_value"] = pl.concat(
+                table.to_frame().select(pl.lit(value).alias(column), pl.all()) for value, table in self.by_value.items()
+            )
+        with written_together(directory) as folder:
+            write_tables({"patterns": self.patterns.to_frame(), **tables}, folder)
+            self.patterns.write(folder / "patterns.parquet")
+        return [Path(directory) / f"{name}.{kind}" for name in ("patterns", *tables) for kind in ("parquet", "csv")]
+
+
+def mine(
+    dataset: Dataset, bounds: Bounds = DEFAULT, condition: str | None = None, progress: Progress = silent
+) -> MinedArtifacts:
+    """Mine a dataset, and each part of it that a metadata column names.
+
+    Raises:
+        InputError: The column is not there or has too many values, or the data cannot be mined.
+    """
+    parts = {} if condition is None else _parts(dataset, condition)
+    patterns = mine_dataset(dataset, bounds, progress)
+    by_value: dict[str, PatternTable] = {}
+    skipped: dict[str, str] = {}
+    for value, part in parts.items():
+        if part.examples["label"].n_unique() < 2:
+            skipped[value] = f"all its {len(part):,} rows have one label"
+            continue
+        with warnings.catch_warnings():
+            # A rare value has no frequent pattern: its empty table says so.
+            warnings.simplefilter("ignore", UserWarning)
+            by_value[value] = mine_dataset(part, bounds)
+    return MinedArtifacts(patterns, _findings(patterns), condition, by_value, skipped)
+
+
+def strongest(findings: pl.DataFrame, patterns: PatternTable, k: int) -> pl.DataFrame:
+    """Rows for reading: label, pattern, support, probability, wilson_low, q_value, n_folded; by label, then gain."""
+    counts = patterns.settings["label_counts"]
+    prior = {name: n / max(sum(counts), 1) for name, n in zip(patterns.label_names, counts, strict=True)}
+    share = pl.col("label").replace_strict(prior, return_dtype=pl.Float64)
+    ranked = findings.filter(pl.col("folded_under").is_null()).sort(
+        pl.col("support") * (pl.col("probability") - share), descending=True, maintain_order=True
+    )
+    return pl.concat(ranked.filter(pl.col("label") == label).head(k) for label in patterns.label_names).select(
+        "label", "pattern", "support", "probability", "wilson_low", "q_value", "n_folded"
+    )
+
+
+def _findings(patterns: PatternTable) -> pl.DataFrame:
+    return fold_redundant(patterns.significant(Q).select(THRESHOLD))
+
+
+def _parts(dataset: Dataset, column: str) -> dict[str, Dataset]:
+    examples = dataset.examples
+    if column not in examples.columns:
+        raise InputError(
+            f"there is no column {column!r}", file=dataset.source, mend=f"choose from {', '.join(examples.columns)}"
+        )
+    values = examples[column].cast(pl.String, strict=False).fill_null("")
+    names = sorted(values.unique().to_list())
+    if len(names) > MAX_VALUES:
+        raise InputError(
+            f"it has {len(names):,} values, more than the {MAX_VALUES} that are mined apart",
+            file=dataset.source,
+            column=column,
+            mend="choose a column of few values, such as the genre",
+        )
+    return {name: dataset.take((values == name).to_numpy()) for name in names}
