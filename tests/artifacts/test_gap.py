@@ -1,0 +1,115 @@
+import csv
+import gzip
+
+import numpy as np
+import pytest
+
+from goldassay.artifacts import difficulty_gap
+from goldassay.data import read_dataset
+from goldassay.data.tokenization import tokenize
+from goldassay.errors import InputError
+from goldassay.runs import Runs, read_runs
+from goldassay.subsets import accuracy_by_subset
+
+IDS = [f"x{i}" for i in range(40)]
+CLASSES = {name: ("easy" if i < 10 else "hard" if i < 25 else "uncovered") for i, name in enumerate(IDS[:30])}
+
+
+def runs(R=3, T=None, seed=0):
+    shape = (R, len(IDS)) if T is None else (R, T, len(IDS))
+    scores = np.random.default_rng(seed).integers(0, 2, shape).astype(float)
+    return Runs.from_arrays(scores=scores, example_ids=IDS)
+
+
+class TestDifficultyGap:
+    def test_aligns_by_id(self):
+        shuffled = dict(sorted(CLASSES.items(), reverse=True))
+        found = difficulty_gap(runs(), shuffled)
+        scores = runs().scores
+        assert found["full"].accuracy == pytest.approx(scores.mean())
+        assert found["easy"].accuracy == pytest.approx(scores[:, :10].mean())
+        assert found["hard"].accuracy == pytest.approx(scores[:, 10:25].mean())
+        assert found["uncovered"].n == 5
+        assert found.delta == pytest.approx(scores[:, :10].mean() - scores[:, 10:25].mean())
+        assert found.delta_low < found.delta < found.delta_high
+
+    def test_is_accuracy_by_subset(self):
+        masks = {"full": [True] * 40}
+        masks |= {name: [CLASSES.get(i) == name for i in IDS] for name in ("easy", "hard", "uncovered")}
+        assert difficulty_gap(runs(), CLASSES, seed=4) == accuracy_by_subset(runs().scores, masks, seed=4)
+
+    def test_last_checkpoint(self):
+        many = runs(T=3)
+        assert difficulty_gap(many, CLASSES) == difficulty_gap(many.final(), CLASSES)
+
+    def test_an_empty_subset_says_why(self):
+        found = difficulty_gap(runs(), {"x0": "easy", "x1": "easy"})
+        assert np.isnan(found.delta)
+        assert found.reason == "no example is hard"
+
+    def test_strange_ids(self):
+        with pytest.raises(InputError, match=r"1 of 31 examples of the subsets are not among those of the runs.*'y1'"):
+            difficulty_gap(runs(), CLASSES | {"y1": "easy"})
+
+    def test_other_classes(self):
+        with pytest.raises(InputError, match="no example is easy or hard; the classes are noun"):
+            difficulty_gap(runs(), {"x0": "noun"})
+
+
+@pytest.fixture(scope="module")
+def published(data_dir):
+    """Example id to class of the published subsets of SNLI's test set, by threshold; found by their tokens."""
+    test = data_dir / "snli/test_9824.tsv.gz"
+    folder = data_dir / "golden/hyponli"
+    if not test.exists() or not folder.is_dir():
+        pytest.skip("no published subsets")
+    dataset = read_dataset(test)
+    tokens = {role: tokenize(dataset.texts(role)) for role in dataset.text_columns}
+
+    def key(*texts):
+        # The quotation marks of the two tokenizations differ; nothing else does.
+        return tuple(text.replace("``", '"').replace("''", '"') for text in texts)
+
+    rows = {}
+    for i, label in enumerate(dataset.examples["label"].to_list()):
+        texts = key(*(" ".join(tokens[role].sentence(i)) for role in dataset.text_columns))
+        rows.setdefault((label, *texts), []).append(str(i))
+
+    def classes(threshold):
+        found, lost = {}, 0
+        for name in ("easy", "hard"):
+            with gzip.open(folder / f"snli_test_{name}_lambda{threshold}.tsv.gz", "rt", encoding="utf-8") as file:
+                for label, *texts in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+                    ids = rows.get((label, *key(*(" ".join(text.split()) for text in texts))), [])
+                    lost += not ids
+                    found.update(dict.fromkeys(ids, name))
+        return found, lost
+
+    return classes
+
+
+class TestPublishedSubsets:
+    @pytest.mark.parametrize(("threshold", "easy", "hard"), [("0.8", 1760, 327), ("0.7", 3056, 886)])
+    def test_their_rows_are_found_in_the_raw_test_set(self, published, threshold, easy, hard):
+        classes, lost = published(threshold)
+        sizes = [sum(each == name for each in classes.values()) for name in ("easy", "hard")]
+        assert lost <= 0.01 * (easy + hard)
+        assert sizes == pytest.approx([easy, hard], rel=0.01)
+
+    def test_real_runs_lean_on_the_patterns(self, published, data_dir):
+        file = data_dir / "predictions/snli_test_runs/correct.tsv.gz"
+        if not file.exists():
+            pytest.skip("no runs")
+        classes, _ = published("0.8")
+
+        def measured(model):
+            return difficulty_gap(read_runs(file, model=model), classes, n_draws=200)
+
+        whole, little = measured("bert-base-cased_snli_std_test"), measured("bert-base-cased_snli_std_test*_0.05")
+        blind = measured("bert-base-cased_snli_hypothesis_test")
+        # The paper prints 90.5/98.2/71.2 for BERT trained on all data.
+        assert whole["full"].accuracy == pytest.approx(0.905, abs=0.01)
+        assert whole["easy"].accuracy == pytest.approx(0.982, abs=0.01)
+        assert whole["hard"].accuracy == pytest.approx(0.712, abs=0.03)
+        assert little.n_runs == 3
+        assert whole.delta < little.delta < blind.delta
