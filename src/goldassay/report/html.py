@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.report.figures import draw_figures
 from goldassay.report.figures.artifacts_scatter import points_of
 from goldassay.report.numbers import bounds_in, count, number, with_unit
-from goldassay.report.outline import QUESTIONS, mapping
+from goldassay.report.outline import mapping, questions_of, records
 from goldassay.report.palette import DARK, LIGHT, variables
 from goldassay.report.sections import outline
 
@@ -55,6 +55,7 @@ def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = ()) 
             svg=Markup,
             table_names=table_names,
             points=Markup(_points(document)) if "artifacts_scatter" in pictures else "",
+            normalized=bool(mapping(document, "instability", "deviations")),
             policy=policy,
             style=Markup(style),
             script=Markup(script),
@@ -65,7 +66,7 @@ def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = ()) 
 def cards(document: Mapping[str, Any]) -> list[dict[str, str]]:
     """What each verdict's card shows, as texts."""
     shown = []
-    for key, (title, question) in QUESTIONS.items():
+    for key, (title, question) in questions_of(document).items():
         verdict = mapping(document, "verdicts", key)
         headline = mapping(verdict, "headline")
         word = str(verdict.get("verdict") or "not measurable")
@@ -96,10 +97,29 @@ def dataset_line(document: Mapping[str, Any]) -> list[str]:
         for split, key in (("training", "n_train"), ("test", "n_test"))
         if number(facts.get(key)) is not None
     ]
+    results = records(mapping(document, "instability").get("results")) if not facts else []
+    if results:
+        parts += _sizes_of_runs(results)
     if dataset.get("text_columns"):
         parts.append(" + ".join(str(column) for column in dataset["text_columns"]))
     if dataset.get("label_names"):
         parts.append("labels " + ", ".join(str(label) for label in dataset["label_names"]))
+    return parts
+
+
+def _sizes_of_runs(results: list[Mapping[str, Any]]) -> list[str]:
+    """How many models, datasets and runs a report on runs alone is about."""
+    parts = []
+    for key, word in (("model", "model"), ("dataset", "dataset")):
+        names = {str(row.get(key)) for row in results}
+        # A model that no file names is called "model".
+        if names != {word}:
+            parts.append(f"{len(names)} {word}s" if len(names) > 1 else f"{word} {names.pop()}")
+    for key, word in (("n_runs", "runs"), ("n_examples", "examples")):
+        sizes = sorted(size for row in results if (size := number(row.get(key))) is not None)
+        if sizes:
+            span = count(sizes[0]) if sizes[0] == sizes[-1] else f"{count(sizes[0])} to {count(sizes[-1])}"
+            parts.append(f"{span} {word}" + (" each" if len(results) > 1 else ""))
     return parts
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import bounds_in, with_unit
-from goldassay.report.outline import QUESTIONS, mapping
+from goldassay.report.outline import mapping, questions_of
 from goldassay.report.sections import outline
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def render_markdown(document: Mapping[str, Any]) -> str:
 
 def _verdicts(document: Mapping[str, Any]) -> str:
     rows = []
-    for key, (title, _) in QUESTIONS.items():
+    for key, (title, _) in questions_of(document).items():
         verdict = mapping(document, "verdicts", key)
         if not verdict:
             continue
@@ -51,6 +51,7 @@ def _section(section: Section) -> list[str]:
     blocks = [f"## {section.title}", f"*{_plain(section.question)}*"]
     if section.reason:
         return [*blocks, f"Not defined: {_plain(section.reason)}."]
+    blocks.append("\n".join(f"- {_plain(finding)}" for finding in section.findings))
     blocks += [_plain(note) for note in section.notes]
     for table in section.tables:
         blocks += _table(table)

@@ -79,6 +79,7 @@ class Section:
         question: The question it answers, or what it lists.
         verdict: The document's verdict on it, if it is one of the four questions.
         notes: Sentences before the pictures.
+        findings: What was found, in plain sentences, the most important first.
         parts: Pictures and the tables behind them, in order.
         small: Further tables, narrow enough to stand side by side.
         reason: Why there is nothing to show, if there is nothing.
@@ -90,6 +91,7 @@ class Section:
     question: str
     verdict: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     small: tuple[Table, ...] = ()
     reason: str = ""
@@ -99,6 +101,13 @@ class Section:
     def tables(self) -> tuple[Table, ...]:
         """Every table that has rows, in reading order."""
         return tuple(table for table in (*(part.table for part in self.parts), *self.small) if table.rows)
+
+
+def questions_of(document: Any) -> dict[str, tuple[str, str]]:
+    """The questions that a report answers: those its document names, else all four."""
+    asked = document.get("questions") if isinstance(document, Mapping) else None
+    chosen = {key: value for key, value in QUESTIONS.items() if isinstance(asked, (list, tuple)) and key in asked}
+    return chosen or QUESTIONS
 
 
 def mapping(value: Any, *keys: str) -> Mapping[str, Any]:

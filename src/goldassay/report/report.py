@@ -25,6 +25,7 @@ _ORDER = (
     "schema_version",
     "goldassay_version",
     "title",
+    "questions",
     "verdicts",
     "dataset",
     "inputs",

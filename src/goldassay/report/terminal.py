@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import bounds_in, count, number, with_unit
-from goldassay.report.outline import QUESTIONS, mapping
+from goldassay.report.outline import mapping, questions_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_LINES = 15
+_MOST_FINDINGS = 6
 
 
 def render_summary(document: Mapping[str, Any]) -> str:
@@ -22,10 +23,14 @@ def render_summary(document: Mapping[str, Any]) -> str:
         if number(facts.get(key)) is not None
     )
     lines = [_one_line(document.get("title")), f"  {sizes}" if sizes else ""]
-    for key, (title, _) in QUESTIONS.items():
+    asked = questions_of(document)
+    for key, (title, _) in asked.items():
         verdict = mapping(document, "verdicts", key)
         if verdict:
             lines += _verdict_lines(title, verdict)
+    if "instability" in asked and len(asked) == 1:
+        findings = mapping(document, "instability").get("sentences") or ()
+        lines += [f"  - {_one_line(sentence)}" for sentence in findings[:_MOST_FINDINGS]]
     return "\n".join(line for line in lines if line)[:4000]
 
 

@@ -178,6 +178,14 @@ def told_apart(sets: Sequence[Runs]) -> list[Runs]:
     ]
 
 
+def short_names(sets: Sequence[Runs]) -> dict[tuple[str, str, str], str]:
+    """What to call each set among the others, by (model, dataset, condition): its dataset, and what else differs."""
+    keys = [(runs.model, runs.dataset, runs.condition) for runs in sets]
+    differs = [len({key[i] for key in keys}) > 1 for i in range(3)]
+    shown = (differs[0], True, differs[2])
+    return {key: " · ".join(part for part, show in zip(key, shown, strict=True) if show) for key in keys}
+
+
 def describe_set(runs: Runs) -> dict[str, Any]:
     """What a set of runs holds, and its scores, as plain data. Scores are those of the last checkpoint."""
     final = runs.final().scores

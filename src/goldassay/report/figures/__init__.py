@@ -12,9 +12,13 @@ from goldassay.report.figures import (
     artifacts_strongest,
     facts_labels,
     facts_lengths,
+    instability_correlations,
     instability_decomposition,
+    instability_examples,
     instability_groups,
     instability_runs,
+    instability_scores,
+    instability_trajectories,
     leakage_conditions,
     leakage_difficulty,
 )
@@ -36,8 +40,12 @@ _DRAWERS = (
     leakage_conditions,
     leakage_difficulty,
     instability_runs,
+    instability_scores,
     instability_decomposition,
     instability_groups,
+    instability_trajectories,
+    instability_correlations,
+    instability_examples,
 )
 
 

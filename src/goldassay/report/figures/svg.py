@@ -109,9 +109,20 @@ class Canvas:
         """A path; with a title it is a mark that answers to the pointer."""
         self._add(f'path class="{_classes(css, title)}" d="{d}"', "path", title)
 
-    def bar(self, x: float, y: float, width: float, height: float, css: str, title: str | None = None) -> None:
+    def bar(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        css: str,
+        title: str | None = None,
+        opacity: float | None = None,
+    ) -> None:
         """A rectangle; with a title it is a mark that answers to the pointer."""
         shape = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:.1f}"'
+        if opacity is not None:
+            shape += f' fill-opacity="{opacity:.2f}"'
         self._add(f'rect class="{_classes(css, title)}" {shape}', "rect", title)
 
     def text(self, x: float, y: float, text: str, css: str = "", anchor: str = "start") -> None:

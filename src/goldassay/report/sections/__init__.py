@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.sections import artifacts, facts, instability, leakage, provenance, shift
+from goldassay.report.outline import QUESTIONS, questions_of
+from goldassay.report.sections import (
+    artifacts,
+    facts,
+    instability,
+    instability_examples,
+    instability_training,
+    leakage,
+    provenance,
+    shift,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goldassay.report.outline import Section
 
-_WRITERS = (facts, artifacts, leakage, instability, shift, provenance)
+_WRITERS = (facts, artifacts, leakage, instability, instability_training, instability_examples, shift, provenance)
 
 
 def outline(document: Mapping[str, Any]) -> list[Section]:
-    """Every section of the report, in reading order."""
-    return [writer.section(document) for writer in _WRITERS]
+    """The sections of the report, in reading order.
+
+    Left out are the questions that were not asked (`document["questions"]`; without it all are), and what goes
+    beyond an audit where it was not measured.
+    """
+    written: list[Section | None] = [writer.section(document) for writer in _WRITERS]
+    asked = questions_of(document)
+    unasked = {key for key in QUESTIONS if key not in asked}
+    if unasked and not document.get("facts"):
+        unasked.add("facts")
+    return [section for section in written if section is not None and section.key not in unasked]

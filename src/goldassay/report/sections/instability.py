@@ -24,30 +24,48 @@ if TYPE_CHECKING:
 def section(document: Mapping[str, Any]) -> Section:
     """The section "Instability"."""
     found = mapping(document, "instability")
+    sentences = [str(sentence) for sentence in found.get("sentences") or ()]
+    deviations = mapping(found, "deviations")
     notes = [str(found["note"])] if found.get("note") else []
-    notes += [_group_note(grouping) for grouping in records(found.get("groups"))]
-    first, *others = _groups(found) or (Table("", (), ()),)
+    if not sentences:
+        notes += [_group_note(grouping) for grouping in records(found.get("groups"))]
+    if len(sentences) > _MOST_SENTENCES:
+        notes.append(f"Said of the least stable first; {len(sentences) - _MOST_SENTENCES} more stand in report.json.")
+    groups = _groups(found)
+    # Many tables of groups are read one at a time: the picture above them shows what matters.
+    folded = len(groups) > 1
+    first, *others = groups or (Table("", (), ()),)
     title, question = QUESTIONS["instability"]
     return Section(
         key="instability",
         title=title,
         question=question + (" (of the probe)" if found.get("source") == "probe" else ""),
         verdict=mapping(document, "verdicts", "instability"),
+        findings=tuple(sentences[:_MOST_SENTENCES]),
         notes=tuple(notes),
         parts=(
             Part("instability_runs", _scores(found)),
+            Part("instability_scores", Table("", (), ())),
             Part("instability_decomposition", _decomposition(found)),
-            Part("instability_groups", first),
-            *(Part(None, table) for table in others),
+            Part("instability_deviations", _deviations(deviations)),
+            Part(None, _within_and_between(found) if sentences else Table("", (), ())),
+            Part("instability_groups", first, folded=folded),
+            *(Part(None, table, folded=folded) for table in others),
         ),
         reason=why_absent(document.get("instability")),
         explained=True,
     )
 
 
+# As many as are read; the least stable runs come first.
+_MOST_SENTENCES = 9
+
+
 def row_name(row: Mapping[str, Any]) -> str:
-    """What a row of results is of: model, dataset and condition."""
-    return " · ".join(str(row[key]) for key in ("model", "dataset", "condition") if row.get(key))
+    """What a row of results is of: its name, else model, dataset and condition."""
+    return str(row.get("name") or "") or " · ".join(
+        str(row[key]) for key in ("model", "dataset", "condition") if row.get(key)
+    )
 
 
 def square_points(variance: Any) -> Cell:
@@ -87,6 +105,39 @@ def _decomposition(found: Mapping[str, Any]) -> Table:
     )
     columns = ("runs of", "total", "independent", "covariance", "design effect", "effective size")
     return Table("Where the variance comes from, in squared accuracy points", columns, rows, "instability")
+
+
+def _deviations(found: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            Cell(row_name(row), code=True, aside=str(row.get("reason") or "")),
+            decimal_cell(row.get("recommended")),
+            decimal_cell(row.get("paper")),
+        )
+        for row in records(found.get("rows"))
+    )
+    caption = f"Normalized deviation against {found.get('reference')} (holds for independent examples only)"
+    columns = ("runs of", "recommended convention", "paper's convention")
+    return Table(caption, columns, rows, "normalized_deviations")
+
+
+def _within_and_between(found: Mapping[str, Any]) -> Table:
+    totals = {row_name(row): number(row.get("total")) for row in records(found.get("results"))}
+    rows = []
+    for grouping in records(found.get("groups")):
+        total, between = totals.get(row_name(grouping)), number(grouping.get("between"))
+        rows.append(
+            (
+                data(row_name(grouping)),
+                data(grouping.get("column")),
+                whole_cell(grouping.get("n_groups")),
+                square_points(grouping.get("within")),
+                square_points(between),
+                percent_cell(between / total if total and between is not None else None, 0),
+            )
+        )
+    columns = ("runs of", "by", "groups", "covariance within", "covariance between", "between, of the total")
+    return Table("Covariance within and between groups, in squared accuracy points", columns, tuple(rows))
 
 
 def _group_note(grouping: Mapping[str, Any]) -> str:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+# Runs may come in hundreds of files.
+_MOST_FINGERPRINTS = 3
+
+
 def section(document: Mapping[str, Any]) -> Section:
     """The section "What was read"."""
     return Section(
@@ -51,7 +55,11 @@ def _inputs(document: Mapping[str, Any]) -> Table:
 
 def _listed(value: Any) -> list[str]:
     """One fingerprint or several, as a list: a dataset may be read from more than one file."""
-    return [str(item) for item in value] if isinstance(value, (list, tuple)) else [str(value or "—")]
+    if not isinstance(value, (list, tuple)):
+        return [str(value or "—")]
+    left = len(value) - _MOST_FINGERPRINTS
+    more = [f"and {left} more in report.json"] if left > 0 else []
+    return [*(str(item) for item in value[:_MOST_FINGERPRINTS]), *more]
 
 
 def _settings(document: Mapping[str, Any]) -> Table:

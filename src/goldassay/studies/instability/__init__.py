@@ -23,7 +23,7 @@ from goldassay.studies.instability.examples import measure_examples
 from goldassay.studies.instability.sentences import say
 from goldassay.studies.instability.texts import group_names, known_groups, read_texts
 from goldassay.studies.instability.training import measure_correlations, measure_trajectories, trajectory_table
-from goldassay.studies.run_sets import RunChoice, read_run_sets, told_apart
+from goldassay.studies.run_sets import RunChoice, read_run_sets, short_names, told_apart
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def report_instability(
         _check_groups(sets, groups, texts)
     with steps.step("measuring instability") as progress:
         section, tables = _measure(sets, reference, texts, progress)
-    measurable = [spread_of(row) for row in section["results"] if row["n_runs"] > 1]
+    measurable = [
+        dataclasses.replace(spread_of(row), name=row["name"]) for row in section["results"] if row["n_runs"] > 1
+    ]
     document = {
         "schema": "goldassay.report",
         "schema_version": 1,
@@ -158,9 +160,12 @@ def _measure(
         said = say(result, own, None if examples is None else examples[0], name)
         sentences.append((result.get("sd") or -math.inf, said))
     sentences.sort(key=lambda item: -item[0])
+    names = short_names(sets)
     moves = measure_trajectories(sets)
     correlations = measure_correlations(sets)
     deviations = measure_deviations(finals, reference)
+    for row in [*results, *groups, *(entry for entry, *_ in measured), *moves, *((deviations or {}).get("rows", []))]:
+        row["name"] = names[tuple(row[key] for key in _NAMES)]
     section = {
         "source": "runs",
         "note": None,
@@ -205,6 +210,6 @@ def _correlation_table(correlations: Sequence[Mapping[str, Any]]) -> pl.DataFram
 def _title(sets: Sequence[Runs]) -> str:
     models = list(dict.fromkeys(runs.model for runs in sets))
     datasets = list(dict.fromkeys(runs.dataset for runs in sets))
-    of = models[0] if len(models) == 1 else f"{len(models)} models"
+    of = f" of {len(models)} models" if len(models) > 1 else "" if models == ["model"] else f" of {models[0]}"
     on = datasets[0] if len(datasets) == 1 else f"{len(datasets)} datasets"
-    return f"Instability of {of} on {on}"
+    return f"Instability{of} on {on}"

@@ -46,7 +46,7 @@ def _row(runs: Runs, against: Runs | None) -> dict[str, Any]:
         return {**row, **empty, "reason": "this model has no runs on the reference"}
     if min(runs.n_runs, against.n_runs) < 2:
         return {**row, **empty, "reason": "one run has no spread"}
-    values = {}
+    values: dict[str, Any] = {}
     reasons: list[str] = []
     # The published figures rest on deviations with ddof 0; the ratio itself would not depend on it.
     conventions: tuple[tuple[Literal["recommended", "paper"], int], ...] = (("recommended", 1), ("paper", 0))

@@ -86,9 +86,7 @@ def _seeds(result: Mapping[str, Any], name: str) -> str:
     if needed <= runs:
         return f"{sentence}."
     low, high = (seeds_needed(result[end], DIFFERENCE) for end in ("sd_low", "sd_high"))
-    return (
-        f"{sentence}; one of 1 point takes {needed:,} runs of each ({low:,} to {high:,}: the SD itself is uncertain)."
-    )
+    return f"{sentence}; one of 1 point takes {needed:,} runs of each ({low:,} to {high:,}, for the SD is uncertain)."
 
 
 def plural(column: str) -> str:

@@ -1,0 +1,83 @@
+"""Over training: how scores move from checkpoint to checkpoint, and which datasets move together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.numbers import decimal_cell, number, points, points_cell, whole_cell
+from goldassay.report.outline import Part, Section, Table, data, mapping, records, text
+from goldassay.report.sections.instability import row_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def section(document: Mapping[str, Any]) -> Section | None:
+    """The section "Checkpoints and datasets"; None where there is nothing of the kind."""
+    found = mapping(document, "instability")
+    moves, correlations = records(found.get("trajectories")), records(found.get("correlations"))
+    if not moves and not correlations:
+        return None
+    title, question = "Over training", "How does the score move from checkpoint to checkpoint, and on which sets alike?"
+    if not moves:
+        title, question = "Between datasets", "Is a seed that is good on one dataset good on another?"
+    return Section(
+        key="training",
+        title=title,
+        question=question,
+        notes=tuple(f"{_where(each)}: {each['reason']}." for each in correlations if each.get("reason")),
+        parts=(
+            Part("instability_trajectories", _moves(moves)),
+            Part("instability_correlations", _correlations(correlations), folded=True),
+        ),
+        explained=True,
+    )
+
+
+def _where(row: Mapping[str, Any]) -> str:
+    return str(row.get("name") or "") or " · ".join(str(row[key]) for key in ("model", "condition") if row.get(key))
+
+
+def _moves(moves: list[Mapping[str, Any]]) -> Table:
+    rows = []
+    for row in moves:
+        steps = records(row.get("points"))
+        if not steps:
+            continue
+        best = max(steps, key=lambda step: number(step.get("mean")) or 0.0)
+        change = mapping(row, "largest_change")
+        size = number(change.get("change"))
+        jump = "—" if size is None else f"{'+' if size > 0 else ''}{points(size)}"
+        rows.append(
+            (
+                data(row_name(row)),
+                whole_cell(len(steps)),
+                points_cell(steps[-1].get("mean")),
+                points_cell(best.get("mean")),
+                data(best.get("t")),
+                text(jump),
+                data(f"seed {change.get('seed')}, {change.get('before')} to {change.get('after')}"),
+            )
+        )
+    columns = ("runs of", "checkpoints", "last mean", "best mean", "at", "largest change in one step", "of")
+    return Table("How far the score moves, in accuracy points", columns, tuple(rows), "trajectories")
+
+
+def _correlations(correlations: list[Mapping[str, Any]]) -> Table:
+    rows = []
+    for each in correlations:
+        names = each.get("names") or ()
+        for i, one in enumerate(names):
+            rows += [
+                (
+                    data(_where(each)),
+                    data(one),
+                    data(other),
+                    decimal_cell(each["values"][i][j]),
+                    whole_cell(each["n_runs_used"][i][j]),
+                )
+                for j, other in enumerate(names)
+                if j > i
+            ]
+    columns = ("model", "dataset", "with", "rank correlation", "runs used")
+    return Table("Rank correlation between datasets", columns, tuple(rows), "dataset_correlations")
