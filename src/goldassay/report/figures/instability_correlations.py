@@ -46,8 +46,9 @@ def _grid(canvas: Canvas, y: float, width: int, each: Mapping[str, Any]) -> floa
     over = f"{each.get('n_points')} checkpoints, {each.get('n_runs')} runs"
     if each.get("over") == "runs":
         over = f"final scores of {each.get('n_runs')} runs"
-    model = str(each.get("name") or each.get("model"))
-    canvas.text(0, y + 16, shortened(f"{model}, over {over}", width), "strong")
+    # A model that no file names is called "model".
+    of = "" if each.get("model") in (None, "model") else f"{each['model']}, "
+    canvas.text(0, y + 16, shortened(f"{of}over {over}", width), "strong")
     left = min(max(text_width(name) for name in names) + 12, 0.34 * width)
     cell = min(64.0, (width - left - 2) / size)
     row_height = min(cell, 34.0)
