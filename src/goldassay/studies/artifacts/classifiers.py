@@ -17,7 +17,7 @@ from goldassay.models.pattern_mlp import PatternMLP
 from goldassay.progress import Progress, silent
 from goldassay.resampling import percentile_interval, resample_examples, resample_runs
 from goldassay.runs import Runs, write_runs
-from goldassay.studies.artifacts.inputs import DEFAULT, Bounds, cut, mine_dataset, texts_of
+from goldassay.studies.artifacts.inputs import DEFAULT, Bounds, cut, mine_dataset, texts_for
 from goldassay.studies.artifacts.output import write_tables
 from goldassay.studies.artifacts.unseen import condition_of
 from goldassay.training.probes import train_probes
@@ -109,7 +109,7 @@ def classify(
     for at, (name, (max_tokens, max_gap)) in enumerate(PATTERN_SETS.items(), start=1):
         mined = mine_dataset(train, replace(bounds, max_tokens=max_tokens, max_gap=max_gap))
         kept = cut(mined, THRESHOLD)
-        seen, unseen = (pattern_features(texts_of(part, bounds.text), kept) for part in (train, test))
+        seen, unseen = (pattern_features(texts_for(part, kept), kept) for part in (train, test))
         found = []
         for seed in seeds:
             found.append(PatternMLP().predict(seen, labels, unseen, seed))

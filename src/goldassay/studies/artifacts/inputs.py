@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from goldassay.artifacts import PatternTable, mine_patterns
 from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
 from goldassay.data.facts import length_unit_of
+from goldassay.data.tokenization import tokenize
 from goldassay.errors import InputError
 from goldassay.progress import Progress, silent
 from goldassay.studies.audit.artifacts import choose_tokenizer, least_count
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 # Not a role of any dataset: all texts of an example, one after the other.
 ALL_TEXTS = "all"
+# Of patterns of all texts: what cut these before their tokens were put together.
+_CUT_WITH = "cut_with"
 
 
 @dataclass(frozen=True)
@@ -62,16 +65,24 @@ def load(
     return dataset
 
 
-def texts_of(dataset: Dataset, text: str | None) -> list[str]:
-    """The texts of one role, by default the last; "all": all texts of each example with a space between.
+def texts_for(dataset: Dataset, patterns: PatternTable) -> list[str]:
+    """The texts to look for patterns in: those of the role that they were mined from.
 
     Raises:
         InputError: There is no such role.
     """
-    if text == ALL_TEXTS:
-        columns = [dataset.texts(role) for role in dataset.text_columns]
-        return [" ".join(each) for each in zip(*columns, strict=True)]
-    return dataset.texts(text or dataset.text_columns[-1])
+    return _texts(dataset, patterns.settings.get("text"), patterns.settings.get(_CUT_WITH, "whitespace"))
+
+
+def _texts(dataset: Dataset, text: str | None, tokenizer: str) -> list[str]:
+    """The texts of one role, by default the last; "all": the tokens of all texts of each example, with spaces between.
+
+    Tokens and not texts are put together, since Treebank splits a period off only where a text ends.
+    """
+    if text != ALL_TEXTS:
+        return dataset.texts(text or dataset.text_columns[-1])
+    corpora = [tokenize(dataset.texts(role), tokenizer) for role in dataset.text_columns]
+    return [" ".join(token for corpus in corpora for token in corpus.sentence(i)) for i in range(len(dataset))]
 
 
 def mine_dataset(dataset: Dataset, bounds: Bounds, progress: Progress = silent) -> PatternTable:
@@ -81,17 +92,20 @@ def mine_dataset(dataset: Dataset, bounds: Bounds, progress: Progress = silent) 
         InputError: A bound, the role or the tokenizer cannot be used, or there is only one class.
     """
     require_classes(dataset)
+    tokenizer = choose_tokenizer(length_unit_of(dataset), bounds.tokenizer)
+    together = bounds.text == ALL_TEXTS
     mined = mine_patterns(
-        texts_of(dataset, bounds.text),
+        _texts(dataset, bounds.text, tokenizer),
         dataset.labels(),
         bounds.max_tokens,
         bounds.max_gap,
         least_count(len(dataset)) if bounds.min_count is None else bounds.min_count,
-        choose_tokenizer(length_unit_of(dataset), bounds.tokenizer),
+        "whitespace" if together else tokenizer,
         label_names=dataset.label_names,
         progress=progress,
     )
-    return replace(mined, settings={**mined.settings, "text": bounds.text or dataset.text_columns[-1]})
+    about = {"text": bounds.text or dataset.text_columns[-1]} | ({_CUT_WITH: tokenizer} if together else {})
+    return replace(mined, settings=mined.settings | about)
 
 
 def read_patterns(path: str | os.PathLike[str], dataset: Dataset, tokenizer: str = "auto") -> PatternTable:
@@ -106,7 +120,7 @@ def read_patterns(path: str | os.PathLike[str], dataset: Dataset, tokenizer: str
         InputError: The file cannot be read or is newer, or its tokenizer, labels or text are others.
     """
     patterns = PatternTable.read(path)
-    mined_with = patterns.settings["tokenizer"]
+    mined_with = patterns.settings.get(_CUT_WITH, patterns.settings["tokenizer"])
     if tokenizer not in ("auto", mined_with):
         raise InputError(
             f"the patterns were mined with the tokenizer {mined_with}, not {tokenizer}",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.artifacts import PatternTable, downsample, sizes_by_threshold
 from goldassay.artifacts.downsampling import THRESHOLDS, Mode
 from goldassay.files import written_together
-from goldassay.studies.artifacts.inputs import cut, texts_of
+from goldassay.studies.artifacts.inputs import cut, texts_for
 from goldassay.studies.artifacts.output import write_tables
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def reduce_training_set(
     Raises:
         InputError: Nothing is left of a label, or the threshold cannot be used.
     """
-    texts = texts_of(train, patterns.settings.get("text"))
+    texts = texts_for(train, patterns)
     kept = cut(patterns, threshold, q)
     subset = downsample(train, kept, mode, seed, texts=texts)
     candidates = patterns if q is None else patterns.significant(q)

@@ -19,7 +19,7 @@ from goldassay.artifacts import (
 )
 from goldassay.files import written_together
 from goldassay.progress import Progress, silent
-from goldassay.studies.artifacts.inputs import texts_of
+from goldassay.studies.artifacts.inputs import texts_for
 from goldassay.studies.artifacts.output import write_tables
 from goldassay.studies.artifacts.unseen import predict_unseen
 
@@ -116,7 +116,7 @@ def assign(
         InputError: The data do not fit the patterns or each other.
     """
     labels = test.examples["label"].to_list()
-    assignment = assign_difficulty(texts_of(test, patterns.settings.get("text")), labels, patterns)
+    assignment = assign_difficulty(texts_for(test, patterns), labels, patterns)
     shown = patterns.to_frame()["pattern"]
     table = (
         assignment.to_frame()

@@ -1,0 +1,225 @@
+"""`goldassay artifacts` as processes: what it writes, prints, warns of and refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from goldassay.artifacts import PatternTable, assign_difficulty, mine_patterns
+from goldassay.data import read_dataset
+from goldassay.data.specimen import write_specimen
+from tests.end_to_end.conftest import Outcome, goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay"]
+
+
+@pytest.fixture(scope="module")
+def specimen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("specimen")
+    write_specimen(folder, size=3000, seed=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def patterns(specimen: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Patterns of the specimen, as the library mines them."""
+    train = read_dataset(specimen / "train.jsonl")
+    mined = mine_patterns(train.texts("hypothesis"), train.labels(), min_count=8, label_names=train.label_names)
+    path = tmp_path_factory.mktemp("patterns") / "patterns.parquet"
+    mined.write(path)
+    return path
+
+
+class TestMine:
+    def test_writes_what_the_library_mines(self, goldassay: Command, specimen: Path, patterns: Path, tmp_path: Path):
+        outcome = goldassay(
+            "artifacts", "mine", specimen / "train.jsonl", "-o", "out", "--min-count", "8", "--json", "found.json"
+        )
+        assert outcome.status == 0, outcome.err
+        mined = PatternTable.read(tmp_path / "out/patterns.parquet")
+        assert mined.to_frame().equals(PatternTable.read(patterns).to_frame())
+        assert mined.settings["text"] == "hypothesis"
+        assert pl.read_csv(tmp_path / "out/patterns.csv", infer_schema=False)["pattern"].len() == len(mined)
+        found = json.loads((tmp_path / "found.json").read_text())
+        assert found["n_patterns"] == len(mined)
+        assert found["strongest"]
+        assert found["strongest"][0]["pattern"] in outcome.out
+
+    def test_each_value_of_a_column_as_if_alone(self, goldassay: Command, specimen: Path, tmp_path: Path):
+        train = pl.read_ndjson(specimen / "train.jsonl").with_columns(
+            genre=pl.Series([("letters", "news")[i % 3 == 0] for i in range(3000)])
+        )
+        train.write_parquet(tmp_path / "train.parquet")
+        train.filter(pl.col("genre") == "news").write_parquet(tmp_path / "news.parquet")
+        arguments = ("--min-count", "8", "--max-tokens", "2", "--max-gap", "1", "--quiet")
+        whole = goldassay("artifacts", "mine", "train.parquet", "-o", "whole", "--condition", "genre", *arguments)
+        alone = goldassay("artifacts", "mine", "news.parquet", "-o", "alone", *arguments)
+        assert (whole.status, alone.status, whole.out, whole.err) == (0, 0, "", "")
+        by_value = pl.read_parquet(tmp_path / "whole/patterns_by_value.parquet")
+        assert by_value["genre"].unique().sort().to_list() == ["letters", "news"]
+        news = by_value.filter(pl.col("genre") == "news").drop("genre")
+        assert news.equals(PatternTable.read(tmp_path / "alone/patterns.parquet").to_frame())
+
+    def test_premises_and_all_texts(self, goldassay: Command, specimen: Path, tmp_path: Path):
+        for text in ("premise", "all"):
+            assert goldassay("artifacts", "mine", specimen / "dev.jsonl", "-o", text, "--text", text, "-q").status == 0
+        premise, both = (PatternTable.read(tmp_path / text / "patterns.parquet") for text in ("premise", "all"))
+        support = {name: dict(table.to_frame().select("pattern", "support").iter_rows()) for name, table in
+                   (("premise", premise), ("all", both))}  # fmt: skip
+        words = [word for word in support["premise"] if " " not in word and word.isalpha()]
+        assert words
+        assert all(support["all"][word] >= support["premise"][word] for word in words)
+
+    def test_a_count_too_high_is_warned_of(self, goldassay: Command, specimen: Path):
+        outcome = goldassay("artifacts", "mine", specimen / "dev.jsonl", "-o", "out", "--min-count", "5000", "--quiet")
+        assert outcome.status == 0
+        assert "goldassay: warning: no pattern occurs in min_count=5000 sentences" in outcome.line
+        assert "or less would give some" in outcome.line
+
+
+class TestAssign:
+    def test_mined_now_or_before(self, goldassay: Command, specimen: Path, patterns: Path, tmp_path: Path):
+        test, train = specimen / "test.jsonl", specimen / "train.jsonl"
+        now = goldassay(
+            "artifacts", "assign", train, "--test", test, "--threshold", "0.8", "--min-count", "8", "-o", "now",
+            "--by-classifier",
+        )  # fmt: skip
+        before = goldassay(
+            "artifacts", "assign", "--test", test, "--patterns", patterns, "--threshold", "0.8", "-o", "before"
+        )
+        assert (now.status, before.status) == (0, 0), now.err + before.err
+        tables = [pl.read_parquet(tmp_path / name / "subsets.parquet") for name in ("now", "before")]
+        assert tables[0].drop("class_by_classifier", "share_right").equals(tables[1])
+
+        dataset = read_dataset(test)
+        cut = PatternTable.read(patterns).select(0.8)
+        expected = assign_difficulty(dataset.texts("hypothesis"), dataset.examples["label"].to_list(), cut)
+        assert tables[1]["class"].to_list() == expected.classes.tolist()
+        shown = cut.to_frame()["pattern"]
+        assert tables[1]["patterns"].to_list() == [shown[ids].to_list() for ids in expected.pattern_ids]
+        overlap = pl.read_parquet(tmp_path / "now/overlap.parquet")
+        crossed = tables[0].group_by("class", "class_by_classifier").len()
+        assert overlap["n"].sum() == len(dataset) == crossed["len"].sum()
+        assert "trained on the" in now.out
+
+    def test_cross_fitted_without_training_data(
+        self, goldassay: Command, specimen: Path, patterns: Path, tmp_path: Path
+    ):
+        outcome = goldassay(
+            "artifacts", "assign", "--test", specimen / "test.jsonl", "--patterns", patterns, "-o", "out",
+            "--by-classifier", "--json", "out.json",
+        )  # fmt: skip
+        assert outcome.status == 0, outcome.err
+        assert "cross-fitted on the test set in 5 folds" in outcome.out
+        result = json.loads((tmp_path / "out.json").read_text())
+        assert sum(result["summary"].values()) == sum(result["by_classifier"]["summary"].values())
+
+    def test_a_threshold_of_one_is_warned_of(self, goldassay: Command, specimen: Path, patterns: Path):
+        outcome = goldassay(
+            "artifacts", "assign", "--test", specimen / "test.jsonl", "--patterns", patterns, "--threshold", "1", "-q"
+        )
+        assert outcome.status == 0
+        assert outcome.line.startswith("goldassay: warning: a threshold of 1.0 keeps no pattern")
+
+
+class TestGap:
+    def test_of_what_classify_predicts(self, goldassay: Command, specimen: Path, patterns: Path, tmp_path: Path):
+        train, test = specimen / "train.jsonl", specimen / "test.jsonl"
+        steps = [
+            ("classify", train, "--test", test, "-o", "classifiers", "--seeds", "2", "--min-count", "8"),
+            ("assign", "--test", test, "--patterns", patterns, "-o", "subsets"),
+            ("gap", "subsets/subsets.csv", "--runs", "classifiers/runs", "-o", "gap", "--json", "gap.json"),
+        ]
+        for step in steps:
+            outcome = goldassay("artifacts", *step)
+            assert outcome.status == 0, outcome.err
+        table = pl.read_parquet(tmp_path / "gap/gap.parquet")
+        accuracy = dict(
+            pl.read_parquet(tmp_path / "classifiers/classifiers.parquet").select("classifier", "accuracy").iter_rows()
+        )
+        assert dict(table.select("model", "full").iter_rows()) == pytest.approx(accuracy)
+        assert set(accuracy) == {"majority", "n-grams", "unigrams", "patterns"}
+        assert accuracy["patterns"] > accuracy["majority"]
+        row = table.filter(pl.col("model") == "patterns").row(0, named=True)
+        assert row["n_runs"] == 2
+        assert row["gap"] == pytest.approx(row["easy"] - row["hard"])
+        assert row["gap"] > 0.3
+        assert json.loads((tmp_path / "gap.json").read_text())["rows"][0]["model"] == table["model"][0]
+        # By name, several models are runs of one.
+        chosen = goldassay(
+            "artifacts", "gap", "subsets/subsets.parquet", "--runs", "classifiers/runs", "--model", "uni*"
+        )
+        assert [line.split()[0] for line in chosen.out.splitlines()[1:]] == ["model", "uni*"]
+
+
+class TestDownsample:
+    def test_debias_and_its_control(self, goldassay: Command, specimen: Path, patterns: Path, tmp_path: Path):
+        for mode in ("debias", "random"):
+            outcome = goldassay(
+                "artifacts", "downsample", specimen / "train.jsonl", "--patterns", patterns, "--threshold", "0.8",
+                "--mode", mode, "--seed", "3", "-o", "out",
+            )  # fmt: skip
+            assert outcome.status == 0, outcome.err
+        debias, control = (read_dataset(tmp_path / f"out/{mode}.parquet") for mode in ("debias", "random"))
+        assert len(debias) == len(control) > 0
+        cut = PatternTable.read(patterns).select(0.8)
+        assert cut.matches(debias.texts("hypothesis"))[0].size == 0
+        assert cut.matches(control.texts("hypothesis"))[0].size > 0
+        sizes = pl.read_parquet(tmp_path / "out/sizes.parquet")
+        assert sizes.filter(pl.col("threshold") == 0.8)["size"].item() == len(debias)
+        assert read_dataset(tmp_path / "out/debias.csv").examples.height == len(debias)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (("mine", "absent.jsonl"), "absent.jsonl: there is no such file"),
+            (("mine", "TEST", "--text", "question"), "has no question"),
+            (("mine", "TEST", "--condition", "genre"), "there is no column 'genre'"),
+            (("mine", "TEST", "--max-tokens", "6"), "max_tokens is 6; choose 1 to 5"),
+            (("assign", "--test", "TEST"), "give TRAIN, or --patterns FILE"),
+            (("assign", "--test", "TEST", "--patterns", "PATTERNS", "--threshold", "-0.1"), "the threshold is -0.1"),
+            (
+                ("assign", "--test", "TEST", "--patterns", "PATTERNS", "--tokenizer", "whitespace"),
+                "the patterns were mined with the tokenizer treebank, not whitespace",
+            ),
+            (("assign", "--test", "two.csv", "--patterns", "PATTERNS"), "two.csv also has false, true"),
+            (("assign", "--test", "TEST", "--patterns", "newer.parquet"), "newer than 1; update goldassay"),
+            (("assign", "--test", "TEST", "--patterns", "TEST"), "cannot be read as patterns"),
+            (("downsample", "TEST", "--patterns", "cut.parquet", "--threshold", "0.6"), "already cut at 0.9"),
+            (("downsample", "TEST", "--threshold", "0.01"), "is without a pattern"),
+            (("gap", "two.csv", "--runs", "two.csv"), "there is no column 'example_id'"),
+            (("gap", "classes.csv", "--runs", "runs.csv"), "1 of 2 examples of the subsets are not among those"),
+            (("gap", "classes.csv", "--runs", "runs.csv", "--model", "x*"), "there are no runs of a model 'x*'"),
+        ],
+        ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else None,
+    )
+    def test_one_line(
+        self, goldassay: Command, specimen: Path, patterns: Path, tmp_path: Path, arguments: tuple[str, ...], says: str
+    ):
+        (tmp_path / "two.csv").write_text(
+            "premise,hypothesis,label\n" + "".join(f"p {i},h {i},{str(i % 2 == 0).lower()}\n" for i in range(30))
+        )
+        (tmp_path / "classes.csv").write_text("example_id,class\na,easy\nz,hard\n")
+        (tmp_path / "runs.csv").write_text("example_id,label,pred_m\na,x,x\nb,y,x\n")
+        PatternTable.read(patterns).select(0.9).write(tmp_path / "cut.parquet")
+        about = {"schema_version": 2, "label_names": ["a"], "settings": {}}
+        pl.DataFrame({"pattern": ["a"]}).write_parquet(
+            tmp_path / "newer.parquet", metadata={"goldassay.patterns": json.dumps(about)}
+        )
+        places = {"TEST": specimen / "test.jsonl", "PATTERNS": patterns}
+        before = sorted(tmp_path.rglob("*"))
+        outcome = goldassay("artifacts", *(places.get(each, each) for each in arguments), "--quiet")
+        assert outcome.status == 2, outcome.err
+        assert says in outcome.line
+        assert sorted(tmp_path.rglob("*")) == before
