@@ -224,7 +224,8 @@ class _Chunks:
         self.whole = []
         starts = np.zeros(distinct.shape[0] + 1, np.int64)
         tokens: list[int] = []
-        for i, (begin, length, place) in enumerate(distinct.tolist()):
+        # By columns: a list for each chunk would make the garbage collector walk through all sentences again and again.
+        for i, (begin, length, place) in enumerate(zip(*distinct.T.tolist(), strict=True)):
             key = (text[begin : begin + length], place)
             found = known.get(key)
             if found is None:
