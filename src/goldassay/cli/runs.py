@@ -28,7 +28,7 @@ from goldassay.cli.run_options import (
     write_json,
 )
 
-runs_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+runs_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(runs_app, name="runs", short_help="See what predictions are there, and convert them.")
 
 Place = Annotated[
@@ -36,14 +36,16 @@ Place = Annotated[
 ]
 
 
-@runs_app.callback()
-def runs() -> None:
+@runs_app.callback(invoke_without_command=True)
+def runs(context: typer.Context) -> None:
     """See what predictions are there, whichever tool wrote them, and convert them.
 
     Formats are recognized by content: goldassay's Parquet, tables in CSV, TSV, JSONL and Parquet (a row a
     prediction, or a column a run), NumPy archives, lm-evaluation-harness samples, inspect_ai logs, cartography
     dynamics, HANS and SQuAD prediction files, folders seed_K/-DATASET.
     """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @runs_app.command("list", short_help="List what is there, without reading the predictions.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 from goldassay.errors import InputError
 from goldassay.instability import summarize_scores
 from goldassay.results import to_plain
-from goldassay.runs import list_runs, read_runs
+from goldassay.runs import read_runs
+from goldassay.runs.adapters import stored
+from goldassay.runs.reading import find_slices
+from goldassay.runs.slices import Collection, Request
 
 if TYPE_CHECKING:
     import os
@@ -20,8 +24,7 @@ if TYPE_CHECKING:
 
     from goldassay.runs import Runs
     from goldassay.runs.assembly import Align
-
-_KEYS = ("dataset", "condition", "split", "train_set")
+    from goldassay.runs.slices import Slice
 
 
 @dataclass(frozen=True)
@@ -90,26 +93,26 @@ def read_run_sets(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) ->
         InputError: Nothing is there or cannot be read, nothing there is what was asked for, or the runs of a set do
             not fit together.
     """
-    sets = _chosen(list_runs(list(paths), choice.format, columns=choice.columns).to_dicts(), choice)
-    datasets = sorted({row["dataset"] for row in sets})
-    unknown = [name for name in choice.gold if name and name not in datasets]
-    if unknown:
-        raise InputError(
-            f"right labels are given for the dataset {unknown[0]!r}, of which there are no runs",
-            mend=f"there are runs on {', '.join(datasets)}",
-        )
-    for row in sets:
-        yield read_runs(
-            list(paths),
-            choice.format,
-            gold=choice.gold_of(row["dataset"]),
-            checkpoint=choice.checkpoint,
-            columns=choice.columns,
-            labels=choice.labels,
-            label_names=choice.label_names,
-            align=choice.align,
-            **row,
-        )
+    with _placed(paths):
+        slices = find_slices(list(paths), choice.format, Request(dict(choice.columns)))
+        sets = _chosen([part.collection for part in slices], choice)
+        _check_gold(choice, {key.dataset for key in sets})
+        for key in sets:
+            yield read_runs(
+                _files_of(slices, key) or list(paths),
+                choice.format,
+                gold=choice.gold_of(key.dataset),
+                checkpoint=choice.checkpoint,
+                columns=choice.columns,
+                labels=choice.labels,
+                label_names=choice.label_names,
+                align=choice.align,
+                model=key.model,
+                dataset=key.dataset,
+                condition=key.condition,
+                split=key.split,
+                train_set=key.train_set,
+            )
 
 
 def read_run_set(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> Runs:
@@ -118,50 +121,80 @@ def read_run_set(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> 
     Raises:
         InputError: As for `read_run_sets`, or there are several sets (the line names them).
     """
-    return read_runs(
-        list(paths),
-        choice.format,
-        choice.model,
-        choice.dataset,
-        choice.condition,
-        choice.gold_of(choice.dataset or ""),
-        split=choice.split,
-        train_set=choice.train_set,
-        checkpoint=choice.checkpoint,
-        columns=choice.columns,
-        labels=choice.labels,
-        label_names=choice.label_names,
-        align=choice.align,
-    )
+    with _placed(paths):
+        return read_runs(
+            list(paths),
+            choice.format,
+            choice.model,
+            choice.dataset,
+            choice.condition,
+            choice.gold_of(choice.dataset or ""),
+            split=choice.split,
+            train_set=choice.train_set,
+            checkpoint=choice.checkpoint,
+            columns=choice.columns,
+            labels=choice.labels,
+            label_names=choice.label_names,
+            align=choice.align,
+        )
 
 
-def _chosen(found: list[dict[str, Any]], choice: RunChoice) -> list[dict[str, Any]]:
+@contextmanager
+def _placed(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
+    """Name the paths in an error that names no file: it is of what was read from them together."""
+    try:
+        yield
+    except InputError as error:
+        if error.file is not None:
+            raise
+        shown = ", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else "")
+        raise InputError(error.problem, file=shown, row=error.row, column=error.column, mend=error.mend) from error
+
+
+def _check_gold(choice: RunChoice, datasets: set[str]) -> None:
+    unknown = [name for name in choice.gold if name and name not in datasets]
+    if unknown:
+        raise InputError(
+            f"right labels are given for the dataset {unknown[0]!r}, of which there are no runs",
+            mend=f"there are runs on {', '.join(sorted(datasets))}",
+        )
+
+
+def _files_of(slices: Sequence[Slice], key: Collection) -> list[str]:
+    """The files of a set in the store's own format, so that it alone is opened; none for other formats."""
+    if any(part.format != stored.NAME for part in slices):
+        return []
+    return list(dict.fromkeys(part.file for part in slices if _matches(part.collection, key._asdict())))
+
+
+def _chosen(found: Sequence[Collection], choice: RunChoice) -> list[Collection]:
     """What tells the sets apart, of those that were asked for, each once."""
-    wanted = {
-        key: value
-        for key in ("model", *_KEYS)
-        if (value := getattr(choice, key)) is not None and not (key == "model" and _is_pattern(value))
-    }
-    kept = [row for row in found if all(row[key] == value for key, value in wanted.items())]
-    pattern = choice.model if _is_pattern(choice.model) else None
-    if pattern is not None:
-        kept = [{**row, "model": pattern} for row in kept if fnmatchcase(row["model"], pattern)]
+    asked = _asked(choice)
+    rows = sorted(set(found))
+    kept = [row for row in rows if _matches(row, asked)]
     if not kept:
-        asked = ", ".join(f"{key.replace('_', ' ')} {value!r}" for key, value in _asked(choice).items())
-        there = sorted({" on ".join((row["model"], row["dataset"])) for row in found})
+        wanted = ", ".join(f"{key.replace('_', ' ')} {value!r}" for key, value in asked.items())
+        there = sorted({f"{row.model} on {row.dataset}" for row in rows})
         shown = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
-        raise InputError(f"there are no runs with {asked}", mend=f"there are {shown}")
-    return list(
-        {tuple(row[k] for k in ("model", *_KEYS)): {k: row[k] for k in ("model", *_KEYS)} for row in kept}.values()
+        raise InputError(f"there are no runs with {wanted}", mend=f"there are {shown}")
+    if "model" in asked:
+        kept = [row._replace(model=asked["model"]) for row in kept]
+    return list(dict.fromkeys(kept))
+
+
+def _matches(row: Collection, asked: Mapping[str, str]) -> bool:
+    """Whether a set is what was asked for; the model may be asked for by a pattern."""
+    return all(
+        _is_like(row.model, value) if key == "model" else getattr(row, key) == value for key, value in asked.items()
     )
+
+
+def _is_like(model: str, asked: str) -> bool:
+    return fnmatchcase(model, asked) if set(asked) & set("*?") else model == asked
 
 
 def _asked(choice: RunChoice) -> dict[str, str]:
-    return {key: getattr(choice, key) for key in ("model", *_KEYS) if getattr(choice, key) is not None}
-
-
-def _is_pattern(name: str | None) -> bool:
-    return name is not None and bool(set(name) & set("*?"))
+    return {key: value for key in Collection._fields if (value := getattr(choice, key)) is not None}
 
 
 def told_apart(sets: Sequence[Runs]) -> list[Runs]:

@@ -18,7 +18,7 @@ from goldassay.studies.audit.environment import describe_environment
 from goldassay.studies.audit.inputs import describe_runs
 from goldassay.studies.audit.instability import MOST_GROUPS, measure_groups, measure_spread, spread_of
 from goldassay.studies.audit.verdicts import judge_instability
-from goldassay.studies.instability.deviations import measure_deviations
+from goldassay.studies.instability.deviations import check_reference, measure_deviations
 from goldassay.studies.instability.examples import measure_examples
 from goldassay.studies.instability.sentences import say
 from goldassay.studies.instability.texts import group_names, known_groups, read_texts
@@ -73,6 +73,7 @@ def report_instability(
         sets = told_apart(list(read_run_sets(paths, choice)))
         texts = {name: read_texts(choice.gold_of(name)) for name in {runs.dataset for runs in sets}}
         _check_spread(sets, paths)
+        check_reference(sets, reference)
         sets = [_with_groups(runs, groups, texts[runs.dataset]) for runs in sets]
         _check_groups(sets, groups, texts)
     with steps.step("measuring instability") as progress:

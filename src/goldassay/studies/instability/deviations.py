@@ -19,21 +19,26 @@ NOTE = (
 )
 
 
+def check_reference(sets: Sequence[Runs], reference: str | None) -> None:
+    """Refuse a reference of which there are no runs.
+
+    Raises:
+        InputError: There are none; the line names the datasets.
+    """
+    datasets = list(dict.fromkeys(runs.dataset for runs in sets))
+    if reference is not None and reference not in datasets:
+        raise InputError(f"there are no runs on the reference {reference!r}", mend=f"there are {', '.join(datasets)}")
+
+
 def measure_deviations(sets: Sequence[Runs], reference: str | None) -> dict[str, Any] | None:
     """Normalized deviation of each model's datasets from its runs on the reference, by both conventions.
 
     Args:
         sets: Runs (R, N) at their last checkpoint.
         reference: Name of a dataset; None measures nothing.
-
-    Raises:
-        InputError: There are no runs on the reference.
     """
     if reference is None:
         return None
-    datasets = list(dict.fromkeys(runs.dataset for runs in sets))
-    if reference not in datasets:
-        raise InputError(f"there are no runs on the reference {reference!r}", mend=f"there are {', '.join(datasets)}")
     references = {(runs.model, runs.condition): runs for runs in sets if runs.dataset == reference}
     rows = [_row(runs, references.get((runs.model, runs.condition))) for runs in sets]
     return {"reference": reference, "note": NOTE, "rows": rows}

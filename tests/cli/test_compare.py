@@ -1,0 +1,111 @@
+"""`goldassay compare` as processes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from goldassay.instability import Comparison, compare, seeds_needed
+from goldassay.runs import Runs, read_runs, write_runs
+from tests.cli.run_files import long_table, refused, write_checkpoints
+from tests.end_to_end.conftest import Outcome, goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay", "refused"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_checkpoints(tmp_path / "runs")
+    return tmp_path / "runs"
+
+
+def test_two_models_of_a_folder(goldassay: Command, folder: Path, tmp_path: Path) -> None:
+    arguments = ("compare", "runs", "runs", "--model-a", "bert", "--model-b", "roberta", "--dataset", "probe")
+    done = goldassay(*arguments, "--json", "result.json")
+    assert done.status == 0, done.err
+    a, b = (read_runs(folder, model=name, dataset="probe").final().scores for name in ("bert", "roberta"))
+    expected = compare(a, b)
+    found = json.loads((tmp_path / "result.json").read_text())
+    assert set(Comparison.__dataclass_fields__) <= found.keys()
+    for name in ("difference", "var_examples", "var_runs", "var_total", "p_value", "p_examples", "probability_better"):
+        assert found[name] == pytest.approx(getattr(expected, name)), name
+    pooled = float(np.sqrt((a.mean(1).var(ddof=1) + b.mean(1).var(ddof=1)) / 2))
+    assert found["seeds_needed"] == seeds_needed(pooled, expected.difference)
+    assert found["seeds_needed_low"] < found["seeds_needed"] < found["seeds_needed_high"]
+    assert (found["a"], found["b"], found["dataset"]) == ("bert", "roberta", "probe")
+    for words in ("difference A - B", "noise", "p-values", "P(A > B)", "seeds", "note"):
+        assert f"\n{words} " in done.out
+
+    clustered = goldassay(*arguments, "--clusters", "template", "--matched", "--json", "other.json", "--quiet")
+    assert (clustered.status, clustered.out) == (0, "")
+    other = json.loads((tmp_path / "other.json").read_text())
+    assert (other["n_clusters"], other["matched"], other["clusters"]) == (2, True, "template")
+
+
+def test_order_of_examples_does_not_matter(goldassay: Command, folder: Path, tmp_path: Path) -> None:
+    runs = read_runs(folder, model="bert", dataset="probe").final()
+    write_runs(runs.take(np.arange(60)[::-1]), tmp_path / "reversed")
+    done = goldassay("compare", "runs", "reversed", "--model-a", "bert", "--dataset", "probe", "--json", "r.json")
+    assert done.status == 0, done.err
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert found["difference"] == 0
+    assert found["var_examples"] == 0
+    assert found["a"] == "runs"
+    assert found["b"] == "reversed"
+
+
+def test_single_published_models(goldassay: Command, data_dir: Path, tmp_path: Path) -> None:
+    path = data_dir / "predictions/snli_test_other_models.tsv.gz"
+    done = goldassay("compare", path, path, "--model-a", "deberta", "--model-b", "bert", "--json", "r.json")
+    assert done.status == 0, done.err
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert found["difference"] == pytest.approx(0.9174 - 0.9049, abs=1e-4)
+    assert found["test"] == "McNemar"
+    assert found["var_runs"] is None
+    assert found["seeds_needed"] is None
+    assert "A is better than B on 9,824 examples" in done.out
+    assert "the interval is over examples alone" in done.out
+    assert "P(A > B)" not in done.out
+
+
+def test_what_is_refused(goldassay: Command, folder: Path, tmp_path: Path) -> None:
+    shown = goldassay("compare", "runs", "runs", "--dataset", "probe", "--model-a", "bert")
+    assert shown.status == 2
+    assert shown.line == "goldassay: runs: there are runs of 2 models: bert, roberta; choose one with --model-b NAME"
+
+    long_table().write_csv(tmp_path / "a.csv")
+    long_table(first=3).write_csv(tmp_path / "b.csv")
+    shown = goldassay("compare", "a.csv", "b.csv")
+    assert shown.status == 2
+    assert "B lacks 3 of A's 24, A lacks 3 of B's 24, first e0, e1, e2" in shown.line
+    assert "--align intersect" in shown.line
+    shown = goldassay("compare", "a.csv", "b.csv", "--align", "intersect")
+    assert shown.status == 0
+    assert "Compared on the 21 examples that both cover; left out are 6." in shown.out
+
+
+def test_clusters_and_seeds_that_are_not_there(refused: Callable[..., str], tmp_path: Path) -> None:
+    long_table().write_csv(tmp_path / "a.csv")
+    assert "a group 'x'" in refused("compare", "a.csv", "a.csv", "--clusters", "x")
+    long_table(seeds=(1, 2, 4)).write_csv(tmp_path / "c.csv")
+    line = refused("compare", "a.csv", "c.csv", "--matched")
+    assert "2 seeds are only on one side, first 3, 4; leave out --matched" in line
+
+
+def test_other_right_labels_are_refused(refused: Callable[..., str], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for name in ("a", "b"):
+        gold, predictions = rng.integers(0, 2, 40), rng.integers(0, 2, (2, 40))
+        write_runs(Runs.from_arrays(predictions, gold, label_names=("no", "yes"), model=name), tmp_path / name)
+    line = refused("compare", "a", "b")
+    assert "the right labels of " in line
+    assert "--gold FILE" in line

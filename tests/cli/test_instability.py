@@ -1,0 +1,130 @@
+"""`goldassay instability` as processes: the report, what is printed, what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from tests.cli.run_files import long_table, refused, write_checkpoints
+from tests.end_to_end.conftest import Outcome, goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay", "refused"]
+
+
+def test_the_published_hans_runs(goldassay: Command, data_dir: Path, tmp_path: Path) -> None:
+    done = goldassay(
+        "instability", data_dir / "predictions/instability_bert_base/hans.preds.tsv.gz",
+        "--gold", data_dir / "hans/hans_gold_by_position.tsv.gz",
+        "--labels", "0=contradiction,1=entailment,2=neutral", "--align", "position",
+        "--groups", "subcase", "-o", "report", "--json", "copy.json",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    assert "UNSOUND" in done.out
+    assert "30,000 hans examples carry as much information as 137 independent ones" in done.out
+    assert "58 % of the variance is between subcases" in done.out
+    assert done.out.splitlines()[-1] == "report/report.html"
+    document = json.loads((tmp_path / "copy.json").read_text())
+    assert document == json.loads((tmp_path / "report/report.json").read_text())
+    (row,) = document["instability"]["results"]
+    assert 100 * row["mean"] == pytest.approx(62.30733, abs=5e-6)
+    assert 100 * row["sd"] == pytest.approx(1.514117, abs=5e-7)
+    assert row["design_effect"] == pytest.approx(218.3638, abs=5e-5)
+    assert round(row["effective_size"]) == 137
+    (groups,) = document["instability"]["groups"]
+    assert groups["column"] == "subcase"
+    assert 1e4 * groups["within"] == pytest.approx(0.955284, abs=5e-7)
+    assert 1e4 * groups["between"] == pytest.approx(1.326768, abs=5e-7)
+    (examples,) = document["instability"]["examples"]
+    assert (examples["n_always_right"], examples["n_always_wrong"]) == (16098, 8773)
+    assert examples["n_pairs_at_most"] == 2117
+
+
+def test_a_folder_of_checkpoints(goldassay: Command, tmp_path: Path) -> None:
+    write_checkpoints(tmp_path / "runs")
+    done = goldassay("instability", "runs", "--reference", "standard", "-o", "report", "--seed", "3")
+    assert done.status == 0, done.err
+    report = tmp_path / "report"
+    assert {path.name for path in report.iterdir()} == {
+        "report.html", "report.json", "report.md", "tables", "figures",
+    }  # fmt: skip
+    assert {path.stem for path in (report / "figures").iterdir()} >= {
+        "instability_scores", "instability_trajectories", "instability_correlations", "instability_examples",
+    }  # fmt: skip
+    assert {path.stem for path in (report / "tables").glob("*.parquet")} == {
+        "instability", "instability_groups", "normalized_deviations", "trajectories", "dataset_correlations",
+        "examples", "covarying_pairs",
+    }  # fmt: skip
+    assert pl.read_parquet(report / "tables/examples.parquet").height == 4 * 60
+    document = json.loads((report / "report.json").read_text())
+    assert document["settings"]["seed"] == 3
+    assert set(document["verdicts"]) == {"instability"}
+
+    again = goldassay("instability", "runs", "--reference", "standard", "-o", "again", "--seed", "3", "--quiet")
+    assert (again.out, again.err) == ("", "")
+    second = json.loads((tmp_path / "again/report.json").read_text())
+    assert document.pop("timing")
+    assert second.pop("timing")
+    assert second == document
+
+
+def test_files_of_one_run_each_make_one_set(goldassay: Command, tmp_path: Path) -> None:
+    for seed in (1, 2, 3):
+        long_table(seeds=(seed,)).write_csv(tmp_path / f"seed_{seed}.csv")
+    done = goldassay("instability", "seed_1.csv", "seed_2.csv", "seed_3.csv", "-o", "report")
+    assert done.status == 0, done.err
+    document = json.loads((tmp_path / "report/report.json").read_text())
+    assert [row["n_runs"] for row in document["instability"]["results"]] == [3]
+
+
+def test_texts_of_pairs_from_the_dataset(goldassay: Command, tmp_path: Path) -> None:
+    table = long_table(label=False, n=30)
+    table.write_csv(tmp_path / "mine.csv")
+    labels = ("entailment", "neutral", "contradiction")
+    rows = [
+        {"id": f"e{i}", "premise": f"A <b>person</b> {i}.", "hypothesis": f"Number {i}.", "label": labels[i % 3]}
+        for i in range(30)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_ndjson(tmp_path / "test.jsonl")
+    done = goldassay("instability", "mine.csv", "--gold", "toy=test.jsonl", "-o", "report", "--quiet")
+    assert done.status == 0, done.err
+    page = (tmp_path / "report/report.html").read_text()
+    assert "A &lt;b&gt;person&lt;/b&gt;" in page
+    assert "<b>person</b>" not in page
+    pairs = pl.read_parquet(tmp_path / "report/tables/covarying_pairs.parquet")
+    assert {"premise_a", "hypothesis_b", "label_a"} <= set(pairs.columns)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--reference", "x"), "there are no runs on the reference 'x'; there are toy"),
+        (("--groups", "x"), "no runs have the group column 'x'; give the dataset that has it with --gold"),
+        (("--checkpoint", "7"), "there is no checkpoint '7'"),
+        (("--gold", "nowhere.jsonl"), "nowhere.jsonl: there is no such file"),
+    ],
+)
+def test_options_that_do_not_fit(
+    refused: Callable[..., str], tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    long_table().write_csv(tmp_path / "mine.csv")
+    assert said in refused("instability", "mine.csv", *options)
+    assert not (tmp_path / "goldassay-instability").exists()
+
+
+def test_one_run_is_not_enough(goldassay: Command, refused: Callable[..., str], tmp_path: Path) -> None:
+    long_table(seeds=(1,)).write_csv(tmp_path / "one.csv")
+    assert "one.csv: one run is there, and a spread needs at least two" in refused("instability", "one.csv")
+    long_table(models=("a1", "a2"), seeds=(1,)).write_csv(tmp_path / "two.csv")
+    line = refused("instability", "two.csv")
+    assert "one run of each of 2 models" in line
+    assert "--model 'NAME*'" in line
+    assert goldassay("instability", "two.csv", "--model", "a*", "--quiet").status == 0

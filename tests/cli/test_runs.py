@@ -1,0 +1,153 @@
+"""`goldassay runs` as processes: what it lists, shows, converts and refuses."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goldassay.runs import read_runs
+from tests.cli.run_files import LABELS, long_table, refused, write_checkpoints
+from tests.end_to_end.conftest import Outcome, goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay", "refused"]
+
+HANS_LABELS = "0=contradiction,1=entailment,2=neutral"
+
+
+def test_list_names_what_is_there(goldassay: Command, tmp_path: Path) -> None:
+    write_checkpoints(tmp_path / "runs")
+    (tmp_path / "runs" / "notes.txt").write_text("nothing of interest\n")
+    listed = goldassay("runs", "list", "runs", "--json", "listed.json")
+    assert listed.status == 0, listed.err
+    head, *lines = listed.out.splitlines()
+    assert head.split() == ["model", "dataset", "condition", "runs", "checkpoints", "examples", "format"]
+    assert [line.split()[:2] for line in lines] == [
+        ["bert", "probe"], ["bert", "standard"], ["roberta", "probe"], ["roberta", "standard"],
+    ]  # fmt: skip
+    assert lines[0].split()[3:] == ["5", "4", "60", "goldassay"]
+    rows = json.loads((tmp_path / "listed.json").read_text())
+    assert rows[0]["seeds"] == ["0", "1", "2", "3", "4"]
+
+
+def test_show_scores_each_run(goldassay: Command, tmp_path: Path) -> None:
+    table = long_table(seeds=(1, 2))
+    table.write_csv(tmp_path / "mine.csv")
+    shown = goldassay("runs", "show", "mine.csv", "--json", "shown.json")
+    assert shown.status == 0, shown.err
+    right = table.group_by("seed", maintain_order=True).agg((pl.col("label") == pl.col("prediction")).mean())
+    one, two = right["label"].to_list()
+    assert shown.out.splitlines()[0] == "m on toy, paired: 2 runs x 24 examples"
+    assert f"by seed      1: {100 * one:.2f}, 2: {100 * two:.2f}" in shown.out
+    assert "labels       entailment, neutral, contradiction" in shown.out
+    (described,) = json.loads((tmp_path / "shown.json").read_text())
+    assert described["run_means"] == [one, two]
+    assert described["holds"] == ["gold", "predictions"]
+
+
+def test_import_and_read_back(goldassay: Command, tmp_path: Path) -> None:
+    long_table(models=("a", "b"), steps=(10, 20)).write_ndjson(tmp_path / "mine.jsonl")
+    done = goldassay("runs", "import", "mine.jsonl", "-o", "store")
+    assert done.status == 0, done.err
+    assert done.out.splitlines() == ["a on toy: 6 files of 24 examples", "b on toy: 6 files of 24 examples", "store"]
+    before, after = (read_runs(tmp_path / name, model="a") for name in ("mine.jsonl", "store"))
+    assert np.array_equal(before.scores, after.scores)
+    assert after.label_names == LABELS
+    assert after.scores.shape == (3, 2, 24)
+    one = goldassay("runs", "import", "mine.jsonl", "-o", "few", "--model", "b", "--checkpoint", "last", "--quiet")
+    assert (one.status, one.out, one.err) == (0, "", "")
+    assert len(list((tmp_path / "few").iterdir())) == 3
+
+
+def test_several_models_as_runs_of_one(goldassay: Command, tmp_path: Path) -> None:
+    long_table(models=("bert-a", "bert-b", "esim"), seeds=(1,)).write_csv(tmp_path / "mine.csv")
+    shown = goldassay("runs", "show", "mine.csv", "--model", "bert-*")
+    assert shown.out.startswith("bert-* on toy, paired: 2 runs x 24 examples"), shown.err
+    assert "bert-a: " in shown.out
+
+
+def test_help_without_a_command(goldassay: Command) -> None:
+    shown = goldassay("runs")
+    assert shown.status == 0
+    assert all(word in shown.out for word in ("list", "show", "import"))
+
+
+def test_published_predictions_with_gold_by_position(goldassay: Command, data_dir: Path, tmp_path: Path) -> None:
+    path = data_dir / "predictions/instability_bert_base/hans.preds.tsv.gz"
+    gold = data_dir / "hans/hans_gold_by_position.tsv.gz"
+    reading = ("--gold", gold, "--labels", HANS_LABELS, "--align", "position")
+    done = goldassay("runs", "import", path, "-o", "store", *reading)
+    assert done.status == 0, done.err
+    shown = goldassay("runs", "show", "store")
+    assert "score        62.31 points, SD 1.51 [1.04, 2.76]" in shown.out
+    assert "groups       heuristic (3), subcase (30)" in shown.out
+
+
+def damaged(tmp_path: Path, name: str) -> str:
+    table = long_table()
+    if name == "cut.parquet":
+        table.write_parquet(tmp_path / name)
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-100])
+    elif name == "old.pkl":
+        (tmp_path / name).write_bytes(pickle.dumps([1, 2]))
+    elif name == "nan.parquet":
+        scores = pl.Series("score", [float("nan"), *[1.0] * (table.height - 1)])
+        table.drop("prediction").with_columns(scores).write_parquet(tmp_path / name)
+    elif name == "unscored.csv":
+        long_table(label=False).write_csv(tmp_path / name)
+    elif name == "steps.csv":
+        parts = [long_table(seeds=(1,), steps=(10, 20)), long_table(seeds=(2,), steps=(10,))]
+        pl.concat(parts).write_csv(tmp_path / name)
+    elif name == "uneven.csv":
+        pl.concat([long_table(seeds=(1,)), long_table(seeds=(2,), n=20)]).write_csv(tmp_path / name)
+    elif name == "texts.csv":
+        (tmp_path / name).write_text("premise,hypothesis\na,b\nc,d\n")
+    return name
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("cut.parquet", ("cut.parquet", "damaged or cut short")),
+        ("old.pkl", ("old.pkl", "pickle", "refused")),
+        ("nan.parquet", ("nan.parquet", "1 scores are not a number")),
+        ("unscored.csv", ("unscored.csv", "no gold labels", "--gold FILE")),
+        ("steps.csv", ("steps.csv", "seed 2 lacks 1, first 20", "--checkpoint last")),
+        ("uneven.csv", ("uneven.csv", "lacks 4 of the 24 examples", "e20", "--align intersect")),
+        ("texts.csv", ("texts.csv", "no runs were recognized", "--columns prediction=NAME")),
+        ("nowhere", ("nowhere", "no such file or folder")),
+    ],
+)
+def test_what_is_refused(refused: Callable[..., str], tmp_path: Path, name: str, said: tuple[str, ...]) -> None:
+    line = refused("runs", "import", damaged(tmp_path, name), "-o", "store")
+    for words in said:
+        assert words in line
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--model", "x"), "there are no runs with model 'x'; there are m on toy"),
+        (("--format", "x"), "there is no format 'x' of runs; known are goldassay"),
+        (("--labels", "a=b,c"), "names the labels neither in order nor one by one"),
+        (("--gold", "other=mine.csv"), "the dataset 'other', of which there are no runs"),
+        (("--gold", "mine.csv", "--gold", "mine.csv"), "two files of right labels are given for all datasets"),
+        (("--columns", "prediction"), "is not ROLE=NAME"),
+    ],
+)
+def test_options_that_do_not_fit(
+    refused: Callable[..., str], tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    long_table().write_csv(tmp_path / "mine.csv")
+    assert said in refused("runs", "show", "mine.csv", *options)

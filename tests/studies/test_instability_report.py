@@ -1,0 +1,245 @@
+"""The instability study as a function: the document, its sentences, its tables and its page."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goldassay.errors import InputError
+from goldassay.instability import decompose_by_group, normalized_deviation, summarize_scores, top_covarying_pairs
+from goldassay.report.figures import NARROW, WIDE, draw_figures
+from goldassay.report.sections import outline
+from goldassay.runs import Runs, read_runs, write_runs
+from goldassay.settings import parse_settings
+from goldassay.studies.comparison import compare_runs
+from goldassay.studies.instability import report_instability
+from goldassay.studies.instability.examples import largest_covariance
+from goldassay.studies.instability.sentences import plural
+from goldassay.studies.run_sets import RunChoice, parse_gold, told_apart
+from tests.cli.run_files import write_checkpoints
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goldassay.report import Report
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    write_checkpoints(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> Report:
+    return report_instability([folder], reference="standard")
+
+
+def found(report: Report) -> dict[str, Any]:
+    section = report.to_dict()["instability"]
+    assert isinstance(section, dict)
+    return section
+
+
+def test_numbers_are_those_of_the_measures(report: Report, folder: Path) -> None:
+    section = found(report)
+    assert [row["name"] for row in section["results"]] == [
+        "bert · probe", "bert · standard", "roberta · probe", "roberta · standard",
+    ]  # fmt: skip
+    probe, standard = (read_runs(folder, model="bert", dataset=name).final() for name in ("probe", "standard"))
+    row = section["results"][0]
+    summary = summarize_scores(probe.scores)
+    assert (row["mean"], row["sd"]) == (pytest.approx(summary.mean), pytest.approx(summary.sd))
+    grouped = decompose_by_group(probe.scores, probe.groups["template"])
+    assert section["groups"][0]["between"] == pytest.approx(grouped.between)
+    deviation = section["deviations"]["rows"][0]
+    other = summarize_scores(standard.scores)
+    assert deviation["recommended"] == pytest.approx(normalized_deviation(summary.sd, 60, other.sd, 60))
+    assert section["deviations"]["rows"][1]["recommended"] == 1
+    pairs = top_covarying_pairs(probe.scores, 20)
+    assert [pair["covariance"] for pair in section["examples"][0]["pairs"]] == pairs["covariance"].to_list()
+    first = section["examples"][0]["pairs"][0]
+    assert first["example_id_a"] == str(probe.example_ids[pairs["i"][0]])
+
+
+def test_training_is_measured_where_there_are_checkpoints(report: Report) -> None:
+    section = found(report)
+    assert [len(each["points"]) for each in section["trajectories"]] == [4] * 4
+    assert {each["over"] for each in section["correlations"]} == {"checkpoints"}
+    assert section["correlations"][0]["names"] == ["probe", "standard"]
+    assert report.tables["trajectories"].height == 16
+    assert "flips" in report.tables["examples"].columns
+    keys = [section.key for section in outline(report.to_dict())]
+    assert keys == ["instability", "training", "examples", "inputs"]
+
+
+def test_final_scores_are_correlated_without_checkpoints(folder: Path) -> None:
+    last = report_instability([folder], choice=RunChoice(checkpoint="last", model="bert"))
+    section = found(last)
+    assert section["trajectories"] == []
+    (correlation,) = section["correlations"]
+    assert (correlation["over"], correlation["n_points"]) == ("runs", 5)
+    assert [row["name"] for row in section["results"]] == ["probe", "standard"]
+    assert [each.title for each in outline(last.to_dict())][1] == "Between datasets"
+
+
+def test_the_verdict_follows_the_limits(folder: Path) -> None:
+    lenient = parse_settings({"verdicts": {"instability": {
+        "caution_sd": 0.5, "unsound_sd": 0.6, "caution_design_effect": 1000.0,
+    }}})  # fmt: skip
+    assert report_instability([folder], settings=lenient).verdicts["instability"]["verdict"] == "sound"
+    verdict = report_instability([folder]).verdicts["instability"]
+    assert verdict["verdict"] == "unsound"
+    assert "at least 1.00 points" in verdict["rule"]
+
+
+def test_page_markdown_and_summary_answer_one_question(report: Report) -> None:
+    page = report.to_html()
+    assert 'id="instability"' in page
+    assert 'id="training"' in page
+    for absent in ('id="artifacts"', 'id="leakage"', 'id="shift"', 'id="facts"'):
+        assert absent not in page
+    assert page.count('<article class="card') == 1
+    assert "paper's convention" in page or "paper&#39;s convention" in page
+    written = report.to_markdown()
+    assert "## Over training" in written
+    assert "## Artifacts" not in written
+    lines = report.summary().splitlines()
+    assert len(lines) <= 15
+    assert any("independent ones" in line for line in lines)
+    assert report.to_html() == page
+
+
+def test_pictures_hold_their_marks(report: Report) -> None:
+    pictures = draw_figures(report.to_dict())
+    assert {
+        "instability_runs", "instability_scores", "instability_decomposition", "instability_groups",
+        "instability_trajectories", "instability_correlations", "instability_examples",
+    } == pictures.keys()  # fmt: skip
+    for name, picture in pictures.items():
+        for source, width in ((picture.wide, WIDE), (picture.narrow, NARROW)):
+            root = ET.fromstring(source)
+            height = float(root.get("height", 0))
+            for element in root.iter():
+                if element.tag in ("text", "rect"):
+                    assert -1 <= float(element.get("x", 0)) <= width + 1, (name, element.attrib)
+                    assert -1 <= float(element.get("y", 0)) <= height + 1, (name, element.attrib)
+    titles = [
+        title.text or "" for title in ET.fromstring(pictures["instability_scores"].standalone).iter(f"{SVG}title")
+    ]
+    assert len(titles) == 20
+    assert titles[0].startswith("bert on probe, run 1: ")
+
+
+def test_constant_runs_are_undefined_with_a_reason(tmp_path: Path) -> None:
+    write_runs(Runs.from_arrays(scores=np.ones((3, 8)), dataset="easy"), tmp_path)
+    write_runs(Runs.from_arrays(scores=np.eye(3, 8), dataset="flat"), tmp_path)
+    section = found(report_instability([tmp_path], reference="easy"))
+    easy, flat = section["results"]
+    assert easy["design_effect"] is None
+    assert "design effect is undefined" in easy["reason"]
+    # Runs of equal score whose examples differ: their changes cancel out.
+    assert (flat["design_effect"], flat["effective_size"]) == (0, None)
+    assert all(row["recommended"] is None and "nothing can be measured" in row["reason"]
+               for row in section["deviations"]["rows"])  # fmt: skip
+    assert "All runs score every one of the 8 easy examples alike." in section["sentences"]
+    assert any("cancel out" in sentence for sentence in section["sentences"])
+    json.dumps(section, allow_nan=False)
+
+
+def test_a_model_with_one_run_is_listed_with_the_reason(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for model, runs in (("many", 4), ("one", 1)):
+        write_runs(Runs.from_arrays(scores=rng.integers(0, 2, (runs, 30)), dataset="d", model=model), tmp_path)
+    report = report_instability([tmp_path])
+    one = found(report)["results"][1]
+    assert (one["n_runs"], one.get("sd")) == (1, None)
+    assert "one run has no spread" in one["reason"]
+    assert "one · d" not in {row["name"] for row in found(report)["examples"]}
+    assert report.to_html()
+
+
+def test_groups_may_be_a_column_of_the_dataset(tmp_path: Path) -> None:
+    rows = [{"id": str(i), "text": f"text {i}", "label": str(i % 2), "source": "ab"[i % 3 == 0]} for i in range(30)]
+    pl.DataFrame(rows).write_ndjson(tmp_path / "data.jsonl")
+    predictions = np.random.default_rng(1).integers(0, 2, (4, 30))
+    names = [row["label"] for row in rows]
+    write_runs(Runs.from_arrays(predictions, np.array(names), label_names=("0", "1"), dataset="d"), tmp_path / "runs")
+    choice = RunChoice(gold={"": str(tmp_path / "data.jsonl")})
+    report = report_instability([tmp_path / "runs"], groups=["source"], choice=choice)
+    (groups,) = found(report)["groups"]
+    assert {row["group"] for row in groups["rows"]} == {"a", "b"}
+    assert sum(row["share_of_variance"] for row in groups["rows"]) == pytest.approx(1)
+    assert found(report)["examples"][0]["text_columns"] == ["text"]
+    with pytest.raises(InputError, match=r"there are .*source"):
+        report_instability([tmp_path / "runs"], groups=["nothing"], choice=choice)
+
+
+def test_splits_and_training_sets_are_told_apart() -> None:
+    def runs(split: str, train_set: str) -> Runs:
+        return Runs.from_arrays(scores=np.ones((2, 3)), split=split, train_set=train_set, model="m", dataset="d")
+
+    named = told_apart([runs("dev", "all"), runs("test", "all"), runs("dev", "half")])
+    assert [(each.model, each.dataset) for each in named] == [
+        ("m@all", "d/dev"),
+        ("m@all", "d/test"),
+        ("m@half", "d/dev"),
+    ]
+    (alone,) = told_apart([runs("dev", "all")])
+    assert (alone.model, alone.dataset) == ("m", "d")
+
+
+@pytest.mark.parametrize("n_runs", [2, 3, 4, 5, 10])
+def test_the_bound_on_a_covariance(n_runs: int) -> None:
+    series = [np.array([(code >> run) & 1 for run in range(n_runs)]) for code in range(2**n_runs)]
+    assert max(np.var(each, ddof=1) for each in series) == pytest.approx(largest_covariance(n_runs))
+
+
+def test_words() -> None:
+    assert [plural(word) for word in ("subcase", "category", "class", "genre", "key", "type_2")] == [
+        "subcases", "categories", "classes", "genres", "keys", "groups by type_2",
+    ]  # fmt: skip
+    assert parse_gold(["a=x.csv", "y.csv"]) == {"a": "x.csv", "": "y.csv"}
+
+
+def test_comparison_names_what_differs() -> None:
+    rng = np.random.default_rng(0)
+    one, other = (
+        Runs.from_arrays(scores=rng.integers(0, 2, (3, 20)), model="m", train_set=name) for name in ("half", "all")
+    )
+    assert (compare_runs(one, other).a, compare_runs(one, other).b) == ("half", "all")
+    assert compare_runs(one, one, names=("x", "y")).a == "x"
+    swapped = compare_runs(other, one)
+    assert swapped.comparison.difference == -compare_runs(one, other).comparison.difference
+    assert swapped.seeds_needed == compare_runs(one, other).seeds_needed
+    assert compare_runs(one, one).seeds_needed is None
+
+
+def test_the_published_sets(data_dir: Path) -> None:
+    sets = {"mnli": "multinli/dev_matched.tsv.gz", "break": "breaking_nli/dataset.jsonl.gz"}
+    choice = RunChoice(
+        labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
+        align="position",
+        gold={name: str(data_dir / path) for name, path in sets.items()},
+    )
+    paths = [data_dir / f"predictions/instability_bert_base/{name}.preds.tsv.gz" for name in sets]
+    section = found(report_instability(paths, reference="mnli", choice=choice))
+    rows = {row["dataset"]: row for row in section["results"]}
+    assert 100 * rows["break"]["mean"] == pytest.approx(95.52911, abs=5e-6)
+    assert rows["break"]["design_effect"] == pytest.approx(10.4285, abs=5e-5)
+    assert rows["mnli"]["design_effect"] == pytest.approx(1.8603, abs=5e-5)
+    deviations = {row["dataset"]: row for row in section["deviations"]["rows"]}
+    assert deviations["break"]["recommended"] == pytest.approx(1.439, abs=5e-4)
+    assert deviations["break"]["paper"] == pytest.approx(1.43, abs=5e-3)
+    examples = {row["dataset"]: row for row in section["examples"]}
+    assert [examples["mnli"][key] for key in ("n_always_right", "n_always_wrong", "n_pairs_at_most")] == [7387, 807, 32]
+    assert examples["break"]["n_pairs_at_most"] == 5
+    assert examples["break"]["pairs_reach_bound"]
