@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from goldassay.artifacts.folding import fold_redundant
     from goldassay.artifacts.gap import difficulty_gap
     from goldassay.artifacts.mining import mine_patterns
-    from goldassay.artifacts.pattern_features import pattern_features
+    from goldassay.artifacts.pattern_presence import pattern_features
     from goldassay.artifacts.pattern_table import PatternTable
     from goldassay.artifacts.pattern_worth import Giveaway, giveaway
 
@@ -38,7 +38,7 @@ _HOME = {
     "fold_redundant": "folding",
     "giveaway": "pattern_worth",
     "mine_patterns": "mining",
-    "pattern_features": "pattern_features",
+    "pattern_features": "pattern_presence",
     "sizes_by_threshold": "downsampling",
 }
 __all__ = [

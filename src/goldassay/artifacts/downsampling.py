@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts.pattern_features import strongest_probability
+from goldassay.artifacts.pattern_presence import strongest_probability
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:

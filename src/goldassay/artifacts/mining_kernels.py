@@ -28,6 +28,9 @@ RARE = TOKEN
 END = TOKEN - 1
 
 _NEW = -1
+# Of a sentence's first tokens, as many as go into one number.
+_KEY_TOKENS = 5
+_KEY_BITS = 12
 
 
 @compiled
@@ -49,41 +52,82 @@ def count_tokens(
 
 
 @compiled
-def gather(
+def beginnings(ids: NDArray[np.int32], offsets: NDArray[np.int64], rank: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The frequent ranks of each sentence's first tokens as one number, (N,), such that like beginnings are close."""
+    keys = np.empty(offsets.size - 1, np.int64)
+    largest = (1 << _KEY_BITS) - 1
+    for s in range(keys.size):
+        key = 0
+        for j in range(_KEY_TOKENS):
+            p = offsets[s] + j
+            key = (key << _KEY_BITS) | (min(rank[ids[p]] + 1, largest) if p < offsets[s + 1] else 0)
+        keys[s] = key
+    return keys
+
+
+@compiled
+def tally(
+    begin: int,
+    end: int,
+    order: NDArray[np.int64],
     ids: NDArray[np.int32],
     offsets: NDArray[np.int64],
+    rank: NDArray[np.int32],
+    n_frequent: int,
+) -> NDArray[np.int64]:
+    """How often each frequent token occurs in sentences `begin` to `end` of the order; last, their `words`, (F+1,)."""
+    counts = np.zeros(n_frequent + 1, np.int64)
+    for number in range(begin, end):
+        s = order[number]
+        counts[n_frequent] += offsets[s + 1] - offsets[s] + 1
+        for p in range(offsets[s], offsets[s + 1]):
+            token = rank[ids[p]]
+            if token != RARE:
+                counts[token] += 1
+    return counts
+
+
+@compiled
+def gather(
+    begin: int,
+    end: int,
+    goals: NDArray[np.int64],
+    order: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    rank: NDArray[np.int32],
     labels: NDArray[np.int64],
     label_bits: int,
-    rank: NDArray[np.int32],
-    starts: NDArray[np.int64],
     words: NDArray[np.int32],
-    positions: NDArray[Any],
-    marks: NDArray[Any],
+    places: NDArray[Any],
 ) -> None:
-    """Fill `words`, and the position in them and the mark of each occurrence of a frequent token.
+    """Fill `words`, and `places`: where each frequent token occurs, for sentences `begin` to `end` of the order.
 
     Args:
+        begin: First sentence, by its place in `order`.
+        end: The one after the last.
+        goals: Where in `places` these sentences' occurrences of each frequent token go, and last, where in `words`
+            these sentences start (F+1,); moved on.
+        order: The sentences in the order in which they are numbered (N,).
         ids: Token numbers of all sentences.
         offsets: Where each sentence starts (N+1,).
+        rank: Frequent rank of each token number, `RARE` where it has none.
         labels: Label of each sentence (N,).
         label_bits: Bits that a label takes.
-        rank: Frequent rank of each token number, `RARE` where it has none.
-        starts: Where each frequent token's occurrences start (F+1,).
         words: Output, as long as `ids` and one more for each sentence.
-        positions: Output, one for each occurrence of a frequent token, by token and ascending.
-        marks: Output, likewise.
+        places: Output, by token and ascending; each a position in `words` and the mark of its sentence.
     """
-    filled = starts[:-1].copy()
-    at = 0
-    for s in range(offsets.size - 1):
-        mark = (s << label_bits) | labels[s]
+    at = goals[-1]
+    for number in range(begin, end):
+        s = order[number]
+        mark = (number << label_bits) | labels[s]
         for p in range(offsets[s], offsets[s + 1]):
             token = rank[ids[p]]
             words[at] = token
             if token != RARE:
-                positions[filled[token]] = at
-                marks[filled[token]] = mark
-                filled[token] += 1
+                places[goals[token], 0] = at
+                places[goals[token], 1] = mark
+                goals[token] += 1
             at += 1
         words[at] = END
         at += 1
@@ -107,8 +151,7 @@ def count_pairs(
     begin: int,
     end: int,
     words: NDArray[np.int32],
-    positions: NDArray[Any],
-    marks: NDArray[Any],
+    places: NDArray[Any],
     starts: NDArray[np.int64],
     label_bits: int,
     n_labels: int,
@@ -126,7 +169,7 @@ def count_pairs(
     n_frequent = starts.size - 1
     stride = n_labels + 1
     label_mask = (1 << label_bits) - 1
-    records = np.zeros(n_distances * n_frequent * stride, marks.dtype)
+    records = np.zeros(n_distances * n_frequent * stride, places.dtype)
     records[::stride] = _NEW
     touched = np.empty(n_distances * n_frequent, np.int64)
     out_tokens = np.empty((256, 2), np.int32)
@@ -138,8 +181,8 @@ def count_pairs(
         n_touched = 0
         last = -1
         for i in range(starts[a], starts[a + 1]):
-            p = positions[i]
-            here = marks[i]
+            p = places[i, 0]
+            here = places[i, 1]
             label = here & label_mask
             if here != last:
                 last = here
@@ -180,7 +223,7 @@ def count_pairs(
                 n_out += 1
         if n_out > n_before:
             for i in range(starts[a], starts[a + 1]):
-                p = positions[i]
+                p = places[i, 0]
                 bits = 0
                 for d in range(n_distances):
                     c = words[p + 1 + d] & TOKEN
@@ -215,8 +258,7 @@ def count_longer(
     begin: int,
     end: int,
     words: NDArray[np.int32],
-    positions: NDArray[Any],
-    marks: NDArray[Any],
+    places: NDArray[Any],
     starts: NDArray[np.int64],
     label_bits: int,
     n_labels: int,
@@ -240,7 +282,7 @@ def count_longer(
     n_frequent = starts.size - 1
     stride = n_labels + 1
     label_mask = (1 << label_bits) - 1
-    records = np.zeros(n_distances * n_frequent * stride, marks.dtype)
+    records = np.zeros(n_distances * n_frequent * stride, places.dtype)
     records[::stride] = _NEW
     touched = np.empty(n_distances * n_frequent, np.int64)
     # Where the next occurrence of a cell's node goes in the arena; -1 where the cell has no node now.
@@ -254,7 +296,7 @@ def count_longer(
     n_out = 0
     # Nodes of the tree that wait: length of the pattern, its last cell, its occurrences from and to in the arena.
     nodes = np.empty((1024, 4), np.int64)
-    arena = np.empty((4096, 2), positions.dtype)
+    arena = np.empty((4096, 2), places.dtype)
     path_tokens = np.full(max_tokens, -1, np.int32)
     path_gaps = np.full(max_tokens - 1, -1, np.int8)
     for a in range(begin, end):
@@ -274,7 +316,7 @@ def count_longer(
         arena = _with_room(arena, top)
         if n_nodes > 0:
             for i in range(starts[a], starts[a + 1]):
-                p = positions[i]
+                p = places[i, 0]
                 bits = words[p] >> TOKEN_BITS
                 while bits:
                     low = bits & -bits
@@ -282,7 +324,7 @@ def count_longer(
                     d = distance_of[low]
                     cell = (words[p + 1 + d] & TOKEN) * n_distances + d
                     arena[goal[cell], 0] = p + 1 + d
-                    arena[goal[cell], 1] = marks[i]
+                    arena[goal[cell], 1] = places[i, 1]
                     goal[cell] += 1
             for j in range(n_nodes):
                 goal[nodes[j, 1]] = -1
