@@ -27,6 +27,7 @@ class Cell:
         code: It comes from the data, and is set apart as such.
         aside: Shown smaller beside it: an interval, a reason.
         unfolds: Longer texts out of the dataset that a reader may open, such as example sentences.
+        prose: It comes from the data and is to be read as text, line by line.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Cell:
     code: bool = False
     aside: str = ""
     unfolds: tuple[str, ...] = ()
+    prose: bool = False
 
 
 @dataclass(frozen=True)

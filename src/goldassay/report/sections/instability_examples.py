@@ -70,7 +70,7 @@ def _least_stable(found: Mapping[str, Any]) -> Table:
     rows = []
     for row in examples:
         cells = [data(row.get("example_id"))]
-        cells += [data(row.get(name)) for name in texts]
+        cells += [Cell(str(row.get(name) or "—"), code=True, prose=True) for name in texts]
         cells += [data(row.get("label"))] if "label" in row else []
         cells += [data(row.get(f"group_{name}")) for name in groups]
         share = number(row.get("mean")) or 0
@@ -118,7 +118,8 @@ def _side(row: Mapping[str, Any], side: str, texts: list[str]) -> Cell:
     if not written:
         return data(name)
     label = row.get(f"label{side}")
-    return Cell("\n→ ".join(written), code=True, aside=name if label is None else f"{name} · {label}")
+    aside = name if label is None else f"{name} · {label}"
+    return Cell("\n→ ".join(written), code=True, aside=aside, prose=True)
 
 
 def _shared(row: Mapping[str, Any], group: str) -> Cell:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -94,7 +95,7 @@ def report_instability(
             "seed": settings.seed,
             "reference": reference,
             "groups": None if groups is None else list(groups),
-            "reading": {key: value for key, value in dataclasses.asdict(choice).items() if value},
+            "reading": _reading(choice),
             "verdicts": settings.verdicts.instability.model_dump(mode="json"),
         },
         "environment": describe_environment(),
@@ -105,6 +106,14 @@ def report_instability(
         },
     }
     return Report(document=to_plain(document), tables=tables)
+
+
+def _reading(choice: RunChoice) -> dict[str, Any]:
+    """What was said about the runs; of files the names alone, as elsewhere in the report."""
+    said = {key: value for key, value in dataclasses.asdict(choice).items() if value}
+    if choice.gold:
+        said["gold"] = {name or "all": Path(path).name for name, path in choice.gold.items()}
+    return said
 
 
 def _gold(choice: RunChoice) -> list[str]:
