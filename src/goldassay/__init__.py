@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
-    from goldassay import artifacts, instability, leakage
+    from goldassay import artifacts, instability, leakage, shift
     from goldassay.data import Dataset, read_dataset
     from goldassay.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
     from goldassay.report import Report
@@ -35,7 +35,7 @@ _HOME = {
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
 }
-_ROOMS = ("artifacts", "instability", "leakage")
+_ROOMS = ("artifacts", "instability", "leakage", "shift")
 
 __all__ = [
     "Dataset",
@@ -53,6 +53,7 @@ __all__ = [
     "list_runs",
     "read_dataset",
     "read_runs",
+    "shift",
 ]
 
 

@@ -1,0 +1,243 @@
+"""Does a score tell out-of-distribution examples from the others? All of its measures, with intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.resampling import percentile_interval, resample_runs
+from goldassay.results import Result
+from goldassay.shift.detection_draws import draw_metrics
+from goldassay.shift.false_alarms import OperatingPoint, Rule, check_rule, operating_point
+from goldassay.shift.inputs import as_sides, check_draws, check_share
+from goldassay.shift.ranking import Ranking, rank
+from goldassay.shift.ranking_metrics import area_under_roc, average_precision
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from goldassay.intervals import Interval
+
+_METRICS = ("auroc", "aupr_out", "aupr_in", "false_alarm_rate", "fpr_id_positive")
+# Above this share of ties a false alarm rate turns on how they are treated.
+_MANY_TIES = 0.1
+
+
+class _Sides(NamedTuple):
+    """Both sides' scores, (R, N) each, sorted once for every run and either orientation."""
+
+    inside: NDArray[np.float64]
+    outside: NDArray[np.float64]
+    by_out: list[Ranking]
+    by_in: list[Ranking]
+
+
+@dataclass(frozen=True)
+class Detection(Result):
+    """How well a score tells the two sides apart; see `measure_detection`. All but thresholds are fractions.
+
+    Two rates are called "false positive rate at 95 % recall" in the field; here each has its name.
+
+    Attributes:
+        auroc: Chance that an out-of-distribution example scores higher; .5 is chance.
+        aupr_out: Average precision with out-of-distribution as positives.
+        aupr_in: With in-distribution as positives.
+        false_alarm_rate: Share of IN-distribution examples flagged where `recall` of the out-of-distribution ones is
+            (out-of-distribution is positive). Chance is `recall`.
+        fpr_id_positive: Share of OUT-of-distribution examples accepted where `recall` of the in-distribution ones is
+            (in-distribution is positive, as for ODIN and many image benchmarks). Chance is `recall`.
+        intervals: Metric -> its interval.
+        sd: Metric -> standard deviation over runs, ddof 1; NaN for one run.
+        aupr_out_chance: n_out/(n_in + n_out), which a random score reaches.
+        aupr_in_chance: n_in/(n_in + n_out).
+        threshold: Of the false alarm rate; NaN for several runs, each of which has its own, and between thresholds.
+        achieved_recall: Recall at the threshold, mean over runs; "closest" may fall short of `recall`.
+        operating_points: Threshold, achieved recall and false alarm rate of each run.
+        tied_share: Share of all examples whose score another example has too, mean over runs.
+        recall: Asked for.
+        rule: Of the threshold.
+        n_in: In-distribution examples.
+        n_out: Out-of-distribution examples.
+        n_runs: R.
+        level: Of the intervals.
+        interval_method: How they were made.
+        seed: Of the bootstrap.
+        n_draws: Of the bootstrap.
+        caveats: What to bear in mind, in sentences.
+        skipped: Reason -> count of what has no value.
+    """
+
+    auroc: float
+    aupr_out: float
+    aupr_in: float
+    false_alarm_rate: float
+    fpr_id_positive: float
+    intervals: dict[str, Interval]
+    sd: dict[str, float]
+    aupr_out_chance: float
+    aupr_in_chance: float
+    threshold: float
+    achieved_recall: float
+    operating_points: tuple[OperatingPoint, ...]
+    tied_share: float
+    recall: float
+    rule: Rule
+    n_in: int
+    n_out: int
+    n_runs: int
+    level: float
+    interval_method: str
+    seed: int
+    n_draws: int
+    caveats: tuple[str, ...] = ()
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def chance(self) -> dict[str, float]:
+        """Metric -> what a score without any information reaches."""
+        chances = (0.5, self.aupr_out_chance, self.aupr_in_chance, self.recall, self.recall)
+        return dict(zip(_METRICS, chances, strict=True))
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a metric: metric, value, low, high, sd, chance."""
+        rows = [
+            {
+                "metric": metric,
+                "value": getattr(self, metric),
+                "low": self.intervals[metric].low,
+                "high": self.intervals[metric].high,
+                "sd": self.sd[metric],
+                "chance": self.chance[metric],
+            }
+            for metric in _METRICS
+        ]
+        return pl.DataFrame(rows)
+
+
+def measure_detection(
+    scores_in: ArrayLike,
+    scores_out: ArrayLike,
+    recall: float = 0.95,
+    rule: Rule = "at_least",
+    *,
+    seed: int = 0,
+    n_draws: int = 1000,
+    level: float = 0.95,
+) -> Detection:
+    """Measure how well anomaly scores tell out-of-distribution examples from in-distribution ones.
+
+    See `auroc`, `aupr` and `false_alarm_rate` for the formulas. With several runs each figure is the mean over runs.
+    Intervals are percentiles over draws: the examples of each side are drawn with replacement among themselves, by one
+    draw for all runs, and the runs are drawn with replacement, by one draw for both sides, since the same model
+    scores both.
+
+    Args:
+        scores_in: (N_in,) or (R, N_in); a higher score is more anomalous.
+        scores_out: (N_out,) or (R, N_out), of the same runs in the same order.
+        recall: Of the positives, in (0, 1].
+        rule: Which threshold; see `false_alarm_rate`.
+        seed: Of the bootstrap.
+        n_draws: Of the bootstrap.
+        level: Of the intervals.
+
+    Raises:
+        InputError: A side is empty, a score is NaN or infinite, the sides are of different runs, or a setting is out
+            of range.
+
+    Source: Hendrycks et al. 2020, "Pretrained Transformers Improve Out-of-Distribution Robustness".
+    """
+    check_rule(recall, rule)
+    check_share(level, "level")
+    check_draws(n_draws)
+    sides = _sides(scores_in, scores_out)
+    points = tuple(operating_point(ranking, recall, rule) for ranking in sides.by_out)
+    by_run = np.array(
+        [
+            (
+                area_under_roc(of_out),
+                average_precision(of_out),
+                average_precision(of_in),
+                point.false_alarm_rate,
+                operating_point(of_in, recall, rule).false_alarm_rate,
+            )
+            for of_out, of_in, point in zip(sides.by_out, sides.by_in, points, strict=True)
+        ]
+    )
+    n_runs, n_in, n_out = len(points), sides.inside.shape[1], sides.outside.shape[1]
+    intervals = _intervals(sides, recall, rule, seed, n_draws, level)
+    tied = float(np.mean([_tied_share(one, two) for one, two in zip(sides.inside, sides.outside, strict=True)]))
+    spread = by_run.std(axis=0, ddof=1) if n_runs > 1 else np.full(len(_METRICS), np.nan)
+    area, aupr_out, aupr_in, alarms, missed = by_run.mean(axis=0).tolist()
+    return Detection(
+        auroc=area,
+        aupr_out=aupr_out,
+        aupr_in=aupr_in,
+        false_alarm_rate=alarms,
+        fpr_id_positive=missed,
+        intervals=intervals,
+        sd=dict(zip(_METRICS, spread.tolist(), strict=True)),
+        aupr_out_chance=n_out / (n_in + n_out),
+        aupr_in_chance=n_in / (n_in + n_out),
+        threshold=points[0].threshold if n_runs == 1 else math.nan,
+        achieved_recall=float(np.mean([point.recall for point in points])),
+        operating_points=points,
+        tied_share=tied,
+        recall=float(recall),
+        rule=rule,
+        n_in=n_in,
+        n_out=n_out,
+        n_runs=n_runs,
+        level=level,
+        interval_method="bootstrap over examples" + (" and runs" if n_runs > 1 else ""),
+        seed=seed,
+        n_draws=n_draws,
+        caveats=_caveats(n_runs, tied, intervals),
+    )
+
+
+def _sides(scores_in: ArrayLike, scores_out: ArrayLike) -> _Sides:
+    inside, outside = map(np.atleast_2d, as_sides(scores_in, scores_out, ("(N,)", "(R, N)")))
+    if len(inside) != len(outside):
+        raise InputError(
+            f"in-distribution scores are of {len(inside)} runs, out-of-distribution scores of {len(outside)}",
+            mend="give both for the same runs in the same order",
+        )
+    if len(inside) == 1:
+        # With one run it does not matter which example is which, and in order they are read faster.
+        inside, outside = np.sort(inside)[:, ::-1], np.sort(outside)[:, ::-1]
+    by_out = [rank(out, within) for within, out in zip(inside, outside, strict=True)]
+    by_in = [rank(-within, -out) for within, out in zip(inside, outside, strict=True)]
+    return _Sides(inside, outside, by_out, by_in)
+
+
+def _intervals(sides: _Sides, recall: float, rule: Rule, seed: int, n_draws: int, level: float) -> dict[str, Interval]:
+    figures = draw_metrics(sides.by_out, sides.by_in, recall, rule, n_draws=n_draws, seed=seed)
+    # The examples' draws take spawned children of the seed; the runs' take the seed itself.
+    weights = resample_runs(len(sides.by_out), np.random.default_rng(seed), n_draws)
+    # A stretched weight may carry a mean past the ends of the scale.
+    draws = np.clip(np.einsum("br,brm->bm", weights, figures), 0.0, 1.0)
+    return {metric: percentile_interval(draws[:, i], level) for i, metric in enumerate(_METRICS)}
+
+
+def _tied_share(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
+    counts = np.unique(np.concatenate([inside, outside]), return_counts=True)[1]
+    return float(counts[counts > 1].sum() / counts.sum())
+
+
+def _caveats(n_runs: int, tied_share: float, intervals: dict[str, Interval]) -> tuple[str, ...]:
+    caveats = []
+    if n_runs == 1:
+        caveats.append("One run: the intervals are over examples alone, and another seed may move the figures further.")
+    if tied_share > _MANY_TIES:
+        caveats.append(
+            f"{100 * tied_share:.0f} % of the scores are tied, and tied examples are flagged together: rank by "
+            'score_max_softmax(..., scale="log") on logits, which does not saturate.'
+        )
+    if intervals["auroc"].low == intervals["auroc"].high:
+        caveats.append("All draws give the same AUROC: its interval says nothing about other examples.")
+    return tuple(caveats)

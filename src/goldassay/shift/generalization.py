@@ -1,0 +1,284 @@
+"""Does the score hold on another distribution?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.intervals import Interval, wilson_interval
+from goldassay.resampling import percentile_interval, resample_runs
+from goldassay.results import Result
+from goldassay.shift.inputs import check_draws, check_share
+from goldassay.shift.set_metrics import CORRELATIONS, METRICS, EvaluationSet, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+_FEW_RUNS = 6
+
+
+@dataclass(frozen=True)
+class SetGap:
+    """The metric on one evaluation set against the in-distribution set: a row of the table.
+
+    Attributes:
+        train: Name of the training set.
+        test: Name of the evaluation set.
+        metric: What was measured.
+        n: Its examples.
+        value: The metric, mean over runs; NaN where `reason` says why.
+        low: Lower bound of its interval.
+        high: Upper bound.
+        sd: Standard deviation over runs, ddof 1; NaN for one run.
+        gap: Value on the in-distribution set minus this one: positive is worse here.
+        gap_low: Lower bound of its interval.
+        gap_high: Upper bound.
+        relative_gap: gap over the value on the in-distribution set; NaN where that is 0.
+        relative_low: Lower bound of its interval.
+        relative_high: Upper bound.
+        reason: Why something is NaN, or "".
+    """
+
+    train: str
+    test: str
+    metric: Metric
+    n: int
+    value: float
+    low: float
+    high: float
+    sd: float
+    gap: float
+    gap_low: float
+    gap_high: float
+    relative_gap: float
+    relative_low: float
+    relative_high: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class GeneralizationGap(Result):
+    """A model's metric on its own distribution and on others; see `generalization_gap`.
+
+    Attributes:
+        sets: One row a set, the in-distribution set first.
+        in_distribution: Name of that set.
+        metric: What was measured.
+        train: Name of the training set.
+        n_runs: R.
+        level: Of the intervals.
+        interval_method: How they were made.
+        seed: Of the bootstrap.
+        n_draws: Of the bootstrap.
+        caveats: What to bear in mind, in sentences.
+        skipped: Reason -> count of sets without a value.
+    """
+
+    sets: tuple[SetGap, ...]
+    in_distribution: str
+    metric: Metric
+    train: str
+    n_runs: int
+    level: float
+    interval_method: str
+    seed: int
+    n_draws: int
+    caveats: tuple[str, ...] = ()
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def __getitem__(self, test: str) -> SetGap:
+        for row in self.sets:
+            if row.test == test:
+                return row
+        raise KeyError(test)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a set, with the columns of `SetGap`."""
+        return pl.DataFrame([asdict(row) for row in self.sets])
+
+
+class _Measured(NamedTuple):
+    """A set with its value, and its values over draws of runs and examples."""
+
+    set: EvaluationSet
+    by_run: NDArray[np.float64]
+    draws: NDArray[np.float64]
+    binary: bool
+
+    @property
+    def value(self) -> float:
+        return float(self.by_run.mean())
+
+
+def generalization_gap(
+    scores: Mapping[str, ArrayLike],
+    in_distribution: str | None = None,
+    *,
+    gold: Mapping[str, ArrayLike] | None = None,
+    metric: Metric = "accuracy",
+    train: str = "",
+    seed: int = 0,
+    n_draws: int = 1000,
+    level: float = 0.95,
+) -> GeneralizationGap:
+    """Metric on each set, gap = metric(in-distribution) - metric(set), and gap/metric(in-distribution).
+
+    Intervals: the sets are independent samples, so the examples of each are drawn with replacement by themselves; runs
+    are drawn with replacement by one draw for all sets, since the same models answer them. A single run's accuracy has
+    a Wilson interval, and its gap Newcombe's, which do not collapse where everything is right. With one run nothing is
+    known of other seeds, and the result says so.
+
+    Args:
+        scores: Set name to per-example scores (correctness, exact match, F1), (N_set,) or (R, N_set); with `gold`, to
+            predictions (class codes for "accuracy", numbers for a correlation).
+        in_distribution: Which set that is; the first by default.
+        gold: Set name to targets, (N_set,). A correlation needs them.
+        metric: "accuracy", "exact_match" and "f1" are means of fractions, "mean" of any numbers; "pearson" and
+            "spearman" are correlations of predictions with targets.
+        train: Name of the training set, for the table.
+        seed: Of the bootstrap.
+        n_draws: Of the bootstrap.
+        level: Of the intervals.
+
+    Raises:
+        InputError: A set is missing, empty or not finite, sets are of different numbers of runs, or a setting is out of
+            range. A correlation with a constant is not refused: it is NaN with its reason.
+
+    Source: Hendrycks et al. 2020, "Pretrained Transformers Improve Out-of-Distribution Robustness"; Newcombe 1998,
+    "Interval estimation for the difference between independent proportions".
+    """
+    check_share(level, "level")
+    check_draws(n_draws)
+    sets = _evaluation_sets(scores, in_distribution, gold, metric)
+    n_runs = sets[0].n_runs
+    rng = np.random.default_rng(seed)
+    weights = resample_runs(n_runs, rng, n_draws)
+    measured = [_measure(one, weights, rng) for one in sets]
+    rows = tuple(_row(one, measured[0], train, level) for one in measured)
+    reasons = [row.reason for row in rows if math.isnan(row.value)]
+    return GeneralizationGap(
+        sets=rows,
+        in_distribution=sets[0].name,
+        metric=metric,
+        train=train,
+        n_runs=n_runs,
+        level=level,
+        interval_method="bootstrap over examples and runs" if n_runs > 1 else _single_run_method(measured),
+        seed=seed,
+        n_draws=n_draws,
+        caveats=_caveats(n_runs),
+        skipped={reason: reasons.count(reason) for reason in reasons},
+    )
+
+
+def _evaluation_sets(
+    scores: Mapping[str, ArrayLike], in_distribution: str | None, gold: Mapping[str, ArrayLike] | None, metric: Metric
+) -> list[EvaluationSet]:
+    """Check all sets and put the in-distribution one first."""
+    if metric not in METRICS:
+        raise InputError(f"there is no metric {metric!r}", mend=f"choose one of {', '.join(METRICS)}")
+    if not scores:
+        raise InputError("no evaluation set was given", mend="give the in-distribution set and others")
+    first = next(iter(scores)) if in_distribution is None else in_distribution
+    if first not in scores:
+        raise InputError(f"there is no set {first!r}", mend=f"choose one of {', '.join(map(repr, scores))}")
+    missing = [] if gold is None else [name for name in scores if name not in gold]
+    if missing:
+        raise InputError(f"there are no targets of {missing[0]!r}", mend="give gold for every set, or for none")
+    names = [first, *(name for name in scores if name != first)]
+    sets = [EvaluationSet(name, scores[name], None if gold is None else gold[name], metric) for name in names]
+    for one in sets[1:]:
+        if one.n_runs != sets[0].n_runs:
+            raise InputError(
+                f"{first!r} has scores of {sets[0].n_runs} runs, {one.name!r} of {one.n_runs}",
+                mend="give the same runs in the same order for every set",
+            )
+    return sets
+
+
+def _measure(one: EvaluationSet, weights: NDArray[np.float64], rng: np.random.Generator) -> _Measured:
+    by_run = np.full(one.n_runs, np.nan) if one.undefined() else one.by_run()
+    draws = (weights * one.draws(rng, len(weights))).sum(axis=1)
+    if one.metric != "mean":
+        # A stretched weight of runs may carry a mean past the ends of the scale.
+        draws = np.clip(draws, -1.0 if one.metric in CORRELATIONS else 0.0, 1.0)
+    single = one.n_runs == 1 and one.gold is None and one.metric != "mean"
+    return _Measured(one, by_run, draws, single and bool(np.isin(one.values, (0.0, 1.0)).all()))
+
+
+def _row(one: _Measured, own: _Measured, train: str, level: float) -> SetGap:
+    bounds = _bounds(one, level)
+    gap, gap_bounds = own.value - one.value, _gap_bounds(one, own, level)
+    relative, relative_bounds = math.nan, Interval(math.nan, math.nan, level)
+    if own.value != 0 and not math.isnan(gap):
+        relative = gap / own.value
+        relative_bounds = Interval(0.0, 0.0, level) if one is own else _relative_bounds(one, own, level)
+    reason = one.set.undefined() or own.set.undefined()
+    if not reason and own.value == 0:
+        reason = f"{one.set.metric} on {own.set.name!r} is 0, and nothing is relative to 0"
+    return SetGap(
+        train=train,
+        test=one.set.name,
+        metric=one.set.metric,
+        n=one.set.n_examples,
+        value=one.value,
+        low=bounds.low,
+        high=bounds.high,
+        sd=float(one.by_run.std(ddof=1)) if len(one.by_run) > 1 else math.nan,
+        gap=gap,
+        gap_low=gap_bounds.low,
+        gap_high=gap_bounds.high,
+        relative_gap=relative,
+        relative_low=relative_bounds.low,
+        relative_high=relative_bounds.high,
+        reason=reason,
+    )
+
+
+def _bounds(one: _Measured, level: float) -> Interval:
+    if math.isnan(one.value):
+        return Interval(math.nan, math.nan, level)
+    if one.binary:
+        return wilson_interval(float(one.set.values.sum()), one.set.n_examples, level)
+    return percentile_interval(one.draws, level)
+
+
+def _gap_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
+    gap = own.value - one.value
+    if math.isnan(gap):
+        return Interval(math.nan, math.nan, level)
+    if one is own:
+        return Interval(0.0, 0.0, level)
+    if not (one.binary and own.binary):
+        return percentile_interval(own.draws - one.draws, level)
+    mine, other = _bounds(own, level), _bounds(one, level)
+    low = gap - math.hypot(own.value - mine.low, other.high - one.value)
+    high = gap + math.hypot(mine.high - own.value, one.value - other.low)
+    return Interval(low, high, level, "Newcombe")
+
+
+def _relative_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        relative = np.where(own.draws != 0, (own.draws - one.draws) / own.draws, np.nan)
+    return percentile_interval(relative, level)
+
+
+def _single_run_method(measured: list[_Measured]) -> str:
+    if all(one.binary for one in measured):
+        return "over examples alone: Wilson, Newcombe for gaps, bootstrap for relative gaps"
+    return "bootstrap over examples alone"
+
+
+def _caveats(n_runs: int) -> tuple[str, ...]:
+    if n_runs == 1:
+        return ("One run: the intervals are over examples alone, and another seed may move the gap further.",)
+    if n_runs < _FEW_RUNS:
+        return (f"With {n_runs} runs the spread over runs is a rough guess: the true intervals are wider.",)
+    return ()

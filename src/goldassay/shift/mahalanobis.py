@@ -1,0 +1,170 @@
+"""Distance from the nearest class of the training features, in units of their own spread."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.errors import InputError
+from goldassay.results import Result
+from goldassay.shift.inputs import as_finite
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+_ROWS_AT_ONCE = 4096
+# Below this intensity a shrunk covariance could be as good as singular again.
+_LEAST_SHRINKAGE = 1e-6
+
+
+@dataclass(frozen=True)
+class Mahalanobis(Result):
+    """Class means and one shared covariance; see `fit_mahalanobis`.
+
+    Attributes:
+        classes: Labels of the classes, ascending, as text.
+        means: (C, D), in that order.
+        whitening: W (D, D) with W W' = S^-1: distances are Euclidean between rows of h W.
+        shrinkage: a of S = (1 - a) covariance + a mean variance I; 0 where none was needed or asked for.
+        singular: Whether the covariance could not be inverted as it was.
+        note: What that means, in a sentence, or "".
+        n_examples: Of the training features.
+        n_dimensions: D.
+        skipped: Reason -> count of what has no value.
+    """
+
+    classes: tuple[str, ...]
+    means: NDArray[np.float64]
+    whitening: NDArray[np.float64]
+    shrinkage: float
+    singular: bool
+    note: str
+    n_examples: int
+    n_dimensions: int
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def score(self, features: ArrayLike) -> NDArray[np.float64]:
+        """Squared distance to the nearest class mean: min_c (h - mu_c)' S^-1 (h - mu_c).
+
+        Args:
+            features: (N, D).
+
+        Returns:
+            (N,), at least 0; a higher score is more anomalous.
+
+        Raises:
+            InputError: They have other dimensions than the training features, or are not finite.
+        """
+        values = as_finite(features, "features", ("(N, D)",))
+        if values.shape[1] != self.n_dimensions:
+            raise InputError(
+                f"features have {values.shape[1]} dimensions, training features {self.n_dimensions}",
+                mend="give features of the same model",
+            )
+        centers = self.means @ self.whitening
+        scores = np.empty(len(values))
+        for start in range(0, len(values), _ROWS_AT_ONCE):
+            white = values[start : start + _ROWS_AT_ONCE] @ self.whitening
+            nearest = [np.square(white - center).sum(axis=1) for center in centers]
+            scores[start : start + len(white)] = np.min(nearest, axis=0)
+        return scores
+
+
+def fit_mahalanobis(
+    train_features: ArrayLike, train_labels: ArrayLike, *, shrinkage: float | None = None
+) -> Mahalanobis:
+    """Class means mu_c and the covariance shared by all classes, of in-distribution training features.
+
+    covariance = 1/N sum_i (h_i - mu_{y_i})(h_i - mu_{y_i})'. Where it is singular, it is shrunk towards a multiple of
+    the identity by the intensity of Ledoit and Wolf, and the result says so.
+
+    Args:
+        train_features: (N, D).
+        train_labels: (N,), of any kind.
+        shrinkage: In [0, 1], instead; 0 is refused where the covariance is singular.
+
+    Raises:
+        InputError: Lengths differ, features are not finite, no class varies in any dimension, or shrinkage is out
+            of range.
+
+    Source: Lee et al. 2018, "A Simple Unified Framework for Detecting Out-of-Distribution Samples and Adversarial
+    Attacks"; Ledoit and Wolf 2004 for the shrinkage.
+    """
+    values = as_finite(train_features, "training features", ("(N, D)",))
+    labels = np.asarray(train_labels)
+    if labels.shape != values.shape[:1]:
+        raise InputError(f"{len(values)} training features have labels of shape {labels.shape}", mend="give one each")
+    if shrinkage is not None and not 0 <= shrinkage <= 1:
+        raise InputError(f"the shrinkage is {shrinkage}", mend="it must lie in [0, 1]")
+    names, codes = np.unique(labels, return_inverse=True)
+    means = np.stack([values[codes == code].mean(axis=0) for code in range(len(names))])
+    residuals = values - means[codes]
+    covariance = residuals.T @ residuals / len(values)
+    spread = float(np.trace(covariance)) / len(covariance)
+    if not spread > 0:
+        raise InputError("the training features do not vary within any class", mend="give more examples a class")
+    eigenvalues, vectors = np.linalg.eigh(covariance)
+    singular = bool(eigenvalues[0] <= eigenvalues[-1] * len(covariance) * np.finfo(np.float64).eps)
+    if shrinkage is None:
+        shrinkage = _ledoit_wolf(residuals) if singular else 0.0
+    elif singular and shrinkage == 0:
+        raise InputError("the covariance is singular", mend="let shrinkage be above 0, or leave it out")
+    # Shrinking moves the eigenvalues and leaves the directions, so that nothing need be decomposed again.
+    shrunk = (1 - shrinkage) * np.maximum(eigenvalues, 0.0) + shrinkage * spread
+    return Mahalanobis(
+        classes=tuple(str(name) for name in names),
+        means=means,
+        whitening=vectors / np.sqrt(shrunk),
+        shrinkage=float(shrinkage),
+        singular=singular,
+        note=_note(len(values), len(names), len(covariance), shrinkage) if singular else "",
+        n_examples=len(values),
+        n_dimensions=len(covariance),
+    )
+
+
+def score_mahalanobis(
+    features: ArrayLike, train_features: ArrayLike, train_labels: ArrayLike, *, shrinkage: float | None = None
+) -> NDArray[np.float64]:
+    """Squared Mahalanobis distance to the nearest class: min_c (h - mu_c)' S^-1 (h - mu_c).
+
+    `fit_mahalanobis` tells whether the covariance was singular and how far it was shrunk; here that is a warning.
+
+    Args:
+        features: (N, D), of the examples to score.
+        train_features: (N_train, D), in-distribution.
+        train_labels: (N_train,).
+        shrinkage: As for `fit_mahalanobis`.
+
+    Returns:
+        (N,); a higher score is more anomalous.
+
+    Raises:
+        InputError: As for `fit_mahalanobis` and `Mahalanobis.score`.
+
+    Source: Lee et al. 2018.
+    """
+    fitted = fit_mahalanobis(train_features, train_labels, shrinkage=shrinkage)
+    if fitted.singular:
+        warnings.warn(fitted.note, UserWarning, stacklevel=2)
+    return fitted.score(features)
+
+
+def _ledoit_wolf(residuals: NDArray[np.float64]) -> float:
+    from sklearn.covariance import ledoit_wolf_shrinkage
+
+    return max(_LEAST_SHRINKAGE, float(ledoit_wolf_shrinkage(residuals, assume_centered=True)))
+
+
+def _note(n_examples: int, n_classes: int, n_dimensions: int, shrinkage: float) -> str:
+    why = (
+        f"{n_examples} training examples of {n_classes} classes cannot span {n_dimensions} dimensions"
+        if n_examples - n_classes < n_dimensions
+        else "some dimensions are constant or follow from others"
+    )
+    return (
+        f"The shared covariance is singular ({why}); it was shrunk by {shrinkage:.3g} towards a multiple of identity."
+    )

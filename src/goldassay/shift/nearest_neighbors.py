@@ -1,0 +1,136 @@
+"""Distance to the k-th nearest training example."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.errors import InputError
+from goldassay.shift.inputs import as_finite
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+_ROWS_AT_ONCE = 1024
+_COLUMNS_AT_ONCE = 4096
+# Kept beyond k, so that single precision cannot put the k-th one out of sight.
+_SPARE = 32
+
+
+def score_knn(features: ArrayLike, train_features: ArrayLike, k: int = 10) -> NDArray[np.float64]:
+    """Euclidean distance to the k-th nearest in-distribution training feature, all scaled to length 1; exact.
+
+    sqrt(2 - 2 cos) for the k-th largest cosine. A feature of zeros keeps length 0 and lies at distance 1 from all
+    others. A training example scored against its own training set is its own first neighbor.
+
+    Candidates are found by matrix products in single precision, block by block, so that no array of N x N_train
+    exists; their distances are then taken by differences in double precision. Where rounding could have hidden a nearer
+    neighbor (the least candidate kept lies within the error bound of the k-th), the row is searched again in double
+    precision.
+
+    Args:
+        features: (N, D), of the examples to score. Single precision is used as it is, without a copy in double.
+        train_features: (N_train, D), in-distribution.
+        k: Which neighbor, from 1 to N_train.
+
+    Returns:
+        (N,), from 0 to 2; a higher score is more anomalous.
+
+    Raises:
+        InputError: k is below 1 or above N_train, dimensions differ, or a feature is NaN or infinite.
+
+    Source: Sun, Ming, Zhu and Li 2022, "Out-of-Distribution Detection with Deep Nearest Neighbors".
+    """
+    values = _as_features(features, "features")
+    train = _as_features(train_features, "training features")
+    if values.shape[1] != train.shape[1]:
+        raise InputError(
+            f"features have {values.shape[1]} dimensions, training features {train.shape[1]}",
+            mend="give features of the same model",
+        )
+    if not 1 <= k <= len(train):
+        raise InputError(
+            f"k is {k}, and there are {len(train)} training features", mend="choose k from 1 to that number"
+        )
+    scale, train_scale = _scales(values), _scales(train)
+    n_kept = min(len(train), k + _SPARE)
+    squared, sure = _search(values, scale, train, train_scale, k, n_kept, np.float32)
+    again = np.flatnonzero(~sure)
+    if again.size:
+        squared[again], _ = _search(values[again], scale[again], train, train_scale, k, n_kept, np.float64)
+    return np.sqrt(squared)
+
+
+def _search(
+    values: NDArray[Any],
+    scale: NDArray[np.float64],
+    train: NDArray[Any],
+    train_scale: NDArray[np.float64],
+    k: int,
+    n_kept: int,
+    precision: type[np.float32 | np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Squared distance to the k-th nearest, (N,), and whether rounding cannot have hidden a nearer one."""
+    from goldassay.shift.neighbor_kernels import keep_largest, squared_distances
+
+    # With h of length 1 or 0 the squared distance is |a|² - 2 (a.b - |b|²/2): what is compared among training
+    # rows is a.b + (1 - |b|²)/2, the last term in a column of its own, needed only where a row of zeros exists.
+    with_zeros = bool((train_scale == 0).any())
+    columns = _unit(train, train_scale, precision, 0.5 * (train_scale == 0) if with_zeros else None)
+    ones = np.ones(len(values)) if with_zeros else None
+    # Of a product of D terms in rounded unit vectors; u is half the spacing at 1.
+    bound = 1.01 * (columns.shape[1] + 3) * float(np.finfo(precision).eps) / 2
+    squared, sure = np.empty(len(values)), np.ones(len(values), dtype=np.bool_)
+    room = np.empty((_ROWS_AT_ONCE, _COLUMNS_AT_ONCE), dtype=precision)
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        block = slice(start, min(start + _ROWS_AT_ONCE, len(values)))
+        rows = _unit(values[block], scale[block], precision, None if ones is None else ones[block])
+        best = np.full((len(rows), n_kept), -np.inf, dtype=precision)
+        places = np.zeros((len(rows), n_kept), dtype=np.int64)
+        for first in range(0, len(columns), _COLUMNS_AT_ONCE):
+            some = columns[first : first + _COLUMNS_AT_ONCE]
+            products = np.matmul(rows, some.T, out=room.reshape(-1)[: len(rows) * len(some)].reshape(len(rows), -1))
+            keep_largest(products, first, best, places)
+        exact = np.sort(squared_distances(values[block], scale[block], train, train_scale, places), axis=1)
+        squared[block] = exact[:, k - 1]
+        if n_kept < len(train):
+            # No row left out has a true product above the least one kept plus the bound.
+            own = (scale[block] > 0).astype(np.float64)
+            sure[block] = 1.0 + own - 2.0 * (best[:, -1] + bound) >= exact[:, k - 1]
+    return squared, sure
+
+
+def _unit(
+    values: NDArray[Any],
+    scale: NDArray[np.float64],
+    precision: type[np.float32 | np.float64],
+    extra: NDArray[np.float64] | None,
+) -> NDArray[Any]:
+    """Rows of length 1 in a precision, with one more column if there is one; scaled block by block to save memory."""
+    unit = np.empty((len(values), values.shape[1] + (extra is not None)), dtype=precision)
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        block = slice(start, start + _ROWS_AT_ONCE)
+        unit[block, : values.shape[1]] = values[block] * scale[block, np.newaxis]
+    if extra is not None:
+        unit[:, -1] = extra
+    return unit
+
+
+def _scales(values: NDArray[Any]) -> NDArray[np.float64]:
+    """1/length of each row, and 0 for a row of zeros."""
+    largest = np.abs(values).max(axis=1).astype(np.float64)
+    largest[largest < 1e-290] = 0.0
+    safe = np.where(largest > 0, largest, 1.0)
+    lengths = np.empty(len(values))
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        block = slice(start, start + _ROWS_AT_ONCE)
+        lengths[block] = np.sqrt(np.square(values[block] / safe[block, np.newaxis]).sum(axis=1))
+    return np.where(largest > 0, 1.0 / (np.where(lengths > 0, lengths, 1.0) * safe), 0.0)
+
+
+def _as_features(features: ArrayLike, what: str) -> NDArray[Any]:
+    values = np.asarray(features)
+    if values.dtype == np.float32 and values.ndim == 2 and values.size and np.isfinite(values).all():
+        return np.ascontiguousarray(values)
+    return np.ascontiguousarray(as_finite(values, what, ("(N, D)",)))
