@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import xml.etree.ElementTree as ET
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +15,14 @@ import pytest
 from goldassay.errors import InputError
 from goldassay.instability import decompose_by_group, normalized_deviation, summarize_scores, top_covarying_pairs
 from goldassay.report.figures import NARROW, WIDE, draw_figures
+from goldassay.report.figures.png import png_address
 from goldassay.report.sections import outline
 from goldassay.runs import Runs, read_runs, write_runs
 from goldassay.settings import parse_settings
 from goldassay.studies.comparison import compare_runs
 from goldassay.studies.instability import report_instability
 from goldassay.studies.instability.examples import largest_covariance
+from goldassay.studies.instability.maps import MOST_EXAMPLES, measure_map
 from goldassay.studies.instability.sentences import plural
 from goldassay.studies.run_sets import RunChoice, parse_gold, told_apart
 from tests.cli.run_files import write_checkpoints
@@ -122,7 +126,7 @@ def test_pictures_hold_their_marks(report: Report) -> None:
     pictures = draw_figures(report.to_dict())
     assert {
         "instability_runs", "instability_scores", "instability_decomposition", "instability_groups",
-        "instability_trajectories", "instability_correlations", "instability_examples",
+        "instability_trajectories", "instability_correlations", "instability_examples", "instability_map",
     } == pictures.keys()  # fmt: skip
     for name, picture in pictures.items():
         for source, width in ((picture.wide, WIDE), (picture.narrow, NARROW)):
@@ -137,6 +141,45 @@ def test_pictures_hold_their_marks(report: Report) -> None:
     ]
     assert len(titles) == 20
     assert titles[0].startswith("bert on probe, run 1: ")
+
+
+def test_the_map_holds_correlations_group_by_group(report: Report, folder: Path) -> None:
+    first, second = found(report)["maps"]
+    spread = {row["name"]: row["sd"] for row in found(report)["results"]}
+    assert spread[first["name"]] >= spread[second["name"]] >= sorted(spread.values())[-2]
+    values = np.frombuffer(base64.b64decode(first["values"]), np.int8)
+    size = len(first["example_ids"])
+    matrix = values.reshape(size, size)
+    assert (matrix == matrix.T).all()
+    assert (matrix.diagonal() == 100).all()
+    assert sum(group["n_examples"] for group in first["groups"]) == size == first["n_varying"]
+    runs = read_runs(folder, model=first["model"], dataset=first["dataset"])
+    rows = [runs.example_ids.tolist().index(name) for name in first["example_ids"]]
+    assert runs.groups["template"][rows].tolist() == sorted(runs.groups["template"][rows].tolist())
+    one, other = runs.scores[:, :, rows[0]], runs.scores[:, :, rows[1]]
+    phi = [np.corrcoef(a, b)[0, 1] for a, b in zip(one, other, strict=True) if np.ptp(a) > 0 and np.ptp(b) > 0]
+    assert matrix[0, 1] == (round(100 * np.mean(phi)) if phi else -128)
+
+
+def test_the_map_draws_examples_by_its_seed() -> None:
+    scores = np.random.default_rng(0).integers(0, 2, (6, 900)).astype(float)
+    runs = Runs.from_arrays(scores=scores)
+    one, same, other = (measure_map(runs, seed) for seed in (0, 0, 1))
+    assert one is not None
+    assert other is not None
+    assert one == same
+    assert one["example_ids"] != other["example_ids"]
+    assert len(one["example_ids"]) == MOST_EXAMPLES
+    assert measure_map(Runs.from_arrays(scores=scores[:4]), 0) is None
+    assert measure_map(Runs.from_arrays(scores=np.ones((6, 5))), 0) is None
+
+
+def test_pixels_survive_as_png() -> None:
+    rows = [bytes([255, 0, 0, 255, 0, 255, 0, 128]), bytes([0, 0, 255, 0, 9, 8, 7, 6])]
+    content = base64.b64decode(png_address(rows).removeprefix("data:image/png;base64,"))
+    assert content.startswith(b"\x89PNG")
+    start = content.index(b"IDAT") + 4
+    assert zlib.decompress(content[start:]) == b"\0" + rows[0] + b"\0" + rows[1]
 
 
 def test_constant_runs_are_undefined_with_a_reason(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from goldassay.report.figures import (
     instability_decomposition,
     instability_examples,
     instability_groups,
+    instability_map,
     instability_runs,
     instability_scores,
     instability_trajectories,
@@ -46,6 +47,7 @@ _DRAWERS = (
     instability_trajectories,
     instability_correlations,
     instability_examples,
+    instability_map,
 )
 
 

@@ -125,6 +125,11 @@ class Canvas:
             shape += f' fill-opacity="{opacity:.2f}"'
         self._add(f'rect class="{_classes(css, title)}" {shape}', "rect", title)
 
+    def image(self, x: float, y: float, width: float, height: float, address: str) -> None:
+        """A picture of pixels, whose address holds it, stretched without blur."""
+        place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+        self._parts.append(f'<image class="pixels" {place} preserveAspectRatio="none" href="{escape(address)}"/>')
+
     def text(self, x: float, y: float, text: str, css: str = "", anchor: str = "start") -> None:
         """A text whose baseline starts, is centered or ends at a point."""
         place = "" if anchor == "start" else f' text-anchor="{anchor}"'

@@ -33,6 +33,7 @@ def section(document: Mapping[str, Any]) -> Section | None:
         notes=tuple(notes),
         parts=(
             Part("instability_examples", _stability(found)),
+            Part("instability_map", _maps(records(mapping(document, "instability").get("maps"))), folded=True),
             # The least stable set of runs is shown, the others are to be opened.
             *(Part(None, _least_stable(row), folded=row is not shown[0]) for row in shown),
             *(Part(None, _pairs(row), folded=row is not shown[0]) for row in shown),
@@ -59,6 +60,22 @@ def _stability(found: list[Mapping[str, Any]]) -> Table:
     columns = ["runs of", "examples", "always right", "always wrong", "depend on the run", "share"]
     columns += ["changes in training"] if flips else []
     return Table("How many examples depend on the run", tuple(columns), tuple(rows), "examples")
+
+
+def _maps(found: list[Mapping[str, Any]]) -> Table:
+    rows = [
+        (
+            data(row_name(each)),
+            data(group.get("group")),
+            whole_cell(group.get("n_examples")),
+            decimal_cell(group.get("within")),
+            decimal_cell(group.get("with_others")),
+        )
+        for each in found
+        for group in records(each.get("groups"))
+    ]
+    columns = ("runs of", "group", "examples drawn", "mean correlation with each other", "with the rest")
+    return Table("Correlation within groups and with the rest", columns, tuple(rows))
 
 
 def _least_stable(found: Mapping[str, Any]) -> Table:

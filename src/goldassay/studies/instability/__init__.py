@@ -21,6 +21,7 @@ from goldassay.studies.audit.instability import MOST_GROUPS, measure_groups, mea
 from goldassay.studies.audit.verdicts import judge_instability
 from goldassay.studies.instability.deviations import check_reference, measure_deviations
 from goldassay.studies.instability.examples import measure_examples
+from goldassay.studies.instability.maps import measure_map
 from goldassay.studies.instability.sentences import say
 from goldassay.studies.instability.texts import group_names, known_groups, read_texts
 from goldassay.studies.instability.training import measure_correlations, measure_trajectories, trajectory_table
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from goldassay.runs import Runs
 
 __all__ = ["report_instability"]
+
+# A map takes a screen of the page.
+MOST_MAPS = 2
 
 _NAMES = ("model", "dataset", "condition")
 
@@ -57,7 +61,7 @@ def report_instability(
         reference: The dataset whose spread the others' are held against.
         groups: Group columns to take the variance apart by; by default all that the runs have.
         choice: Which runs to take, how to read them, and where the right labels are.
-        seed: Recorded in the report; nothing here draws at random.
+        seed: Of the examples drawn for the map of correlations; by default that of the settings.
         settings: Hold the limits from which the verdict follows.
         quiet: Show no progress.
 
@@ -78,7 +82,7 @@ def report_instability(
         sets = [_with_groups(runs, groups, texts[runs.dataset]) for runs in sets]
         _check_groups(sets, groups, texts)
     with steps.step("measuring instability") as progress:
-        section, tables = _measure(sets, reference, texts, progress)
+        section, tables = _measure(sets, reference, texts, settings.seed, progress)
     measurable = [
         dataclasses.replace(spread_of(row), name=row["name"]) for row in section["results"] if row["n_runs"] > 1
     ]
@@ -148,7 +152,7 @@ def _check_groups(sets: Sequence[Runs], wanted: Sequence[str] | None, texts: Map
 
 
 def _measure(
-    sets: Sequence[Runs], reference: str | None, texts: Mapping[str, Dataset | None], progress: Progress
+    sets: Sequence[Runs], reference: str | None, texts: Mapping[str, Dataset | None], seed: int, progress: Progress
 ) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
     """The section of the report, and its tables."""
     results: list[dict[str, Any]] = []
@@ -171,10 +175,12 @@ def _measure(
         sentences.append((result.get("sd") or -math.inf, said))
     sentences.sort(key=lambda item: -item[0])
     names = short_names(sets)
+    maps = _maps(sets, results, seed)
     moves = measure_trajectories(sets)
     correlations = measure_correlations(sets)
     deviations = measure_deviations(finals, reference)
-    for row in [*results, *groups, *(entry for entry, *_ in measured), *moves, *((deviations or {}).get("rows", []))]:
+    entries = [entry for entry, *_ in measured]
+    for row in [*results, *groups, *entries, *moves, *maps, *((deviations or {}).get("rows", []))]:
         row["name"] = names[tuple(row[key] for key in _NAMES)]
     section = {
         "source": "runs",
@@ -185,7 +191,8 @@ def _measure(
         "deviations": deviations,
         "trajectories": moves,
         "correlations": correlations,
-        "examples": [entry for entry, *_ in measured],
+        "examples": entries,
+        "maps": maps,
     }
     tables = {
         "instability": pl.DataFrame(results, infer_schema_length=None),
@@ -197,6 +204,14 @@ def _measure(
         "covarying_pairs": pl.concat([pairs for *_, pairs in measured], how="diagonal_relaxed"),
     }
     return section, {name: table for name, table in tables.items() if table.height}
+
+
+def _maps(sets: Sequence[Runs], results: Sequence[Mapping[str, Any]], seed: int) -> list[dict[str, Any]]:
+    """Maps of the least stable sets of runs."""
+    spread = [result.get("sd") or -math.inf for result in results]
+    order = sorted(range(len(sets)), key=lambda i: -spread[i])
+    found = (measure_map(sets[i], seed) for i in order[:MOST_MAPS] if sets[i].n_runs > 1)
+    return [each for each in found if each is not None]
 
 
 def _group_table(groups: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
