@@ -72,24 +72,27 @@ def mine_patterns(
     if n_dropped:
         sentences = [sentence for sentence, code in zip(sentences, codes, strict=True) if code >= 0]
         codes = codes[codes >= 0]
+    threads = n_threads or _cores()
     corpus = tokenize(sentences, tokenizer)
-    mined, largest = count_patterns(
-        corpus, codes, len(names), max_tokens, max_gap, min_count, n_threads, progress=progress
-    )
+    vocabulary, tokenizer_used = corpus.vocabulary, corpus.tokenizer
+    index = _index(corpus, codes, len(names), min_count, threads)
+    # The index holds all that is counted; the memory of the tokens goes to the counting.
+    del corpus
+    mined = _count_indexed(index, max_tokens, max_gap, min_count, threads, progress)
     if not mined.counts.size:
-        warnings.warn(_nothing_found(min_count, largest), UserWarning, stacklevel=2)
+        warnings.warn(_nothing_found(min_count, index.largest), UserWarning, stacklevel=2)
     label_counts = np.bincount(codes, minlength=len(names))
     settings = {
         "max_tokens": max_tokens,
         "max_gap": max_gap,
         "min_count": min_count,
-        "tokenizer": corpus.tokenizer,
-        "n_sentences": len(corpus),
+        "tokenizer": tokenizer_used,
+        "n_sentences": int(codes.size),
         "n_dropped": n_dropped,
         "label_counts": label_counts.tolist(),
         "n_mined": int(mined.counts.shape[0]),
     }
-    return build_table(corpus.vocabulary, mined.tokens, mined.gaps, mined.counts, names, settings, tokenizer)
+    return build_table(vocabulary, mined.tokens, mined.gaps, mined.counts, names, settings, tokenizer)
 
 
 @dataclass(frozen=True)
@@ -117,24 +120,26 @@ def count_patterns(
     Returns:
         The patterns with at least `min_count` sentences, in no particular order, and the largest count of any.
     """
-    from goldassay.artifacts.mining_kernels import count_longer, count_pairs, count_tokens
-
-    support, occurrences = count_tokens(corpus.ids, corpus.offsets, len(corpus.vocabulary))
-    frequent = np.flatnonzero(support >= min_count)
-    # The most frequent first, so that the busiest records lie together.
-    frequent = frequent[np.argsort(-occurrences[frequent], kind="stable")]
-    largest = int(support.max(initial=0))
-    if not frequent.size:
-        return _collected([], max_tokens, n_labels), largest
     threads = n_threads or _cores()
-    index = _index(corpus, labels, n_labels, frequent, occurrences, threads)
-    singles = np.zeros((frequent.size, n_labels), np.int32)
-    found = [(np.arange(frequent.size, dtype=np.int32)[:, None], np.empty((frequent.size, 0), np.int8), singles)]
+    index = _index(corpus, labels, n_labels, min_count, threads)
+    return _count_indexed(index, max_tokens, max_gap, min_count, threads, progress), index.largest
+
+
+def _count_indexed(
+    index: _Index, max_tokens: int, max_gap: int, min_count: int, n_threads: int, progress: Progress
+) -> MinedPatterns:
+    from goldassay.artifacts.mining_kernels import count_longer, count_pairs
+
+    n_labels, n_frequent = index.n_labels, index.frequent.size
+    if not n_frequent:
+        return _collected([], max_tokens, n_labels)
+    singles = np.zeros((n_frequent, n_labels), np.int32)
+    found = [(np.arange(n_frequent, dtype=np.int32)[:, None], np.empty((n_frequent, 0), np.int8), singles)]
     n_distances = max_gap + 1 if max_tokens > 1 else 0
-    shared = (*index.arrays, n_labels, n_distances, min_count)
-    bounds = _balanced(index.starts, threads * _TASKS_PER_THREAD)
+    shared = (index.words, index.places, index.starts, index.label_bits, n_labels, n_distances, min_count)
+    bounds = _balanced(index.starts, n_threads * _TASKS_PER_THREAD)
     n_stages = 1 + (max_tokens > 2)
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(n_threads) as pool:
 
         def counted(stage: int, count: Callable[[tuple[int, int]], Any]) -> list[Any]:
             parts = []
@@ -148,39 +153,35 @@ def count_patterns(
             found += [part[:3] for part in pairs]
         if max_tokens > 2:
             tokens, gaps, _, sizes = (np.concatenate(column) for column in zip(*pairs, strict=True))
-            pair_starts = np.searchsorted(tokens[:, 0], np.arange(frequent.size + 1))
+            pair_starts = np.searchsorted(tokens[:, 0], np.arange(n_frequent + 1))
             found += counted(
                 1, lambda bound: count_longer(*bound, *shared, max_tokens, pair_starts, tokens, gaps, sizes)
             )
     mined = _collected(found, max_tokens, n_labels)
-    names = np.append(frequent, -1).astype(np.int32)
-    return MinedPatterns(names[mined.tokens], mined.gaps, mined.counts), largest
+    names = np.append(index.frequent, -1).astype(np.int32)
+    return MinedPatterns(names[mined.tokens], mined.gaps, mined.counts)
 
 
 @dataclass(frozen=True)
 class _Index:
-    """Where each frequent token is; see `mining_kernels`."""
+    """Where each frequent token is; see `mining_kernels`. `largest` is the largest count of any token."""
 
     words: NDArray[np.int32]
     places: NDArray[Any]
     starts: NDArray[np.int64]
     label_bits: int
+    n_labels: int
+    frequent: NDArray[np.int64]
+    largest: int
 
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        return self.words, self.places, self.starts, self.label_bits
 
+def _index(corpus: TokenizedCorpus, labels: NDArray[np.int64], n_labels: int, min_count: int, n_threads: int) -> _Index:
+    from goldassay.artifacts.mining_kernels import END, RARE, beginnings, count_tokens, gather, tally
 
-def _index(
-    corpus: TokenizedCorpus,
-    labels: NDArray[np.int64],
-    n_labels: int,
-    frequent: NDArray[np.int64],
-    occurrences: NDArray[np.int64],
-    n_threads: int,
-) -> _Index:
-    from goldassay.artifacts.mining_kernels import END, RARE, beginnings, gather, tally
-
+    support, occurrences = count_tokens(corpus.ids, corpus.offsets, len(corpus.vocabulary))
+    frequent = np.flatnonzero(support >= min_count)
+    # The most frequent first, so that the busiest records lie together.
+    frequent = frequent[np.argsort(-occurrences[frequent], kind="stable")]
     if frequent.size >= END:
         raise InputError(f"{frequent.size} tokens are frequent enough, too many", mend="raise min_count")
     rank = np.full(len(corpus.vocabulary), RARE, np.int32)
@@ -203,7 +204,7 @@ def _index(
             lambda edge, goal: gather(*edge, goal, *sentences, labels, label_bits, words, places), edges, goals
         )
         list(filling)
-    return _Index(words, places, starts, label_bits)
+    return _Index(words, places, starts, label_bits, n_labels, frequent, int(support.max(initial=0)))
 
 
 def _balanced(starts: NDArray[np.int64], n_tasks: int) -> list[tuple[int, int]]:
