@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.errors import InputError
+from goldassay.shift import aupr, auroc, false_alarm_rate, measure_detection
+from goldassay.shift.detection import _sides
+from goldassay.shift.detection_draws import _block_shares, draw_metrics
+from goldassay.shift.detection_kernels import BLOCK, count_in_order, draw_counts, measure_weighted
+from goldassay.shift.false_alarms import RULES, positives_needed
+from goldassay.shift.ranking import rank
+from tests.shift.test_false_alarms import few_values
+
+
+def normal_sides(n_in: int = 400, n_out: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=n_in), rng.normal(1, 1, n_out)
+
+
+def test_holds_every_measure() -> None:
+    inside, outside = normal_sides()
+    found = measure_detection(inside, outside, n_draws=50)
+    assert found.auroc == auroc(inside, outside)
+    assert found.aupr_out == pytest.approx(aupr(inside, outside))
+    assert found.aupr_in == pytest.approx(aupr(inside, outside, "in"))
+    assert found.false_alarm_rate == false_alarm_rate(inside, outside)
+    assert found.fpr_id_positive == false_alarm_rate(-outside, -inside)
+    assert found.false_alarm_rate == (inside >= found.threshold).mean()
+    assert found.achieved_recall == (outside >= found.threshold).mean() >= 0.95
+    assert (found.aupr_out_chance, found.aupr_in_chance) == pytest.approx((3 / 7, 4 / 7))
+    assert "One run" in found.caveats[0]
+    assert json.dumps(found.to_dict())
+    for row in found.to_frame().iter_rows(named=True):
+        assert row["low"] <= row["value"] <= row["high"]
+        assert np.isnan(row["sd"])
+
+
+@given(few_values, few_values, st.sampled_from(RULES), st.sampled_from([0.5, 0.9, 0.95, 1.0]), st.integers(0, 9))
+def test_a_draw_measures_what_its_examples_would(inside, outside, rule, recall, seed) -> None:
+    rng = np.random.default_rng(seed)
+    drawn = {}
+    cumulative = {}
+    ranking = rank(np.array(outside), np.array(inside))
+    for side, values, order in (
+        ("out", outside, ranking.positive_order),
+        ("in", inside, ranking.negative_order),
+    ):
+        counts = np.bincount(rng.integers(0, len(values), len(values)), minlength=len(values)).astype(np.uint16)
+        drawn[side] = np.repeat(values, counts)
+        cumulative[side] = np.empty(len(values) + 1, np.int32)
+        count_in_order(counts, order.astype(np.int32), cumulative[side])
+    parts = (part.astype(np.int32) for part in (ranking.starts, ranking.above, ranking.reached))
+    needed = positives_needed(recall, len(outside))
+    area, precision, alarms = measure_weighted(
+        cumulative["out"], cumulative["in"], *parts, needed, recall, RULES.index(rule)
+    )
+    assert area == pytest.approx(auroc(drawn["in"], drawn["out"]))
+    assert precision == pytest.approx(aupr(drawn["in"], drawn["out"]))
+    assert alarms == pytest.approx(false_alarm_rate(drawn["in"], drawn["out"], recall, rule), abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 3, 255, 256, 257, 700])
+def test_draws_are_multinomial(n: int) -> None:
+    rng = np.random.default_rng(0)
+    shares = _block_shares(n, BLOCK)
+    assert shares.sum() == pytest.approx(1)
+    n_draws = 3000
+    total, squares = np.zeros(n), np.zeros(n)
+    counts = np.empty(n, np.uint16)
+    for _ in range(n_draws):
+        draw_counts(rng.multinomial(n, shares), np.uint64(rng.integers(0, 2**63)), counts)
+        assert counts.sum() == n
+        total += counts
+        squares += counts.astype(float) ** 2
+    spread = np.sqrt((1 - 1 / n) / n_draws)
+    assert np.abs(total / n_draws - 1).max() <= 5 * spread + 1e-12
+    assert np.mean(squares / n_draws - (total / n_draws) ** 2) == pytest.approx(1 - 1 / n, abs=0.05)
+
+
+def test_interval_agrees_with_plain_resampling() -> None:
+    inside, outside = normal_sides()
+    rng = np.random.default_rng(5)
+    plain = np.array(
+        [
+            (auroc(a, b), aupr(a, b), aupr(a, b, "in"), false_alarm_rate(a, b), false_alarm_rate(-b, -a))
+            for a, b in ((rng.choice(inside, 400), rng.choice(outside, 300)) for _ in range(1500))
+        ]
+    )
+    sides = _sides(inside, outside)
+    own = draw_metrics(sides.by_out, sides.by_in, 0.95, "at_least", n_draws=1500, seed=0)[:, 0]
+    assert own.mean(axis=0) == pytest.approx(plain.mean(axis=0), abs=0.005)
+    assert own.std(axis=0) == pytest.approx(plain.std(axis=0), rel=0.1)
+
+
+def test_several_runs() -> None:
+    rng = np.random.default_rng(0)
+    shift = rng.normal(1, 0.3, (5, 1))
+    inside, outside = rng.normal(size=(5, 300)), rng.normal(size=(5, 200)) + shift
+    found = measure_detection(inside, outside, n_draws=300)
+    by_run = [auroc(a, b) for a, b in zip(inside, outside, strict=True)]
+    assert found.auroc == pytest.approx(np.mean(by_run))
+    assert found.sd["auroc"] == pytest.approx(np.std(by_run, ddof=1))
+    assert found.n_runs == 5
+    assert len(found.operating_points) == 5
+    assert np.isnan(found.threshold)
+    one = measure_detection(inside[0], outside[0], n_draws=300)
+    assert one.interval_method == "bootstrap over examples"
+    assert found.interval_method == "bootstrap over examples and runs"
+    interval, mean_of_examples = found.intervals["auroc"], one.intervals["auroc"]
+    assert interval.low < found.auroc < interval.high
+    assert interval.high - interval.low > (mean_of_examples.high - mean_of_examples.low) / 2
+
+
+def test_equal_runs_are_drawn_on_the_same_examples() -> None:
+    inside, outside = normal_sides(200, 150)
+    order = np.random.default_rng(1).permutation(200)
+    one = measure_detection(np.stack([inside[order]] * 2), np.stack([outside] * 2), n_draws=200)
+    sides = _sides(np.stack([inside[order]] * 2), np.stack([outside] * 2))
+    draws = draw_metrics(sides.by_out, sides.by_in, 0.95, "closest", n_draws=20, seed=0)
+    assert np.array_equal(draws[:, 0], draws[:, 1])
+    assert one.sd["auroc"] == 0
+
+
+def test_fixed_by_its_seed() -> None:
+    inside, outside = normal_sides()
+    first, same, other = (measure_detection(inside, outside, n_draws=40, seed=seed) for seed in (1, 1, 2))
+    assert first.to_dict() == same.to_dict()
+    assert first.intervals != other.intervals
+
+
+def test_ties_are_counted_and_said() -> None:
+    found = measure_detection([0, 0, 1, 2], [2, 3, 4, 5], n_draws=10)
+    assert found.tied_share == 0.5
+    assert any("50 % of the scores are tied" in caveat for caveat in found.caveats)
+    apart = measure_detection([0, 1], [2, 3], n_draws=10)
+    assert (apart.auroc, apart.tied_share) == (1, 0)
+    assert any("same AUROC" in caveat for caveat in apart.caveats)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "problem"),
+    [
+        (([1], []), {}, "no scores"),
+        (([1], [np.nan]), {}, "not finite"),
+        (([1], [1], 2.0), {}, "recall is 2.0"),
+        (([[1], [2]], [[1]]), {}, "are of 2 runs, out-of-distribution scores of 1"),
+        (([1], [1]), {"level": 1.0}, "level is 1.0"),
+        (([1], [1]), {"n_draws": 0}, "number of draws is 0"),
+    ],
+)
+def test_bad_input(arguments, settings, problem) -> None:
+    with pytest.raises(InputError, match=problem):
+        measure_detection(*arguments, **settings)
