@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from goldassay.errors import InputError
 from goldassay.instability import decompose_by_group, normalized_deviation, summarize_scores, top_covarying_pairs
+from goldassay.report import Report
 from goldassay.report.figures import NARROW, WIDE, draw_figures
 from goldassay.report.figures.png import png_address
 from goldassay.report.sections import outline
@@ -26,11 +29,10 @@ from goldassay.studies.instability.maps import MOST_EXAMPLES, measure_map
 from goldassay.studies.instability.sentences import plural
 from goldassay.studies.run_sets import RunChoice, parse_gold, told_apart
 from tests.cli.run_files import write_checkpoints
+from tests.report.test_report import every_form, paths_of, replaced
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from goldassay.report import Report
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -120,6 +122,15 @@ def test_page_markdown_and_summary_answer_one_question(report: Report) -> None:
     assert len(lines) <= 15
     assert any("independent ones" in line for line in lines)
     assert report.to_html() == page
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_is_missing_no_form_fails(report: Report, data: st.DataObject) -> None:
+    document = report.to_dict()
+    path = data.draw(st.sampled_from([path for path in paths_of(document) if path[0] == "instability"]))
+    value = data.draw(st.sampled_from([None, float("nan"), {}, [], 0, "x"]))
+    every_form(Report(replaced(document, path, value)))
 
 
 def test_pictures_hold_their_marks(report: Report) -> None:

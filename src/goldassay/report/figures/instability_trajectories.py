@@ -67,10 +67,14 @@ def _panel(
     digits = 0 if scale.high - scale.low > 4 else 1 if scale.high - scale.low > 0.4 else 2
     horizontal_grid(canvas, scale, left, right, lambda value: decimal(value, digits), 4)
     places = _places(steps, left + 4, right - 4)
-    banded = [(px, step) for px, step in zip(places, steps, strict=True) if number(step.get("low")) is not None]
+    banded = [
+        (px, low, high)
+        for px, step in zip(places, steps, strict=True)
+        if (low := number(step.get("low"))) is not None and (high := number(step.get("high"))) is not None
+    ]
     if banded:
-        upper = [f"{px:.1f} {scale(100 * step['high']):.1f}" for px, step in banded]
-        lower = [f"{px:.1f} {scale(100 * step['low']):.1f}" for px, step in reversed(banded)]
+        upper = [f"{px:.1f} {scale(100 * high):.1f}" for px, _, high in banded]
+        lower = [f"{px:.1f} {scale(100 * low):.1f}" for px, low, _ in reversed(banded)]
         canvas.path(f"M{'L'.join(upper + lower)}z", "wash")
     for key, css in (("run", "l1 thin"), ("mean", "l0 curve")):
         line = [(px, v) for px, step in zip(places, steps, strict=True) if (v := number(step.get(key))) is not None]
@@ -79,7 +83,7 @@ def _panel(
     for at, (px, step) in enumerate(zip(places, steps, strict=True)):
         if at % every and at + 1 < len(steps):
             continue
-        band = "" if number(step.get("low")) is None else f", band {_p(step['low'])} to {_p(step['high'])}"
+        band = "" if number(step.get("low")) is None else f", band {_p(step['low'])} to {_p(step.get('high'))}"
         title = f"{name}, checkpoint {step.get('t')}: mean {_p(step['mean'])}{band}, seed {seed} {_p(step.get('run'))}"
         canvas.path(marker(0, px, scale(100 * step["mean"]), 3.2), "f0 halo", title)
     canvas.text(left, bottom + 17, str(steps[0].get("t")), "quiet small")

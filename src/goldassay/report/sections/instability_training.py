@@ -63,6 +63,12 @@ def _moves(moves: list[Mapping[str, Any]]) -> Table:
     return Table("How far the score moves, in accuracy points", columns, tuple(rows), "trajectories")
 
 
+def _at(matrix: Any, i: int, j: int) -> Any:
+    """A value of a matrix, or None where it does not reach so far."""
+    row = matrix[i] if isinstance(matrix, (list, tuple)) and i < len(matrix) else None
+    return row[j] if isinstance(row, (list, tuple)) and j < len(row) else None
+
+
 def _correlations(correlations: list[Mapping[str, Any]]) -> Table:
     rows = []
     for each in correlations:
@@ -73,8 +79,8 @@ def _correlations(correlations: list[Mapping[str, Any]]) -> Table:
                     data(_where(each)),
                     data(one),
                     data(other),
-                    decimal_cell(each["values"][i][j]),
-                    whole_cell(each["n_runs_used"][i][j]),
+                    decimal_cell(_at(each.get("values"), i, j)),
+                    whole_cell(_at(each.get("n_runs_used"), i, j)),
                 )
                 for j, other in enumerate(names)
                 if j > i
