@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def silent(done: int, total: int) -> None:
 
 
 class Steps:
-    """The named steps of a job: shows a bar for each, and keeps the seconds each took.
+    """The named steps of a job: shows a bar for each, and keeps when it began and the seconds each took.
 
     Args:
         quiet: Show nothing. Seconds are kept all the same.
@@ -31,6 +32,7 @@ class Steps:
 
     def __init__(self, quiet: bool = True) -> None:
         self.quiet = quiet
+        self.started = datetime.now(UTC)
         self.seconds: dict[str, float] = {}
 
     @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +11,14 @@ from goldassay.data.facts import describe
 from goldassay.files import output_error
 from goldassay.progress import Steps
 from goldassay.report import Report
-from goldassay.results import to_plain
 from goldassay.settings import Settings
 from goldassay.studies.audit.artifacts import audit_artifacts
-from goldassay.studies.audit.environment import describe_environment
 from goldassay.studies.audit.examples import example_table
 from goldassay.studies.audit.inputs import describe_input, describe_runs, load_inputs
 from goldassay.studies.audit.instability import audit_instability, read_given_runs
 from goldassay.studies.audit.leakage import audit_leakage, train_and_store
 from goldassay.studies.audit.verdicts import not_measurable
-from goldassay.version import __version__
+from goldassay.studies.report_frame import frame_findings
 
 if TYPE_CHECKING:
     import os
@@ -68,7 +65,6 @@ def audit(
     Raises:
         InputError: The data cannot be read or audited; the message says where and how to mend it.
     """
-    started = datetime.now(UTC)
     settings = settings or Settings()
     if seed is not None:
         settings = settings.model_copy(update={"seed": seed})
@@ -99,11 +95,7 @@ def audit(
     shift = not_measurable(
         SHIFT_REASON, "Evaluate the same runs on data from elsewhere before claiming that the score generalizes."
     )
-    document = {
-        "schema": "goldassay.report",
-        "schema_version": 1,
-        "goldassay_version": __version__,
-        "title": f"Audit of {training.name}, evaluated on {evaluation.name}",
+    findings = {
         "verdicts": {
             "artifacts": artifacts.verdict.to_dict(),
             "leakage": leakage.verdict.to_dict(),
@@ -127,12 +119,6 @@ def audit(
         "instability": instability.section,
         "shift": {"reason": SHIFT_REASON},
         "settings": settings.model_dump(mode="json"),
-        "environment": describe_environment(),
-        "timing": {
-            "started": started.isoformat(timespec="seconds"),
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "seconds": {name: round(seconds, 3) for name, seconds in steps.seconds.items()},
-        },
     }
     tables = {
         **artifacts.tables,
@@ -140,7 +126,8 @@ def audit(
         **instability.tables,
         "examples": example_table(evaluation, artifacts.classes, probes),
     }
-    return Report(document=to_plain(document), tables=tables)
+    title = f"Audit of {training.name}, evaluated on {evaluation.name}"
+    return Report(document=frame_findings(title, findings, steps), tables=tables)
 
 
 def _as_list(runs: Any) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,7 @@ import polars as pl
 from goldassay.errors import InputError
 from goldassay.progress import Steps
 from goldassay.report import Report
-from goldassay.results import to_plain
 from goldassay.settings import Settings
-from goldassay.studies.audit.environment import describe_environment
 from goldassay.studies.audit.inputs import describe_runs
 from goldassay.studies.audit.instability import MOST_GROUPS, measure_groups, measure_spread, spread_of
 from goldassay.studies.audit.verdicts import judge_instability
@@ -25,8 +22,8 @@ from goldassay.studies.instability.maps import measure_map
 from goldassay.studies.instability.sentences import say
 from goldassay.studies.instability.texts import group_names, known_groups, read_texts
 from goldassay.studies.instability.training import measure_correlations, measure_trajectories, trajectory_table
+from goldassay.studies.report_frame import frame_findings
 from goldassay.studies.run_sets import RunChoice, read_run_sets, short_names, told_apart
-from goldassay.version import __version__
 
 if TYPE_CHECKING:
     import os
@@ -68,7 +65,6 @@ def report_instability(
     Raises:
         InputError: The runs cannot be read, no model has two runs, or the reference or a group column is not there.
     """
-    started = datetime.now(UTC)
     settings = settings or Settings()
     if seed is not None:
         settings = settings.model_copy(update={"seed": seed})
@@ -86,11 +82,7 @@ def report_instability(
     measurable = [
         dataclasses.replace(spread_of(row), name=row["name"]) for row in section["results"] if row["n_runs"] > 1
     ]
-    document = {
-        "schema": "goldassay.report",
-        "schema_version": 1,
-        "goldassay_version": __version__,
-        "title": _title(sets),
+    findings = {
         "questions": ["instability"],
         "verdicts": {"instability": judge_instability(measurable, settings.verdicts.instability).to_dict()},
         "inputs": [*map(describe_runs, paths), *({**describe_runs(path), "role": "gold"} for path in _gold(choice))],
@@ -102,14 +94,8 @@ def report_instability(
             "reading": _reading(choice),
             "verdicts": settings.verdicts.instability.model_dump(mode="json"),
         },
-        "environment": describe_environment(),
-        "timing": {
-            "started": started.isoformat(timespec="seconds"),
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "seconds": {name: round(seconds, 3) for name, seconds in steps.seconds.items()},
-        },
     }
-    return Report(document=to_plain(document), tables=tables)
+    return Report(document=frame_findings(_title(sets), findings, steps), tables=tables)
 
 
 def _reading(choice: RunChoice) -> dict[str, Any]:
