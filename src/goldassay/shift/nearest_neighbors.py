@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +74,8 @@ def _search(
     precision: type[np.float32 | np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Squared distance to the k-th nearest, (N,), and whether rounding cannot have hidden a nearer one."""
+    from threadpoolctl import threadpool_limits
+
     from goldassay.shift.neighbor_kernels import keep_largest, squared_distances
 
     # With h of length 1 or 0 the squared distance is |a|² - 2 (a.b - |b|²/2): what is compared among training
@@ -82,22 +86,26 @@ def _search(
     # Of a product of D terms in rounded unit vectors; u is half the spacing at 1.
     bound = 1.01 * (columns.shape[1] + 3) * float(np.finfo(precision).eps) / 2
     squared, sure = np.empty(len(values)), np.ones(len(values), dtype=np.bool_)
-    room = np.empty((_ROWS_AT_ONCE, _COLUMNS_AT_ONCE), dtype=precision)
-    for start in range(0, len(values), _ROWS_AT_ONCE):
-        block = slice(start, min(start + _ROWS_AT_ONCE, len(values)))
+
+    def work(start: int) -> None:
+        block = slice(start, min(start + n_rows, len(values)))
         rows = _unit(values[block], scale[block], precision, None if ones is None else ones[block])
         best = np.full((len(rows), n_kept), -np.inf, dtype=precision)
         places = np.zeros((len(rows), n_kept), dtype=np.int64)
         for first in range(0, len(columns), _COLUMNS_AT_ONCE):
-            some = columns[first : first + _COLUMNS_AT_ONCE]
-            products = np.matmul(rows, some.T, out=room.reshape(-1)[: len(rows) * len(some)].reshape(len(rows), -1))
-            keep_largest(products, first, best, places)
+            keep_largest(rows @ columns[first : first + _COLUMNS_AT_ONCE].T, first, best, places)
         exact = np.sort(squared_distances(values[block], scale[block], train, train_scale, places), axis=1)
         squared[block] = exact[:, k - 1]
         if n_kept < len(train):
             # No row left out has a true product above the least one kept plus the bound.
             own = (scale[block] > 0).astype(np.float64)
             sure[block] = 1.0 + own - 2.0 * (best[:, -1] + bound) >= exact[:, k - 1]
+
+    # Every core takes rows of its own through all three steps, so that none waits while another selects.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_rows = min(_ROWS_AT_ONCE, -(-len(values) // cores))
+    with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
+        list(pool.map(work, range(0, len(values), n_rows)))
     return squared, sure
 
 
