@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ def as_finite(values: ArrayLike, what: str, axes: tuple[str, ...]) -> NDArray[np
     Args:
         values: The array.
         what: What it holds, in the plural, for the message: "scores of the in-distribution examples".
-        axes: Allowed shapes, such as ("(N,)", "(R, N)"); how many axes each has is read from its commas.
+        axes: Allowed shapes, such as ("(N,)", "(R, N)").
 
     Raises:
         InputError: They are not numbers, have other axes, are empty, or one is NaN or infinite.
@@ -27,7 +28,7 @@ def as_finite(values: ArrayLike, what: str, axes: tuple[str, ...]) -> NDArray[np
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"the {what} are not an array of numbers ({error})") from error
-    if array.ndim not in [len([name for name in shape.strip("()").split(",") if name.strip()]) for shape in axes]:
+    if array.ndim not in [len(re.findall(r"\w+", shape)) for shape in axes]:
         raise InputError(f"the {what} have shape {array.shape}", mend=f"they must be {' or '.join(axes)}")
     if array.size == 0:
         raise InputError(f"there are no {what} (their shape is {array.shape})", mend="give at least one")
