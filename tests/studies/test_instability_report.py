@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+import tempfile
 import xml.etree.ElementTree as ET
 import zlib
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.errors import InputError
@@ -30,9 +33,6 @@ from goldassay.studies.instability.sentences import plural
 from goldassay.studies.run_sets import RunChoice, parse_gold, told_apart
 from tests.cli.run_files import write_checkpoints
 from tests.report.test_report import every_form, paths_of, replaced
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -124,10 +124,17 @@ def test_page_markdown_and_summary_answer_one_question(report: Report) -> None:
     assert report.to_html() == page
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@cache
+def example_document() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        write_checkpoints(Path(folder))
+        return report_instability([folder], reference="standard").to_dict()
+
+
+@settings(max_examples=40)
 @given(data=st.data())
-def test_whatever_is_missing_no_form_fails(report: Report, data: st.DataObject) -> None:
-    document = report.to_dict()
+def test_whatever_is_missing_no_form_fails(data: st.DataObject) -> None:
+    document = example_document()
     path = data.draw(st.sampled_from([path for path in paths_of(document) if path[0] == "instability"]))
     value = data.draw(st.sampled_from([None, float("nan"), {}, [], 0, "x"]))
     every_form(Report(replaced(document, path, value)))

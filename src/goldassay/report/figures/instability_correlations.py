@@ -36,8 +36,12 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
 
 
 def _has_values(each: Mapping[str, Any]) -> bool:
-    values = each.get("values") or ()
-    return len(values) > 1 and all(isinstance(row, (list, tuple)) and len(row) == len(values) for row in values)
+    """Whether there are two names or more, and a value for each pair of them."""
+    names, values = each.get("names"), each.get("values")
+    if not isinstance(names, (list, tuple)) or not isinstance(values, (list, tuple)) or len(names) < 2:
+        return False
+    rows = [row for row in values if isinstance(row, (list, tuple)) and len(row) == len(names)]
+    return len(rows) == len(values) == len(names)
 
 
 def _grid(canvas: Canvas, y: float, width: int, each: Mapping[str, Any]) -> float:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 TITLE = "Examples that go together"
 CAPTION = (
-    "Rank correlation between examples that change, over the checkpoints of a run or over runs. Blue go right and "
-    "wrong together, red against each other. Examples lie group by group, those that go together side by side; blue "
-    "blocks on the diagonal are groups that the model gets right or wrong as a whole."
+    "Rank correlation between examples that change (in brackets how many are drawn), over the checkpoints of a run or "
+    "over runs. Blue go right and wrong together, red against each other. Examples lie group by group, those that go "
+    "together side by side; blue blocks on the diagonal are groups that the model gets right or wrong as a whole."
 )
 
 _HEAD, _LINE, _SIDE = 26, 13, 430
@@ -51,14 +51,14 @@ def _size(each: Mapping[str, Any]) -> int:
 
 
 def _map(canvas: Canvas, y: float, width: int, each: Mapping[str, Any], size: int) -> float:
-    drawn = f"{count(size)} of {count(each.get('n_varying'))} examples that change"
     by = f", by {each['column']}" if each.get("column") else ""
-    canvas.text(0, y + 16, shortened(f"{row_name(each)}{by}: {drawn}", width), "strong")
+    drawn = f" ({count(size)} of {count(each.get('n_varying'))})"
+    canvas.text(0, y + 16, shortened(f"{row_name(each)}{by}{drawn}", width), "strong")
     groups = records(each.get("groups"))
     left = min(0.3 * width, 190.0) if groups else 0.0
     side = min(width - left - 2, float(_SIDE))
     top = y + _HEAD
-    canvas.bar(left, top, side, side, "band")
+    canvas.bar(left, top, side, side, "sheet")
     canvas.image(left, top, side, side, png_address(_rows(str(each["values"]), size)))
     start, written = 0.0, top - 5
     for group in groups:
