@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from goldassay.artifacts import PatternTable, assign_difficulty, mine_patterns
+from goldassay.artifacts import PatternTable, assign_difficulty, confirm_patterns, mine_patterns
 from goldassay.data import read_dataset
 from goldassay.data.specimen import write_specimen
 from tests.end_to_end.conftest import Outcome, goldassay
@@ -68,6 +68,20 @@ class TestMine:
         assert by_value["genre"].unique().sort().to_list() == ["letters", "news"]
         news = by_value.filter(pl.col("genre") == "news").drop("genre")
         assert news.equals(PatternTable.read(tmp_path / "alone/patterns.parquet").to_frame())
+
+    def test_says_what_holds_on_a_test_set(self, goldassay: Command, specimen: Path, patterns: Path, tmp_path: Path):
+        outcome = goldassay(
+            "artifacts", "mine", specimen / "train.jsonl", "--test", specimen / "test.jsonl", "-o", "out",
+            "--min-count", "8", "--json", "out.json",
+        )  # fmt: skip
+        assert outcome.status == 0, outcome.err
+        test = read_dataset(specimen / "test.jsonl")
+        telling = PatternTable.read(patterns).significant(0.01).select(0.7)
+        expected = confirm_patterns(telling, test.texts("hypothesis"), test.examples["label"].to_list())
+        findings = pl.read_parquet(tmp_path / "out/findings.parquet")
+        assert findings["confirmed"].to_list() == expected.to_frame()["confirmed"].to_list()
+        assert json.loads((tmp_path / "out.json").read_text())["confirmation"] == expected.to_dict()
+        assert f"{expected.n_confirmed:,} are confirmed" in outcome.out
 
     def test_premises_and_all_texts(self, goldassay: Command, specimen: Path, tmp_path: Path):
         for text in ("premise", "all"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,6 +27,14 @@ from goldassay.cli.artifacts.group import (
 from goldassay.cli.options import Quiet
 from goldassay.cli.run_options import write_json
 
+_HEADS = {
+    "probability": "share, %",
+    "q_value": "q",
+    "n_folded": "folded",
+    "test_support": "test support",
+    "test_probability": "test share, %",
+}
+
 
 @artifacts_app.command(short_help="Count every pattern and how often it goes with each label.")
 def mine(
@@ -36,6 +45,9 @@ def mine(
     min_count: MinCount = None,
     tokenizer: TokenizerOption = "auto",
     text: Text = None,
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="An evaluation set: which findings hold on it too?")
+    ] = None,
     condition: Annotated[
         str | None,
         typer.Option(
@@ -51,7 +63,8 @@ def mine(
 
     Writes patterns (all that are frequent enough, with their statistics), findings (significant, q at most .01, with
     a share above .7; a pattern that adds nothing to a more frequent part of itself is listed under that part), and with
-    --condition patterns_by_value; each as Parquet and CSV. Prints the strongest findings of each label.
+    --condition patterns_by_value; each as Parquet and CSV. Prints the strongest findings of each label, and with --test
+    how many of all are confirmed there.
     """
     from goldassay.progress import Steps
     from goldassay.report.numbers import count, points, small
@@ -63,8 +76,11 @@ def mine(
     with plain_warnings():
         with steps.step("reading the data"):
             dataset = load(train, file_format=file_format, columns=columns)
+            held_out = None if test is None else load(test, file_format=file_format, columns=columns, part="test")
         with steps.step("mining patterns") as progress:
-            result = run(dataset, Bounds(max_tokens, max_gap, min_count, tokenizer, text), condition, progress)
+            result = run(
+                dataset, Bounds(max_tokens, max_gap, min_count, tokenizer, text), condition, held_out, progress
+            )
     paths = result.save(out)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
@@ -77,21 +93,21 @@ def mine(
         f"{count(shown['n_unfolded'])} that stand for themselves"
     )
     if shown["strongest"]:
-        head = ["label", "pattern", "support", "share, %", "q", "folded"]
+        cells: dict[str, Callable[[Any], str]] = {
+            "label": str, "pattern": str, "support": count, "probability": points, "q_value": small, "n_folded": count,
+            "test_support": count, "test_probability": points,
+        }  # fmt: skip
+        keys = [key for key in cells if key in shown["strongest"][0]]
         say(
-            [head]
-            + [
-                [
-                    r["label"],
-                    r["pattern"],
-                    count(r["support"]),
-                    points(r["probability"]),
-                    small(r["q_value"]),
-                    count(r["n_folded"]),
-                ]
-                for r in shown["strongest"]
-            ],
+            [[_HEADS.get(key, key) for key in keys]]
+            + [[cells[key](row[key]) for key in keys] for row in shown["strongest"]],
             left=2,
+        )
+    if result.confirmation is not None:
+        held = result.confirmation
+        typer.echo(
+            f"on {test}: {count(held.n_present)} of {count(held.n_patterns)} findings occur, "
+            f"{count(held.n_confirmed)} are confirmed (q at most {held.q})"
         )
     for value, part in shown["by_value"].items():
         first = ", ".join(f"{r['pattern']} ({r['label']} {points(r['probability'])} %)" for r in part["strongest"][:3])

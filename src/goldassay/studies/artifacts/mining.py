@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.artifacts import PatternTable, fold_redundant
+from goldassay.artifacts import Confirmation, PatternTable, confirm_patterns, fold_redundant
+from goldassay.data import check_same_labels
 from goldassay.errors import InputError
 from goldassay.files import written_together
 from goldassay.progress import Progress, silent
-from goldassay.studies.artifacts.inputs import DEFAULT, Bounds, mine_dataset
+from goldassay.studies.artifacts.inputs import DEFAULT, Bounds, mine_dataset, texts_for
 from goldassay.studies.artifacts.output import write_tables
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ Q = 0.01
 THRESHOLD = 0.7
 STRONGEST = 10
 MAX_VALUES = 100
+TESTED = ("test_support", "test_probability")
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,9 @@ class MinedArtifacts:
 
     Attributes:
         patterns: Of all rows.
-        findings: Those significant (q at most .01) with p > .7, folded: each under the part that already tells as much.
+        findings: Those significant (q at most .01) with p > .7, folded: each under the part that already tells as much;
+            with a test set also test_support, test_probability, confirmed.
+        confirmation: The findings on the test set, or None.
         condition: The column that the rows were also parted by, or None.
         by_value: Of each of its values, in order; mined from the rows with it alone.
         skipped: Value to why it has no table.
@@ -42,6 +46,7 @@ class MinedArtifacts:
 
     patterns: PatternTable
     findings: pl.DataFrame
+    confirmation: Confirmation | None
     condition: str | None
     by_value: dict[str, PatternTable]
     skipped: dict[str, str]
@@ -59,6 +64,7 @@ class MinedArtifacts:
             "n_findings": self.findings.height,
             "n_unfolded": int(self.findings["folded_under"].is_null().sum()),
             "strongest": self.strongest().to_dicts(),
+            "confirmation": None if self.confirmation is None else self.confirmation.to_dict(),
             "condition": self.condition,
             "by_value": {
                 value: {
@@ -90,13 +96,20 @@ class MinedArtifacts:
 
 
 def mine(
-    dataset: Dataset, bounds: Bounds = DEFAULT, condition: str | None = None, progress: Progress = silent
+    dataset: Dataset,
+    bounds: Bounds = DEFAULT,
+    condition: str | None = None,
+    test: Dataset | None = None,
+    progress: Progress = silent,
 ) -> MinedArtifacts:
-    """Mine a dataset, and each part of it that a metadata column names.
+    """Mine a dataset, and each part of it that a metadata column names; see what holds on a test set.
 
     Raises:
-        InputError: The column is not there or has too many values, or the data cannot be mined.
+        InputError: The column is not there or has too many values, the data cannot be mined, or the test set has other
+            texts or labels.
     """
+    if test is not None:
+        check_same_labels(dataset, test)
     parts = {} if condition is None else _parts(dataset, condition)
     patterns = mine_dataset(dataset, bounds, progress)
     by_value: dict[str, PatternTable] = {}
@@ -109,24 +122,36 @@ def mine(
             # A rare value has no frequent pattern: its empty table says so.
             warnings.simplefilter("ignore", UserWarning)
             by_value[value] = mine_dataset(part, bounds)
-    return MinedArtifacts(patterns, _findings(patterns), condition, by_value, skipped)
+    findings, confirmation = _findings(patterns), None
+    if test is not None:
+        labels = test.examples["label"].to_list()
+        confirmation = confirm_patterns(_telling(patterns), texts_for(test, patterns), labels)
+        findings = findings.with_columns(
+            confirmation.to_frame().select("test_support", "test_probability", "confirmed")
+        )
+    return MinedArtifacts(patterns, findings, confirmation, condition, by_value, skipped)
 
 
 def strongest(findings: pl.DataFrame, patterns: PatternTable, k: int) -> pl.DataFrame:
-    """Rows for reading: label, pattern, support, probability, wilson_low, q_value, n_folded; by label, then gain."""
+    """Rows for reading, by label, then by gain; with test_support and test_probability where there is a test set."""
     counts = patterns.settings["label_counts"]
     prior = {name: n / max(sum(counts), 1) for name, n in zip(patterns.label_names, counts, strict=True)}
     share = pl.col("label").replace_strict(prior, return_dtype=pl.Float64)
     ranked = findings.filter(pl.col("folded_under").is_null()).sort(
         pl.col("support") * (pl.col("probability") - share), descending=True, maintain_order=True
     )
+    columns = ("label", "pattern", "support", "probability", "wilson_low", "q_value", "n_folded", *TESTED)
     return pl.concat(ranked.filter(pl.col("label") == label).head(k) for label in patterns.label_names).select(
-        "label", "pattern", "support", "probability", "wilson_low", "q_value", "n_folded"
+        column for column in columns if column in ranked.columns
     )
 
 
+def _telling(patterns: PatternTable) -> PatternTable:
+    return patterns.significant(Q).select(THRESHOLD)
+
+
 def _findings(patterns: PatternTable) -> pl.DataFrame:
-    return fold_redundant(patterns.significant(Q).select(THRESHOLD))
+    return fold_redundant(_telling(patterns))
 
 
 def _parts(dataset: Dataset, column: str) -> dict[str, Dataset]:
