@@ -109,15 +109,18 @@ def _lines(found: ModelComparison) -> list[str]:
     """The comparison for people, in points."""
     result = found.comparison
     low, high = result.interval.low, result.interval.high
+    over = result.interval.method.partition("over ")[2]
+    if result.n_clusters is not None:
+        over = over.replace("examples", "clusters")
     lines = [
         f"A  {found.a}: {_side(result.mean_a, found.sd_a, result.n_runs_a)}",
         f"B  {found.b}: {_side(result.mean_b, found.sd_b, result.n_runs_b)}",
         f"{_conclusion(low, high)} on {result.n_examples:,} examples of {found.dataset}.",
         "",
         f"difference A - B   {_signed(result.difference)} points [{_signed(low)}, {_signed(high)}] "
-        f"({result.interval.level:.0%} interval over {result.interval.method.partition('over ')[2]}, {result.method})",
+        f"({result.interval.level:.0%} interval over {over}, {result.method})",
         f"noise              {_noise(found)}",
-        f"p-values           {_p(result.p_value)} over {result.interval.method.partition('over ')[2]}; "
+        f"p-values           {_p(result.p_value)} over {over}; "
         f"{_p(result.p_examples)} over {_units(found)} alone ({result.test})",
     ]
     if max(result.n_runs_a, result.n_runs_b) > 1:
