@@ -63,21 +63,21 @@ class DataSettings(_Section):
 
 
 class ArtifactLimits(_Section):
-    """Accuracy gained by guessing the patterns' label, a fraction: the lower end of its interval decides."""
+    """Accuracy gained by guessing by pattern, as a share of what the majority leaves to be gained."""
 
-    caution: float = Field(default=0.01, ge=0, le=1)
-    unsound: float = Field(default=0.05, ge=0, le=1)
+    caution: float = Field(default=0.015, ge=0, le=1)
+    unsound: float = Field(default=0.075, ge=0, le=1)
 
 
 class LeakageLimits(_Section):
-    """A partial input's accuracy above the majority, as a fraction: the lower end of its interval decides."""
+    """A partial input's accuracy above the majority, as a share of what the majority leaves to be gained."""
 
-    caution: float = Field(default=0.02, ge=0, le=1)
-    unsound: float = Field(default=0.08, ge=0, le=1)
+    caution: float = Field(default=0.03, ge=0, le=1)
+    unsound: float = Field(default=0.12, ge=0, le=1)
 
 
 class InstabilityLimits(_Section):
-    """Standard deviation of accuracy over runs, as a fraction, and design effect."""
+    """Standard deviation of accuracy over runs, a fraction, and design effect."""
 
     caution_sd: float = Field(default=0.003, ge=0, le=1)
     unsound_sd: float = Field(default=0.01, ge=0, le=1)

@@ -1,54 +1,74 @@
 import numpy as np
 import pytest
 
-from goldassay.artifacts import assign_difficulty, giveaway
+from goldassay.artifacts import assign_difficulty, giveaway, mine_patterns
 from goldassay.errors import InputError
 from goldassay.intervals import wilson_interval
 from tests.artifacts.conftest import LABELS, SENTENCES
 
 
+def both(sentences, labels, patterns):
+    """Give away the same examples that the constants are learnt on."""
+    assigned = assign_difficulty(sentences, labels, patterns)
+    return assigned, giveaway(assigned, labels, assigned, labels)
+
+
 def test_hand_example(hand):
-    # Patterns name e four times; three of these are e, one is c. Of the equally frequent e and c the first counts.
-    assigned = assign_difficulty(SENTENCES, LABELS, hand().select(0.7))
-    given = giveaway(assigned, LABELS)
-    majority_right = 3 if assigned.label_names.index("e") < assigned.label_names.index("c") else 1
-    assert given.giveaway.value == pytest.approx((3 - majority_right) / 7)
+    # Patterns name e four times; three of these are e, one is c. The rest is c twice and n once, so r is c.
+    assigned, given = both(SENTENCES, LABELS, hand().select(0.7))
+    m = "e" if assigned.label_names.index("e") < assigned.label_names.index("c") else "c"
+    guess = ["e" if single else "c" for single in assigned.label_sets.any(axis=1)]
+    x = np.array([(g == y) - float(m == y) for g, y in zip(guess, LABELS, strict=True)])
+    assert given.giveaway.value == pytest.approx(x.mean())
+    assert given.giveaway.high - given.giveaway.value == pytest.approx(1.959964 * x.std(ddof=1) / 7**0.5)
     assert given.precision.value == 0.75
     assert (given.precision.low, given.precision.high) == (wilson_interval(3, 4).low, wilson_interval(3, 4).high)
     assert (given.coverage, given.n_examples, given.n_decided) == (pytest.approx(4 / 7), 7, 4)
 
 
-def test_gain_is_that_of_a_guesser_who_falls_back_on_the_majority(hand):
-    labels = ["c" if label == "n" else label for label in LABELS]
-    labels = [*labels, "c", "c"]
-    sentences = [*SENTENCES, "Cats sleep .", "Cats run ."]
-    assigned = assign_difficulty(sentences, labels, hand().select(0.7))
-    guess = np.where(
-        assigned.label_sets.sum(axis=1) == 1, np.array(assigned.label_names)[assigned.label_sets.argmax(axis=1)], "c"
-    )
-    x = (guess == np.array(labels)).astype(float) - (np.array(labels) == "c")
-    given = giveaway(assigned, labels)
-    assert given.giveaway.value == pytest.approx((guess == np.array(labels)).mean() - 6 / 9)
-    assert given.giveaway.high - given.giveaway.value == pytest.approx(1.959964 * x.std(ddof=1) / 9**0.5)
+@pytest.mark.parametrize("names", [("x", "y"), ("y", "x")])
+def test_what_a_label_is_called_changes_nothing(names):
+    carrier, other = names
+    sentences = ["it ends in nobody"] * 50 + ["it ends"] * 50 + ["it ends"] * 100
+    labels = [carrier] * 100 + [other] * 100
+    patterns = mine_patterns(sentences, labels, min_count=8, tokenizer="whitespace").select(0.7)
+    _, given = both(sentences, labels, patterns)
+    assert given.giveaway.value == pytest.approx(0.25)
+    assert given.precision.value == 1
 
 
-def test_patterns_that_are_nowhere_give_nothing_away(hand):
-    given = giveaway(assign_difficulty(["x", "y"], ["e", "c"], hand().select(0.7)), ["e", "c"])
-    assert (given.giveaway.value, given.giveaway.low, given.giveaway.high, given.coverage) == (0, 0, 0, 0)
+def test_constants_are_learnt_from_the_training_part(hand):
+    patterns = hand().select(0.7)
+    assigned = assign_difficulty(SENTENCES, LABELS, patterns)
+    train_labels = ["n"] * 6
+    train = assign_difficulty(["Cats sleep ."] * 6, train_labels, patterns)
+    given = giveaway(assigned, LABELS, train, train_labels)
+    guess = ["e" if single else "n" for single in assigned.label_sets.any(axis=1)]
+    right = np.mean([g == y for g, y in zip(guess, LABELS, strict=True)])
+    assert given.giveaway.value == pytest.approx(right - np.mean([y == "n" for y in LABELS]))
+
+
+@pytest.mark.parametrize("n", [2, 70, 2000])
+def test_patterns_that_are_nowhere_give_nothing_away_as_far_as_the_examples_can_tell(hand, n):
+    labels = ["e", "c"] * (n // 2)
+    _, given = both(["x", "y"] * (n // 2), labels, hand().select(0.7))
+    assert (given.giveaway.value, given.giveaway.low, given.coverage) == (0, 0, 0)
+    # As many examples of which none is decided would be seen once in twenty times if so many could be.
+    assert (1 - given.giveaway.high) ** n == pytest.approx(0.05)
     assert np.isnan(given.precision.value)
     assert given.to_dict()["precision"]["value"] is None
 
 
 def test_conflicting_examples_are_not_decided(hand):
-    assigned = assign_difficulty(SENTENCES, LABELS, hand(2).select(0.0))
+    assigned, given = both(SENTENCES, LABELS, hand(2).select(0.0))
     assert assigned.summary["conflicting"] > 0
-    single = assigned.label_sets.sum(axis=1) == 1
-    assert giveaway(assigned, LABELS).n_decided == single.sum()
+    assert given.n_decided == (assigned.label_sets.sum(axis=1) == 1).sum()
 
 
 def test_labels_that_do_not_fit(hand):
     assigned = assign_difficulty(SENTENCES, LABELS, hand().select(0.7))
     with pytest.raises(InputError, match="7 examples were classed, 2 labels given"):
-        giveaway(assigned, ["e", "c"])
+        giveaway(assigned, ["e", "c"], assigned, LABELS)
+    nothing = assign_difficulty([], [], hand().select(0.7))
     with pytest.raises(InputError, match="no example to guess"):
-        giveaway(assign_difficulty([], [], hand().select(0.7)), [])
+        giveaway(nothing, [], assigned, LABELS)

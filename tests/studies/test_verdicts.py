@@ -46,15 +46,18 @@ def test_more_harm_is_never_judged_milder(low: float, width: float, caution: flo
     assert order[second] >= order[first]
 
 
-def artifacts(low: float, is_part: bool = True, n_selected: int = 12) -> Verdict:
+def artifacts(low: float, is_part: bool = True, n_selected: int = 12, n_mined: int = 900) -> Verdict:
     return judge_artifacts(
         value=low + 0.01,
         low=low,
         high=low + 0.02,
         coverage=0.3,
         precision=0.8,
+        n_mined=n_mined,
+        min_count=8,
         n_selected=n_selected,
         threshold=0.7,
+        majority=1 / 3,
         n_test=2000,
         is_part=is_part,
         limits=ArtifactLimits(),
@@ -89,7 +92,34 @@ def test_leakage_names_the_part_that_tells_most() -> None:
     assert verdict.verdict == "unsound"
     assert "only the hypothesis" in verdict.evidence
     assert "+23.7 points" in verdict.evidence
-    assert "8.0" in verdict.rule
+    assert "7.9 points" in verdict.rule
+
+
+def test_where_nothing_could_be_searched_nothing_is_said() -> None:
+    verdict = artifacts(0.0, n_selected=0, n_mined=0)
+    assert verdict.verdict == "not measurable"
+    assert "too small to search" in verdict.evidence
+
+
+@pytest.mark.parametrize(("majority", "word"), [(0.99, "unsound"), (1 / 3, "sound")])
+def test_a_point_above_the_majority_counts_by_what_is_left_to_gain(majority: float, word: str) -> None:
+    verdict = judge_leakage(
+        condition="hypothesis_only",
+        accuracy=majority + 0.01,
+        majority=majority,
+        improvement=0.01,
+        low=0.005,
+        high=0.015,
+        n_seeds=5,
+        n_test=9824,
+        limits=LeakageLimits(),
+    )
+    assert verdict.verdict == word
+
+
+def test_two_runs_that_happen_to_agree_are_not_taken_for_a_steady_score() -> None:
+    spread = replace(STEADY, n_runs=2, sd=0.001, sd_low=0.0004, sd_high=0.032)
+    assert judge_instability([spread], InstabilityLimits()).verdict == "not measurable"
 
 
 def test_instability_is_judged_by_the_least_stable() -> None:

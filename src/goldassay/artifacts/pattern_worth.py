@@ -35,10 +35,10 @@ class Giveaway(Result):
     """The worth of a table of patterns on a test set.
 
     Attributes:
-        giveaway: Accuracy gained over always naming the most frequent label, a fraction of the whole test set, with a
-            normal interval. 0 where no example is covered: patterns that are nowhere give nothing away.
-        precision: easy/(easy + hard), how often the patterns' verdict is right, with its Wilson interval; NaN, from
-            0 to 1, where there is neither.
+        giveaway: Accuracy gained over always naming the most frequent label, a fraction of the whole test set, with its
+            interval. 0 where no example is decided: patterns that are nowhere give nothing away.
+        precision: Share right of the examples for which the patterns name a single label, with its Wilson interval;
+            NaN, from 0 to 1, where there is none.
         coverage: Share of the examples that hold a pattern.
         n_examples: N.
         n_decided: How many examples the patterns name a single label for.
@@ -51,47 +51,70 @@ class Giveaway(Result):
     n_decided: int
 
 
-def giveaway(assignment: DifficultyAssignment, labels: Sequence[Any] | NDArray[Any]) -> Giveaway:
-    """Accuracy that guessing the patterns' label gains over always naming the most frequent label.
+def giveaway(
+    assignment: DifficultyAssignment,
+    labels: Sequence[Any] | NDArray[Any],
+    train: DifficultyAssignment,
+    train_labels: Sequence[Any] | NDArray[Any],
+) -> Giveaway:
+    """Accuracy that a guesser gains who reads nothing but the patterns.
 
-    Mean over the test set of x_i = 1[l_i = gold_i] - 1[m = gold_i] where the patterns of example i name a single label
-    l_i, else 0 (several labels, or none: the guess falls back on m). m is the most frequent gold label of the test
-    set, the first of equals. Standard error sd(x)/sqrt(N), ddof 1.
+    Where the patterns of a test example name a single label, the guesser says it; elsewhere it says r, the most
+    frequent label of the training examples for which the patterns name no single label. It is compared with always
+    saying m, the most frequent label of all training examples: mean over the test set of x_i = 1[guess_i = gold_i] -
+    1[m = gold_i], standard error sd(x)/sqrt(N), ddof 1. Of equally frequent labels the first counts; both constants
+    are learnt on the training part, so that the test labels decide nothing.
 
-    The comparison is that of leakage, so that the two figures can be read side by side: patterns that merely name
-    the most frequent label gain nothing, however often they are right.
+    Where the patterns decide no test example, nothing is gained; the upper end of the interval is then that of the
+    share they could decide, 1 - .05^(1/N), below which it lies with 95 % confidence.
 
     Args:
         assignment: Of the test set.
         labels: Gold labels of the test set, (N,); those left out of the assignment may be missing.
+        train: Assignment of the training set, by the same patterns.
+        train_labels: Its labels.
 
     Raises:
         InputError: There is no example, or the labels do not fit the assignment.
 
-    Source: ours; precision is the share easy/(easy + hard) of Liu et al. 2020.
+    Source: ours; precision as in Liu et al. 2020, but of all examples for which a single label is named.
     """
-    names = assignment.label_names
-    codes, _ = encode_labels(labels, names, len(labels))
-    codes = codes[codes >= 0]
-    N = len(assignment)
-    if not N:
-        raise InputError("there is no example to guess", mend="give a test set with labels")
-    if codes.size != N:
-        raise InputError(f"{N} examples were classed, {codes.size} labels given", mend="give the same test set")
-    majority = np.bincount(codes, minlength=len(names)).argmax()
-    single = assignment.label_sets.sum(axis=1) == 1
-    named = assignment.label_sets.argmax(axis=1)
-    x = np.where(single, (named == codes).astype(np.float64) - (majority == codes), 0.0)
-    value = float(x.mean())
-    half = 1.959963984540054 * float(x.std(ddof=1)) / N**0.5 if N > 1 else float("nan")
-    summary = assignment.summary
-    decided = summary["easy"] + summary["hard"]
-    precision = wilson_interval(summary["easy"], decided)
-    share = summary["easy"] / decided if decided else float("nan")
+    codes, single, named = _decided(assignment, labels)
+    train_codes, train_single, _ = _decided(train, train_labels)
+    K = len(assignment.label_names)
+    m = int(np.bincount(train_codes, minlength=K).argmax())
+    rest = train_codes[~train_single]
+    r = int(np.bincount(rest, minlength=K).argmax()) if rest.size else m
+    N, n_decided = codes.size, int(single.sum())
+    if n_decided:
+        guess = np.where(single, named, r)
+        x = (guess == codes).astype(np.float64) - (m == codes)
+        value = float(x.mean())
+        half = 1.959963984540054 * float(x.std(ddof=1)) / N**0.5 if N > 1 else float("nan")
+        gained = Estimate(value, value - half, value + half, "normal")
+    else:
+        gained = Estimate(0.0, 0.0, 1 - 0.05 ** (1 / N), "exact binomial")
+    right = int((single & (named == codes)).sum())
+    bounds = wilson_interval(right, n_decided)
     return Giveaway(
-        giveaway=Estimate(value, value - half, value + half, "normal"),
-        precision=Estimate(share, precision.low, precision.high, precision.method),
-        coverage=1 - summary["uncovered"] / N,
+        giveaway=gained,
+        precision=Estimate(right / n_decided if n_decided else float("nan"), bounds.low, bounds.high, bounds.method),
+        coverage=1 - assignment.summary["uncovered"] / N,
         n_examples=N,
-        n_decided=int(single.sum()),
+        n_decided=n_decided,
     )
+
+
+def _decided(
+    assignment: DifficultyAssignment, labels: Sequence[Any] | NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
+    """Gold codes, whether a single label is named, and which."""
+    codes, _ = encode_labels(labels, assignment.label_names, len(labels))
+    codes = codes[codes >= 0]
+    if not len(assignment):
+        raise InputError("there is no example to guess", mend="give a set with labels")
+    if codes.size != len(assignment):
+        raise InputError(
+            f"{len(assignment)} examples were classed, {codes.size} labels given", mend="give the same examples"
+        )
+    return codes, assignment.label_sets.sum(axis=1) == 1, assignment.label_sets.argmax(axis=1)

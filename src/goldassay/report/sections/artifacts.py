@@ -60,7 +60,7 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
             f" lean to a label by more than chance, {count(found.get('n_selected'))} with a probability above"
             f" {settings.get('threshold')}"
             + (
-                f", and {count(found['n_confirmed'])} of these lean the same way in the test set."
+                f", and {count(found['n_confirmed'])} of these significantly so in the test set too."
                 if number(found.get("n_confirmed")) is not None
                 else "."
             )
@@ -68,10 +68,10 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
     precision, giveaway = mapping(found, "precision"), mapping(found, "giveaway")
     if number(found.get("coverage")) and number(precision.get("value")) is not None:
         notes.append(
-            f"The selected patterns occur in {percent(found['coverage'])} of the test examples. Where they agree with"
-            f" each other, the label they name is right in {with_unit(precision.get('value'), 'share')}; guessing by"
-            f" them gains {with_unit(giveaway.get('value'), 'points')} of accuracy over always naming the most"
-            " frequent label."
+            f"The selected patterns occur in {percent(found['coverage'])} of the test examples. Where they name"
+            f" a single label, it is right in {with_unit(precision.get('value'), 'share')}; guessing by"
+            f" them gains {with_unit(giveaway.get('value'), 'points')} of accuracy over always naming the"
+            " most frequent label."
         )
     control = mapping(found, "control")
     if control:

@@ -11,6 +11,7 @@ import polars as pl
 
 from goldassay.artifacts import assign_difficulty, confirm_patterns, fold_redundant, giveaway, mine_patterns
 from goldassay.results import to_plain
+from goldassay.studies.audit.inputs import majority_share
 from goldassay.studies.audit.verdicts import Verdict, judge_artifacts
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def audit_artifacts(
     role = train.text_columns[-1]
     chosen = settings.artifacts
     texts = train.texts(role)
-    mining = {
+    mining: dict[str, Any] = {
         "max_tokens": chosen.max_tokens,
         "max_gap": chosen.max_gap,
         "min_count": chosen.min_count or least_count(len(train)),
@@ -78,7 +79,8 @@ def audit_artifacts(
 
     held_out, labels = test.texts(role), test.examples["label"].to_list()
     assignment = assign_difficulty(held_out, labels, selected)
-    given = giveaway(assignment, labels)
+    on_train = assign_difficulty(texts, train.examples["label"].to_list(), selected)
+    given = giveaway(assignment, labels, on_train, train.examples["label"].to_list())
     confirmation = confirm_patterns(selected, held_out, labels)
     patterns = fold_redundant(selected).with_columns(
         confirmation.to_frame().select("test_support", "test_probability", "confirmed")
@@ -106,8 +108,11 @@ def audit_artifacts(
         high=given.giveaway.high,
         coverage=given.coverage,
         precision=given.precision.value,
+        n_mined=len(mined),
+        min_count=mining["min_count"],
         n_selected=len(selected),
         threshold=chosen.threshold,
+        majority=majority_share(test),
         n_test=len(test),
         is_part=len(train.text_columns) > 1,
         limits=settings.verdicts.artifacts,
@@ -213,6 +218,8 @@ def _curve(significant: PatternTable, held_out: Sequence[str], labels: Sequence[
     """Coverage and precision on the test set at a row of thresholds."""
     points = []
     for threshold in CURVE:
-        given = giveaway(assign_difficulty(held_out, labels, significant.select(threshold)), labels)
-        points.append({"threshold": threshold, "coverage": given.coverage, "precision": given.precision.value})
+        assignment = assign_difficulty(held_out, labels, significant.select(threshold))
+        n_decided = int((assignment.label_sets.sum(axis=1) == 1).sum())
+        precision = assignment.summary["easy"] / n_decided if n_decided else None
+        points.append({"threshold": threshold, "coverage": assignment.coverage, "precision": precision})
     return points

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from goldassay.data import Dataset, check_same_labels, parse_columns, read_dataset, require_classes
 from goldassay.data.splits import split_disjoint
 from goldassay.errors import InputError
@@ -104,6 +106,12 @@ def describe_input(role: str, dataset: Dataset, decisions: tuple[str, ...] = ())
         "decisions": [*provenance.decisions, *decisions],
         "dropped": dict(provenance.dropped),
     }
+
+
+def majority_share(dataset: Dataset) -> float:
+    """Share of the most frequent label."""
+    counts = np.bincount(dataset.labels())
+    return float(counts.max() / counts.sum())
 
 
 def describe_runs(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 """From measured numbers and stated limits to a verdict and the one sentence that supports it.
 
-Artifacts and leakage are judged by an interval, not by a point: a flaw is called when the lower end of the
-interval passes a limit, soundness when the upper end stays below the limit for "unsound". Where the interval
-spans both, the examples are too few to tell, and the verdict says so instead of guessing.
+All are judged by an interval, not by a point: a flaw is called when the lower end of the interval passes a limit,
+soundness when the upper end stays below the limit for "unsound". Where the interval spans both, the examples or
+runs are too few to tell, and the verdict says so instead of guessing.
+
+Gains in accuracy are judged as a share of what the most frequent label leaves to be gained, 1 - majority: one point
+above a majority of 99 % is everything there is to give away, one point above 33 % is next to nothing.
 """
 
 from __future__ import annotations
@@ -71,6 +74,15 @@ def judge_interval(low: float, high: float, caution: float, unsound: float) -> W
     return "sound" if high < unsound else "not measurable"
 
 
+def _rule(quantity: str, caution: float, unsound: float, scale: float) -> str:
+    return (
+        f"By {quantity}, of the {points(scale)} points that the most frequent label leaves to be gained: unsound if "
+        f"the lower end of its interval is at least {points(unsound * scale)} points ({unsound:.1%} of them), caution "
+        f"if at least {points(caution * scale)} ({caution:.1%}), sound if the upper end is below "
+        f"{points(unsound * scale)}, else not measurable."
+    )
+
+
 def judge_artifacts(
     *,
     value: float,
@@ -78,8 +90,11 @@ def judge_artifacts(
     high: float,
     coverage: float,
     precision: float,
+    n_mined: int,
+    min_count: int,
     n_selected: int,
     threshold: float,
+    majority: float,
     n_test: int,
     is_part: bool,
     limits: ArtifactLimits,
@@ -93,23 +108,33 @@ def judge_artifacts(
         high: Upper end of its interval.
         coverage: Share of test examples that hold at least one pattern.
         precision: Share right among the examples on which the patterns speak with one voice.
+        n_mined: Patterns frequent enough to be counted.
+        min_count: In how many training examples a pattern had to occur.
         n_selected: Patterns kept.
         threshold: The share that a kept pattern's label exceeds.
+        majority: Share of the most frequent label in the test set.
         n_test: Test examples.
         is_part: The text searched is a part of the input, so that it should not tell the label at all. Where it is
             the whole input a telling word may be the task itself, and the verdict is at most caution.
         limits: When to say caution or unsound.
     """
-    word = judge_interval(low, high, limits.caution, limits.unsound)
+    if n_mined == 0:
+        return not_measurable(
+            f"No pattern occurs in as many as {min_count} training examples: the training part is too small to search.",
+            "Audit with more training examples.",
+        )
+    scale = 1 - majority
+    word = judge_interval(low, high, limits.caution * scale, limits.unsound * scale)
     if n_selected == 0:
         evidence = (
             f"No word pattern gives its label in more than {percent(threshold)} of its training examples beyond chance."
         )
     else:
         evidence = (
-            f"{n_selected:,} patterns occur in {percent(coverage)} of the {n_test:,} test examples and their label "
-            f"is right in {percent(precision)} of those they decide: {100 * value:+.1f} points of accuracy "
-            f"({points(low)} to {points(high)}) over always naming the most frequent label."
+            f"{n_selected:,} pattern{'s occur' if n_selected > 1 else ' occurs'} in {percent(coverage)} of the "
+            f"{n_test:,} test examples; where they name one label it is right in {percent(precision)}: "
+            f"{100 * value:+.1f} points of accuracy ({points(low)} to {points(high)}) over always naming the most "
+            f"frequent label."
         )
     if not is_part and word == "unsound":
         word = "caution"
@@ -121,12 +146,8 @@ def judge_artifacts(
         "unsound": "Rewrite or drop the examples behind the strongest patterns, and report scores on the hard subset.",
         "not measurable": "Audit on a larger test set: this one cannot tell harmless from unsound.",
     }[word]
-    rule = (
-        f"By the accuracy that guessing the patterns' label gains on the test set over the majority: unsound if the "
-        f"lower end of its interval is at least {points(limits.unsound)} points, caution if at least "
-        f"{points(limits.caution)}, sound if the upper end is below {points(limits.unsound)}, else not measurable."
-        + ("" if is_part else " For a single text at most caution.")
-    )
+    rule = _rule("the accuracy that guessing by pattern gains on the test set", limits.caution, limits.unsound, scale)
+    rule += "" if is_part else " For a single text at most caution."
     headline = Headline("patterns alone, above majority", value, low, high, "points")
     return Verdict(word, evidence, headline, next_step, rule)
 
@@ -156,7 +177,8 @@ def judge_leakage(
         n_test: Test examples.
         limits: When to say caution or unsound.
     """
-    word = judge_interval(low, high, limits.caution, limits.unsound)
+    scale = 1 - majority
+    word = judge_interval(low, high, limits.caution * scale, limits.unsound * scale)
     part = condition.removesuffix("_only").replace("_", " ")
     evidence = (
         f"A quick probe that sees only the {part} is right in {percent(accuracy)} of {n_test:,} test examples "
@@ -169,11 +191,7 @@ def judge_leakage(
         "unsound": f"Rewrite the {part} of the leaky examples, or report scores only beside a {part}-only baseline.",
         "not measurable": "Audit on a larger test set: this one cannot tell harmless from unsound.",
     }[word]
-    rule = (
-        f"By the best partial input's accuracy above the majority: unsound if the lower end of its interval is at "
-        f"least {points(limits.unsound)} points, caution if at least {points(limits.caution)}, sound if the upper end "
-        f"is below {points(limits.unsound)}, else not measurable."
-    )
+    rule = _rule("the best partial input's accuracy above the majority", limits.caution, limits.unsound, scale)
     return Verdict(
         word,
         evidence,
@@ -200,16 +218,14 @@ class Spread(Result):
 def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> Verdict:
     """Judge whether the score would come out the same with another seed, by the least stable of the results.
 
-    A standard deviation of one point over seeds makes most published differences a matter of luck; a large design
-    effect says that the examples do not count as independent ones.
+    A standard deviation of one point over seeds makes a difference of two points a matter of luck; a large design
+    effect says that the examples do not count as independent ones. The interval of the standard deviation decides,
+    so that two runs that happen to agree are not taken for a steady score.
     """
 
     def word_of(spread: Spread) -> Word:
-        if spread.sd >= limits.unsound_sd:
-            return "unsound"
-        if spread.sd >= limits.caution_sd or spread.design_effect >= limits.caution_design_effect:
-            return "caution"
-        return "sound"
+        word = judge_interval(spread.sd_low, spread.sd_high, limits.caution_sd, limits.unsound_sd)
+        return "caution" if word == "sound" and spread.design_effect >= limits.caution_design_effect else word
 
     worst = max(spreads, key=lambda spread: (_SEVERITY[word_of(spread)], spread.sd))
     word = word_of(worst)
@@ -222,13 +238,15 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     next_step = {
         "sound": "Report the mean and standard deviation over seeds as here.",
         "caution": "Report the mean and SD over at least 5 seeds, and no difference smaller than their noise.",
+        "not measurable": "Give the predictions of more seeds: from these the spread is hardly known.",
         "unsound": "Do not compare models by single runs here: report means over many seeds, and find the groups of "
         "examples that swing together.",
     }[word]
     rule = (
-        f"By the least stable result: unsound if the SD of accuracy over runs is at least "
-        f"{100 * limits.unsound_sd:.2f} points; caution if at least {100 * limits.caution_sd:.2f} points or the design "
-        f"effect is at least {limits.caution_design_effect:g}; else sound."
+        f"By the least stable result's SD of accuracy over runs: unsound if the lower end of its interval is at "
+        f"least {100 * limits.unsound_sd:.2f} points, caution if at least {100 * limits.caution_sd:.2f} or the design "
+        f"effect is at least {limits.caution_design_effect:g}, sound if the upper end is below "
+        f"{100 * limits.unsound_sd:.2f}, else not measurable."
     )
     headline = Headline("SD of accuracy over runs", worst.sd, worst.sd_low, worst.sd_high, "points")
     return Verdict(word, evidence, headline, next_step, rule)
