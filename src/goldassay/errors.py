@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 
+# A line that quotes a whole file helps nobody.
+LONGEST_LINE = 500
+
 
 class GoldassayError(Exception):
     """Base of all errors that the package raises on purpose."""
@@ -57,7 +60,8 @@ class InputError(GoldassayError, ValueError):
         line = f"{', '.join(place)}: {self.problem}" if place else self.problem
         if self.mend:
             line = f"{line}; {self.mend}"
-        return " ".join(line.split())
+        line = " ".join(line.split())
+        return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
 
 
 class OutputError(GoldassayError, OSError):

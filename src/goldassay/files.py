@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -108,7 +109,10 @@ def output_error(error: OSError, target: Path) -> OutputError:
     if isinstance(error, OutputError):
         return error
     reason = error.strerror or str(error)
-    return OutputError(f"{target}: cannot be written ({reason}); free some space or choose another place with -o")
+    mend = (
+        "free some space or choose another place with -o" if error.errno == errno.ENOSPC else "choose another with -o"
+    )
+    return OutputError(f"{target}: cannot be written ({reason}); {mend}")
 
 
 def _umask() -> int:

@@ -152,6 +152,19 @@ def parse_settings(content: dict[str, Any], file: str | os.PathLike[str] | None 
         raise InputError(problem, file=file, mend=mend) from invalid
 
 
+def with_seed(settings: Settings, seed: int | None) -> Settings:
+    """The settings with another seed, where one is given.
+
+    Raises:
+        InputError: The seed is no whole number from 0 to 2**32 - 1.
+    """
+    if seed is None:
+        return settings
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
+        raise InputError(f"the seed is {seed!r}", mend="give a whole number from 0 to 4294967295")
+    return settings.model_copy(update={"seed": seed})
+
+
 def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> list[str]:
     """Every key that a settings file may hold, in dotted form."""
     keys = []

@@ -44,7 +44,7 @@ def test_lengths():
     assert (first["split"], first["role"], first["label"], first["n"]) == ("train", "text", "x", 2)
     assert (first["mean"], first["median"]) == (3, 3)
     assert first["p95"] == pytest.approx(np.percentile([2, 4], 95))
-    assert facts.length_unit == "tokens"
+    assert facts.length_unit == "words"
     assert facts.n_test is None
     assert facts.overlap == {}
     assert facts.premise_reuse == {}

@@ -257,3 +257,23 @@ def test_hub_name_without_a_network(goldassay: Callable[..., Outcome]) -> None:
     outcome = goldassay("audit", "nobody/nothing", prefix=("unshare", "--net"), timeout=60)
     assert outcome.status == 2
     assert "nobody/nothing" in outcome.line
+
+
+def test_refused_data_leave_no_trace(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    assert goldassay("audit", "nowhere.jsonl", "-o", "report").status == 2
+    assert not (tmp_path / "report").exists()
+
+
+@pytest.mark.parametrize("seed", ["-1", "99999999999999999999"])
+def test_a_seed_out_of_range(seed: str, goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(jsonl(pairs()))
+    outcome = goldassay("audit", "train.jsonl", "--seed", seed)
+    assert outcome.status == 2
+    assert "seed" in outcome.line
+
+
+def test_the_mend_speaks_of_options(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(jsonl(pairs()))
+    outcome = goldassay("audit", "train.jsonl", "--runs", "train.jsonl")
+    assert outcome.status == 2
+    assert "columns={" not in outcome.line

@@ -152,7 +152,7 @@ def test_given_runs_are_measured(specimen: Any, tmp_path: Path) -> None:
     assert result["mean"] == pytest.approx(accuracies.mean())
     assert result["sd"] == pytest.approx(accuracies.std(ddof=1))
     # 400 examples, each wrong by chance: two points of spread though no example follows another.
-    assert report.verdicts["instability"]["verdict"] == "unsound"
+    assert report.verdicts["instability"]["verdict"] in {"caution", "unsound"}
     assert result["design_effect"] == pytest.approx(1, abs=0.8)
     assert document["inputs"][2]["role"] == "runs"
     assert len(document["inputs"][2]["sha256"]) == 6
@@ -186,7 +186,7 @@ def test_least_count(rows: int, least: int) -> None:
 
 def test_scripts_without_spaces_are_cut_by_characters() -> None:
     assert choose_tokenizer("characters", "auto") == "characters"
-    assert choose_tokenizer("tokens", "auto") == "treebank"
+    assert choose_tokenizer("words", "auto") == "treebank"
     assert choose_tokenizer("characters", "whitespace") == "whitespace"
 
 
@@ -206,3 +206,51 @@ def test_the_core_needs_no_torch(specimen: Any, tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "not measurable"
+
+
+def runs_on(test: pl.DataFrame, **changes: Any) -> dict[str, Any]:
+    """A long table of three runs that are always right."""
+    rows = [
+        {"seed": seed, "example_id": example, "prediction": label, "label": label}
+        for seed in range(3)
+        for example, label in zip(test["id"], test["label"], strict=True)
+    ]
+    return pl.DataFrame(rows).with_columns(**changes)
+
+
+def test_given_runs_are_held_against_the_test_set(specimen: Any, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+
+    def audited(**changes: Any) -> goldassay.Report:
+        runs_on(specimen.test, **changes).write_csv(path)
+        return goldassay.audit(specimen.train, specimen.test, runs=path, settings=SMALL)
+
+    with_groups = audited().to_dict()["instability"]["groups"]
+    assert {group["column"] for group in with_groups} == {"group", "topic"}
+    with pytest.raises(goldassay.InputError, match="differ from the test set's in 400 of 400 examples"):
+        turned = {"entailment": "neutral", "neutral": "contradiction", "contradiction": "entailment"}
+        audited(label=pl.col("label").replace_strict(turned))
+    foreign = audited(example_id="other-" + pl.col("example_id")).verdicts["instability"]["evidence"]
+    assert "400 of the 400 examples" in foreign
+    unknown = audited(prediction=pl.lit("zork")).verdicts["instability"]["evidence"]
+    assert "'zork', no label of the test set, 1,200 times" in unknown
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 2**64, 1.5, True])
+def test_a_seed_that_cannot_be_used_is_refused(specimen: Any, seed: Any) -> None:
+    with pytest.raises(goldassay.InputError, match="the seed is"):
+        goldassay.audit(specimen.train, specimen.test, seed=seed)
+
+
+def test_a_training_part_too_small_to_search_is_not_called_sound() -> None:
+    rows = [
+        {"premise": f"Premise {i}.", "hypothesis": f"{'Nobody' if i % 2 else 'Somebody'} is {i}.", "label": "ny"[i % 2]}
+        for i in range(14)
+    ]
+    report = goldassay.audit(rows[:12], rows[12:], settings=SMALL)
+    assert report.verdicts["artifacts"]["verdict"] == "not measurable"
+
+
+def test_rows_known_by_heart_are_named(specimen: Any) -> None:
+    report = goldassay.audit(specimen.train, specimen.train, settings=SMALL)
+    assert "known by heart" in report.verdicts["leakage"]["evidence"]

@@ -87,6 +87,7 @@ def test_leakage_names_the_part_that_tells_most() -> None:
         high=0.249,
         n_seeds=5,
         n_test=9824,
+        n_shared=0,
         limits=LeakageLimits(),
     )
     assert verdict.verdict == "unsound"
@@ -112,6 +113,7 @@ def test_a_point_above_the_majority_counts_by_what_is_left_to_gain(majority: flo
         high=0.015,
         n_seeds=5,
         n_test=9824,
+        n_shared=0,
         limits=LeakageLimits(),
     )
     assert verdict.verdict == word

@@ -9,6 +9,7 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.options import Quiet
+from goldassay.cli.run_options import spoken
 
 
 @app.command(short_help="Audit a benchmark: a report with a verdict for each question.")
@@ -82,18 +83,19 @@ def audit(
     from goldassay.settings import load_settings
     from goldassay.studies.audit import audit as run_audit
 
-    report = run_audit(
-        train,
-        test,
-        runs=runs or None,
-        seed=seed,
-        out=out,
-        columns=columns,
-        label_names=labels.split(",") if labels else None,
-        format=file_format,
-        settings=load_settings(config),
-        quiet=quiet,
-    )
+    with spoken():
+        report = run_audit(
+            train,
+            test,
+            runs=runs or None,
+            seed=seed,
+            out=out,
+            columns=columns,
+            label_names=labels.split(",") if labels else None,
+            format=file_format,
+            settings=load_settings(config),
+            quiet=quiet,
+        )
     page = report.save(out)
     if json_file is not None:
         with written_whole(json_file) as path:

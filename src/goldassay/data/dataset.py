@@ -93,7 +93,7 @@ class Dataset:
         """
         if not self.label_names:
             what = "scores, not classes" if "label" in self.examples.columns else "no labels"
-            columns = ", ".join(repr(column) for column in self.examples.columns[:20])
+            columns = ", ".join(repr(column) for column in self.examples.columns[:20] if column != "example_id")
             raise InputError(
                 f"there are {what} (columns: {columns})",
                 file=self.source,

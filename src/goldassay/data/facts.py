@@ -29,7 +29,7 @@ class DatasetFacts(Result):
         n_test: Rows of the test set, or None.
         label_counts: Split to label to rows; empty for data without classes.
         lengths: For each split, role and label: n, mean, median and 95th percentile of the length.
-        length_unit: "tokens" (between white space), or "characters" for scripts without spaces.
+        length_unit: "words" (between white space), or "characters" for scripts without spaces.
         duplicates: Split to `exact`, rows that repeat an earlier row's texts and label, and `conflicting`, rows whose
             texts also occur with another label.
         overlap: `rows`, test rows whose texts all stand together in a training row; and for each role, test rows
@@ -71,10 +71,10 @@ def describe(train: Dataset, test: Dataset | None = None) -> DatasetFacts:
 
 
 def length_unit_of(dataset: Dataset) -> str:
-    """In what its texts are measured: "characters" where the script sets no spaces between words, else "tokens"."""
+    """In what its texts are measured: "characters" where the script sets no spaces between words, else "words"."""
     sample = dataset.examples[dataset.text_columns[0]].head(1000)
     unspaced = int(sample.str.count_matches(_UNSPACED).sum())
-    return "characters" if 2 * unspaced > int(sample.str.len_chars().sum()) else "tokens"
+    return "characters" if 2 * unspaced > int(sample.str.len_chars().sum()) else "words"
 
 
 def _label_counts(dataset: Dataset) -> dict[str, int]:

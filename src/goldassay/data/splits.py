@@ -142,7 +142,8 @@ def _bridges(texts: NDArray[np.int64], in_test: NDArray[np.bool_]) -> NDArray[np
 def _check_filled(dataset: Dataset, test: NDArray[np.bool_], train: NDArray[np.bool_]) -> None:
     if not test.any() or not train.any():
         raise InputError(
-            f"the dataset {dataset.name!r} cannot be split so that no sentence is in both parts",
+            "it cannot be split such that no sentence stands in both parts: its rows hang together by shared sentences",
+            file=dataset.source,
             mend="give a test file of its own with --test",
         )
 

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 _ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "not measurable": "none"}
 
 
+# More labels than these are counted, not listed, under the title.
+MOST_LABELS = 8
+
+
 def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = ()) -> str:
     """The whole page.
 
@@ -103,7 +107,8 @@ def dataset_line(document: Mapping[str, Any]) -> list[str]:
     if dataset.get("text_columns"):
         parts.append(" + ".join(str(column) for column in dataset["text_columns"]))
     if dataset.get("label_names"):
-        parts.append("labels " + ", ".join(str(label) for label in dataset["label_names"]))
+        names = [str(label) for label in dataset["label_names"]]
+        parts.append("labels " + ", ".join(names) if len(names) <= MOST_LABELS else f"{len(names)} labels")
     return parts
 
 

@@ -50,7 +50,7 @@ def _verdicts(document: Mapping[str, Any]) -> str:
 def _section(section: Section) -> list[str]:
     blocks = [f"## {section.title}", f"*{_plain(section.question)}*"]
     if section.reason:
-        return [*blocks, f"Not defined: {_plain(section.reason)}."]
+        return [*blocks, f"Not defined: {_plain(section.reason).rstrip('.')}."]
     blocks.append("\n".join(f"- {_plain(finding)}" for finding in section.findings))
     blocks += [_plain(note) for note in section.notes]
     for table in section.tables:
@@ -64,7 +64,7 @@ def _table(table: Table) -> list[str]:
     left = len(table.rows) - len(shown)
     if left > 0:
         where = f"; all of them are in `tables/{table.file}.csv`" if table.file else ""
-        blocks.append(f"… and {left} more rows{where}.")
+        blocks.append(f"… and {left} more row{'s' if left > 1 else ''}{where}.")
     return blocks
 
 

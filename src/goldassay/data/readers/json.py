@@ -54,6 +54,9 @@ def read(path: Path) -> Table:
             value = value[key]
         elif value and all(isinstance(column, list) for column in value.values()):
             return Table(columns_to_frame(value, path), name, (entry,), ("Each key holds a column.",))
+        elif len(value) > 1 and all(isinstance(column, dict) for column in value.values()):
+            columns = {key: list(column.values()) for key, column in value.items()}
+            return Table(columns_to_frame(columns, path), name, (entry,), ("Each key holds a column, by row.",))
         else:
             value = [value]
     if not isinstance(value, list):

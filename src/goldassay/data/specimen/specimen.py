@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LEAST_SIZE = 2000
 LEAST_SIZE_CLEAN = 360
+# Rows are made in memory; this many take a few GB.
+MOST_SIZE = 1_000_000
 
 SHARE_DUPLICATED = 0.002
 SHARE_CONFLICTING = 0.001
@@ -66,12 +68,14 @@ def make_specimen(size: int = 20_000, seed: int = 0, clean: bool = False) -> Spe
         clean: Plant no flaw.
 
     Raises:
-        InputError: The size is too small for the flaws, or the seed is negative.
+        InputError: The size is too small for the flaws or too large to make, or the seed is negative.
     """
     least = LEAST_SIZE_CLEAN if clean else LEAST_SIZE
     if size < least:
         kind = "a clean specimen" if clean else "a specimen with its flaws"
         raise InputError(f"{size} rows are too few for {kind}", mend=f"ask for a size of at least {least}")
+    if size > MOST_SIZE:
+        raise InputError(f"{size} rows are more than a specimen holds", mend=f"ask for a size of at most {MOST_SIZE}")
     if seed < 0:
         raise InputError(f"the seed {seed} is negative", mend="choose one from 0 upwards")
     rng = Random(f"goldassay specimen {seed}")
@@ -99,7 +103,7 @@ def write_specimen(
         Their paths.
 
     Raises:
-        InputError: The size is too small for the flaws, or the seed is negative.
+        InputError: The size is too small for the flaws or too large to make, or the seed is negative.
         OutputError: The folder cannot be written to.
     """
     specimen = make_specimen(size, seed, clean)

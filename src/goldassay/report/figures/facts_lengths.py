@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TITLE = "Length by label"
-CAPTION = "Mean length in tokens; the thin line reaches to the 95th percentile."
+CAPTION = "Mean length; the thin line reaches to the 95th percentile."
 
 _ROW = 18
 
@@ -43,7 +43,8 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
             _row(canvas, scale, y + _ROW / 2, row, series, name)
             y += _ROW
         y += 14
-    canvas.text((left + width - 10) / 2, bottom + 36, "tokens", "quiet small", "middle")
+    unit = str(mapping(document, "facts").get("length_unit") or "words")
+    canvas.text((left + width - 10) / 2, bottom + 36, unit, "quiet small", "middle")
     canvas.height = bottom + 42
     return canvas
 
@@ -56,5 +57,5 @@ def _row(canvas: Canvas, scale: Scale, y: float, row: Mapping[str, Any], series:
     canvas.path(
         marker(series, scale(row["mean"]), y, 5),
         f"f{series % N_SERIES} halo",
-        f"{name}, {row.get('label')}: {shown} tokens",
+        f"{name}, {row.get('label')}: {shown}",
     )

@@ -53,7 +53,10 @@ def _lengths(facts: Mapping[str, Any]) -> Table:
         )
         for row in records(facts.get("lengths"))
     )
-    return Table("Lengths in tokens", ("split", "text", "label", "examples", "mean", "median", "95th percentile"), rows)
+    unit = facts.get("length_unit") or "words"
+    return Table(
+        f"Lengths in {unit}", ("split", "text", "label", "examples", "mean", "median", "95th percentile"), rows
+    )
 
 
 def _duplicates(facts: Mapping[str, Any]) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +11,19 @@ from goldassay.data.facts import describe
 from goldassay.files import output_error
 from goldassay.progress import Steps
 from goldassay.report import Report
-from goldassay.settings import Settings
+from goldassay.settings import Settings, with_seed
 from goldassay.studies.audit.artifacts import audit_artifacts
 from goldassay.studies.audit.examples import example_table
+from goldassay.studies.audit.given_runs import read_given_runs
 from goldassay.studies.audit.inputs import describe_input, describe_runs, load_inputs
-from goldassay.studies.audit.instability import audit_instability, read_given_runs
+from goldassay.studies.audit.instability import audit_instability
 from goldassay.studies.audit.leakage import audit_leakage, train_and_store
 from goldassay.studies.audit.verdicts import not_measurable
 from goldassay.studies.report_frame import frame_findings
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["audit"]
 
@@ -65,33 +66,26 @@ def audit(
     Raises:
         InputError: The data cannot be read or audited; the message says where and how to mend it.
     """
-    settings = settings or Settings()
-    if seed is not None:
-        settings = settings.model_copy(update={"seed": seed})
+    settings = with_seed(settings or Settings(), seed)
     steps = Steps(quiet)
     with ExitStack() as stack:
-        evidence = _evidence_directory(out, stack)
         with steps.step("reading the data"):
             training, evaluation, decisions = load_inputs(
                 train, test, columns=columns, label_names=label_names, file_format=format, settings=settings
             )
             run_paths = _as_list(runs)
-            given = read_given_runs(run_paths, evaluation) if run_paths else []
+            given, remarks = read_given_runs(run_paths, evaluation)
+        evidence = stack.enter_context(_evidence_directory(out))
         with steps.step("counting the facts"):
             facts = describe(training, evaluation)
         with steps.step("mining patterns") as progress:
             artifacts = audit_artifacts(training, evaluation, facts.length_unit, settings, progress)
         with steps.step("training quick probes") as progress:
-            try:
-                probes = train_and_store(training, evaluation, settings, evidence, progress)
-            except KeyboardInterrupt:
-                if out is None:
-                    raise
-                raise KeyboardInterrupt(f"the runs finished so far are kept in {evidence}") from None
+            probes = train_and_store(training, evaluation, settings, evidence, progress)
         with steps.step("measuring leakage"):
-            leakage = audit_leakage(probes, training, evaluation, artifacts.classes, settings)
+            leakage = audit_leakage(probes, training, evaluation, artifacts.classes, facts, settings)
         with steps.step("measuring instability"):
-            instability = audit_instability(given or probes, "runs" if given else "probe", settings)
+            instability = audit_instability(given or probes, "runs" if given else "probe", settings, remarks)
     shift = not_measurable(
         SHIFT_REASON, "Evaluate the same runs on data from elsewhere before claiming that the score generalizes."
     )
@@ -136,10 +130,13 @@ def _as_list(runs: Any) -> list[Any]:
     return list(runs) if isinstance(runs, (list, tuple)) else [runs]
 
 
-def _evidence_directory(out: str | os.PathLike[str] | None, stack: ExitStack) -> Path:
-    """Where runs are stored as they are made; tried before the work starts, so that a minute is not lost."""
+@contextmanager
+def _evidence_directory(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Where runs are stored as they are made; tried before the long work starts, so that a minute is not lost."""
     if out is None:
-        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="goldassay-")))
+        with tempfile.TemporaryDirectory(prefix="goldassay-") as place:
+            yield Path(place)
+        return
     directory = Path(out) / "runs"
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -147,4 +144,9 @@ def _evidence_directory(out: str | os.PathLike[str] | None, stack: ExitStack) ->
             pass
     except OSError as error:
         raise output_error(error, Path(out)) from error
-    return directory
+    try:
+        yield directory
+    except KeyboardInterrupt:
+        kept = len(list(directory.glob("*.parquet")))
+        note = f"{kept} finished runs are kept in {directory}" if kept else ""
+        raise KeyboardInterrupt(note) from None

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.errors import UndefinedMeasureWarning
 from goldassay.instability import decompose_by_group, decompose_variance, summarize_scores
 from goldassay.results import to_plain
-from goldassay.runs import list_runs, read_runs
 from goldassay.studies.audit.verdicts import Spread, Verdict, judge_instability, not_measurable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-    from goldassay.data import Dataset
     from goldassay.runs import Runs
     from goldassay.settings import Settings
 
@@ -36,23 +33,9 @@ class InstabilityFindings:
     verdict: Verdict
 
 
-def read_given_runs(paths: Sequence[str | Path], gold: Dataset) -> list[Runs]:
-    """Read every model, dataset and condition that the paths hold.
-
-    Raises:
-        InputError: A path cannot be read, or its examples do not fit together.
-    """
-    found = []
-    for path in paths:
-        for row in list_runs(path).iter_rows(named=True):
-            choice = {key: row[key] for key in ("model", "dataset", "condition", "split", "train_set")}
-            found.append(read_runs(path, fallback_gold=gold, checkpoint="last", **choice))
-    if not found:
-        raise InputError("no runs found", file=", ".join(map(str, paths)), mend="name a folder that holds run files")
-    return found
-
-
-def audit_instability(runs: Sequence[Runs], source: str, settings: Settings) -> InstabilityFindings:
+def audit_instability(
+    runs: Sequence[Runs], source: str, settings: Settings, remarks: Sequence[str] = ()
+) -> InstabilityFindings:
     """Measure spread and its causes for each of the runs.
 
     Args:
@@ -60,6 +43,7 @@ def audit_instability(runs: Sequence[Runs], source: str, settings: Settings) -> 
         source: "runs" for predictions that were handed in, "probe" for those of the quick probes; the latter tell
             how steady the probe is, not how steady a real model would be, so that no verdict follows.
         settings: Holds the limits.
+        remarks: What the reader must know of these runs.
     """
     results = [measure_spread(each) for each in runs]
     groups = [group for each in runs for group in measure_groups(each)]
@@ -73,7 +57,7 @@ def audit_instability(runs: Sequence[Runs], source: str, settings: Settings) -> 
             "Give the predictions of at least 5 seeds with --runs PATH.",
         )
     else:
-        note = "Measured on the runs that were handed in."
+        note = " ".join(["Measured on the runs that were handed in.", *remarks])
         measurable = [spread_of(result) for result in results if result["n_runs"] >= 2]
         verdict = (
             judge_instability(measurable, settings.verdicts.instability)
@@ -83,6 +67,8 @@ def audit_instability(runs: Sequence[Runs], source: str, settings: Settings) -> 
                 "Give the predictions of at least 5 seeds with --runs PATH.",
             )
         )
+    if remarks:
+        verdict = replace(verdict, evidence=" ".join([verdict.evidence, *remarks]))
     tables = {"instability": _table(results)}
     if groups:
         tables["instability_groups"] = pl.concat(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
+    from goldassay.data.facts import DatasetFacts
     from goldassay.progress import Progress
     from goldassay.runs import Runs
     from goldassay.settings import Settings
@@ -61,6 +62,7 @@ def audit_leakage(
     train: Dataset,
     test: Dataset,
     classes: NDArray[np.str_],
+    facts: DatasetFacts,
     settings: Settings,
 ) -> LeakageFindings:
     """Compare what probes of a part of the input get right with the whole input and with the majority.
@@ -70,6 +72,7 @@ def audit_leakage(
         train: The training part.
         test: The evaluation part.
         classes: The difficulty class of each test example, (N,).
+        facts: Tell how many test rows stand in training too.
         settings: Holds the limits.
     """
     correct = {each.condition: each.scores for each in runs}
@@ -113,6 +116,7 @@ def audit_leakage(
             high=best.improvement_high,
             n_seeds=best.n_runs,
             n_test=len(test),
+            n_shared=int(facts.overlap.get("rows", {}).get("n", 0)),
             limits=settings.verdicts.leakage,
         )
     tables = {"leakage": report.to_frame(), "leakage_by_difficulty": difficulty}

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 Word = Literal["sound", "caution", "unsound", "not measurable"]
 Unit = Literal["points", "share", "examples", "ratio"]
 
+# From this share of the test rows on, those that stand in training too are named beside a verdict on leakage.
+SHARED_WORTH_NAMING = 0.01
+
 _SEVERITY: dict[Word, int] = {"sound": 0, "not measurable": 1, "caution": 2, "unsound": 3}
 
 
@@ -162,6 +165,7 @@ def judge_leakage(
     high: float,
     n_seeds: int,
     n_test: int,
+    n_shared: int,
     limits: LeakageLimits,
 ) -> Verdict:
     """Judge how much of the label a part of the input tells, by the partial input that tells most.
@@ -175,6 +179,7 @@ def judge_leakage(
         high: Upper end of its interval.
         n_seeds: Probes trained.
         n_test: Test examples.
+        n_shared: Those that stand in the training part too, and can be known by heart.
         limits: When to say caution or unsound.
     """
     scale = 1 - majority
@@ -185,6 +190,8 @@ def judge_leakage(
         f"({n_seeds} seeds) where the most frequent label gives {percent(majority)}: {improvement * 100:+.1f} points "
         f"({points(low)} to {points(high)})."
     )
+    if n_shared >= SHARED_WORTH_NAMING * n_test:
+        evidence += f" {n_shared:,} of the test rows stand in training too and can be known by heart."
     next_step = {
         "sound": "A quick probe finds nothing to mend; a stronger model may still find more.",
         "caution": "Report the score of a partial-input model beside every score on this benchmark.",

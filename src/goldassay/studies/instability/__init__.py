@@ -12,7 +12,7 @@ import polars as pl
 from goldassay.errors import InputError
 from goldassay.progress import Steps
 from goldassay.report import Report
-from goldassay.settings import Settings
+from goldassay.settings import Settings, with_seed
 from goldassay.studies.audit.inputs import describe_runs
 from goldassay.studies.audit.instability import MOST_GROUPS, measure_groups, measure_spread, spread_of
 from goldassay.studies.audit.verdicts import judge_instability
@@ -65,9 +65,7 @@ def report_instability(
     Raises:
         InputError: The runs cannot be read, no model has two runs, or the reference or a group column is not there.
     """
-    settings = settings or Settings()
-    if seed is not None:
-        settings = settings.model_copy(update={"seed": seed})
+    settings = with_seed(settings or Settings(), seed)
     choice = choice or RunChoice()
     steps = Steps(quiet)
     with steps.step("reading the runs"):
