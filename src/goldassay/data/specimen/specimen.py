@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LEAST_SIZE = 2000
 LEAST_SIZE_CLEAN = 360
-# Rows are made in memory; this many take a few GB.
+# Rows are made in memory: 200,000 take a quarter of a GB.
 MOST_SIZE = 1_000_000
 
 SHARE_DUPLICATED = 0.002
