@@ -46,7 +46,7 @@ def test_take_keeps_label_names():
 def test_unlabelled():
     dataset = Dataset.from_frame({"text": ["a", "b"], "note": ["x", "y"]})
     assert dataset.label_names == ()
-    with pytest.raises(InputError, match=r"no labels \(columns: 'example_id', 'text', 'note'\)"):
+    with pytest.raises(InputError, match=r"no labels \(columns: 'text', 'note'\)"):
         dataset.labels()
     with pytest.raises(InputError, match="has no premise"):
         dataset.texts("premise")
