@@ -14,10 +14,10 @@ def both(sentences, labels, patterns):
 
 
 def test_hand_example(hand):
-    # Patterns name e four times; three of these are e, one is c. The rest is c twice and n once, so r is c.
+    # Patterns name e four times; three of these are e, one is c. Of the three left open too few are c to leave m.
     assigned, given = both(SENTENCES, LABELS, hand().select(0.7))
     m = "e" if assigned.label_names.index("e") < assigned.label_names.index("c") else "c"
-    guess = ["e" if single else "c" for single in assigned.label_sets.any(axis=1)]
+    guess = ["e" if single else m for single in assigned.label_sets.any(axis=1)]
     x = np.array([(g == y) - float(m == y) for g, y in zip(guess, LABELS, strict=True)])
     assert given.giveaway.value == pytest.approx(x.mean())
     assert given.giveaway.high - given.giveaway.value == pytest.approx(1.959964 * x.std(ddof=1) / 7**0.5)
@@ -35,6 +35,14 @@ def test_what_a_label_is_called_changes_nothing(names):
     _, given = both(sentences, labels, patterns)
     assert given.giveaway.value == pytest.approx(0.25)
     assert given.precision.value == 1
+
+
+def test_a_few_patterns_do_not_trade_one_constant_for_another(hand):
+    sentences = [*SENTENCES, *["Cats sleep ."] * 600]
+    labels = [*LABELS, *["e", "n", "c"] * 200]
+    _, given = both(sentences, labels, hand().select(0.7))
+    assert given.giveaway.high - given.giveaway.low < 0.02
+    assert abs(given.giveaway.value) < 0.01
 
 
 def test_constants_are_learnt_from_the_training_part(hand):

@@ -59,14 +59,17 @@ def giveaway(
 ) -> Giveaway:
     """Accuracy that a guesser gains who reads nothing but the patterns.
 
-    Where the patterns of a test example name a single label, the guesser says it; elsewhere it says r, the most
-    frequent label of the training examples for which the patterns name no single label. It is compared with always
-    saying m, the most frequent label of all training examples: mean over the test set of x_i = 1[guess_i = gold_i] -
-    1[m = gold_i], standard error sd(x)/sqrt(N), ddof 1. Of equally frequent labels the first counts; both constants
-    are learnt on the training part, so that the test labels decide nothing.
+    Where the patterns of a test example name a single label, the guesser says it, elsewhere a constant r. It is
+    compared with always saying m, the most frequent label of all training examples: mean over the test set of x_i =
+    1[guess_i = gold_i] - 1[m = gold_i], standard error sd(x)/sqrt(N), ddof 1.
 
-    Where the patterns decide no test example, nothing is gained; the upper end of the interval is then that of the
-    share they could decide, 1 - .05^(1/N), below which it lies with 95 % confidence.
+    r is the most frequent label of the training examples that the patterns leave open if it is there more frequent
+    than m beyond chance, (n_r - n_m)² > 3.84 (n_r + n_m); otherwise r = m. Without that test, balanced labels would
+    make r another label than m by luck, and the noise of trading one constant for another would drown the gain. Of
+    equally frequent labels the first counts. The test labels decide nothing.
+
+    Where the guesser never departs from m to any effect, nothing is gained; the upper end of the interval is then the
+    share of examples on which it could, 1 - .05^(1/N), below which that share lies with 95 % confidence.
 
     Args:
         assignment: Of the test set.
@@ -83,12 +86,14 @@ def giveaway(
     train_codes, train_single, _ = _decided(train, train_labels)
     K = len(assignment.label_names)
     m = int(np.bincount(train_codes, minlength=K).argmax())
-    rest = train_codes[~train_single]
-    r = int(np.bincount(rest, minlength=K).argmax()) if rest.size else m
+    left_open = np.bincount(train_codes[~train_single], minlength=K)
+    r = int(left_open.argmax())
+    if (left_open[r] - left_open[m]) ** 2 <= 3.84 * (left_open[r] + left_open[m]):
+        r = m
     N, n_decided = codes.size, int(single.sum())
-    if n_decided:
-        guess = np.where(single, named, r)
-        x = (guess == codes).astype(np.float64) - (m == codes)
+    guess = np.where(single, named, r)
+    x = (guess == codes).astype(np.float64) - (m == codes)
+    if x.any():
         value = float(x.mean())
         half = 1.959963984540054 * float(x.std(ddof=1)) / N**0.5 if N > 1 else float("nan")
         gained = Estimate(value, value - half, value + half, "normal")
