@@ -17,3 +17,9 @@ def test_the_line_holds_place_problem_and_mend() -> None:
 
 def test_a_line_stays_one_line() -> None:
     assert str(InputError("two\nlines\tand   more")) == "two lines and more"
+
+
+def test_a_line_that_quotes_a_whole_file_is_cut() -> None:
+    line = str(InputError("x" * 10_000))
+    assert len(line) == 500
+    assert line.endswith("…")

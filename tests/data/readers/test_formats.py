@@ -445,3 +445,9 @@ class TestHub:
         for name in ("data/trainn", "folder/train.jsonl"):
             with pytest.raises(InputError, match="there is no such file or folder; check"):
                 read_dataset(name)
+
+
+def test_a_column_of_objects_by_row_is_read_as_a_column(tmp_path):
+    columns = {key: {str(i): row[key] for i, row in enumerate(ROWS)} for key in ROWS[0]}
+    (tmp_path / "cols.json").write_text(json.dumps(columns))
+    assert len(read_dataset(tmp_path / "cols.json")) == len(ROWS)

@@ -91,3 +91,8 @@ def test_a_refused_size_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         write_specimen(tmp_path / "out", size=10)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_size_that_memory_would_not_hold_is_refused():
+    with pytest.raises(InputError, match="at most 1000000"):
+        make_specimen(10**8)
