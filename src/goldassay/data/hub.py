@@ -4,8 +4,8 @@
 `user/name:configuration` is the hub's own conversion to Parquet, with all its parts. A private dataset is read with
 the token in HF_TOKEN.
 
-Why neither of the libraries that know the hub: polars reads such paths but not the names of the classes, which stand
-in the files' metadata; huggingface_hub, without a network, retries for half a minute and writes a page of warnings,
+Why neither of the libraries that know the hub: polars gives such files' rows, while the names of the classes stand in
+their metadata, which our own reader of local files takes; huggingface_hub, without a network, retries for half a minute and writes a page of warnings,
 where one line within a second is wanted.
 """
 
