@@ -5,8 +5,8 @@
 the token in HF_TOKEN.
 
 Why neither of the libraries that know the hub: polars gives such files' rows, while the names of the classes stand in
-their metadata, which our own reader of local files takes; huggingface_hub, without a network, retries for half a minute and writes a page of warnings,
-where one line within a second is wanted.
+their metadata, which our own reader of local files takes; huggingface_hub, without a network, retries for half a
+minute and writes a page of warnings, where one line within a second is wanted.
 """
 
 from __future__ import annotations
