@@ -31,7 +31,8 @@ def resample_examples(values: NDArray[np.float64], rng: np.random.Generator, n_d
     means = np.empty((n_draws, values.shape[0]), dtype=np.float64)
     for start in range(0, n_draws, _DRAWS_AT_ONCE):
         size = min(_DRAWS_AT_ONCE, n_draws - start)
-        counts = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(size)])
+        drawn = rng.integers(0, n, (size, n)) + np.arange(0, size * n, n)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
         means[start : start + size] = counts.astype(np.float64) @ values.T / n
     return means
 

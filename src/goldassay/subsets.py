@@ -118,9 +118,9 @@ def accuracy_by_subset(
     rng = np.random.default_rng(seed)
     weights = resample_runs(len(scores), rng, n_draws)
     parts = {name: scores[:, mask] for name, mask in masks.items()}
-    draws = {
-        name: (weights * resample_examples(part, rng, n_draws)).sum(axis=1) for name, part in parts.items() if part.size
-    }
+    # What has a Wilson interval and is in no difference needs no draws.
+    drawn = [name for name, part in parts.items() if part.size and (len(scores) > 1 or name in gap)]
+    draws = {name: (weights * resample_examples(parts[name], rng, n_draws)).sum(axis=1) for name in drawn}
     rows = {name: _row(name, part, draws.get(name), level) for name, part in parts.items()}
     first, second = gap
     reason = "; ".join(rows[name].reason for name in gap if rows[name].reason)
@@ -163,11 +163,13 @@ def _check(scores: NDArray[np.float64], masks: Mapping[str, NDArray[np.bool_]], 
 
 def _row(name: str, part: NDArray[np.float64], draws: NDArray[np.float64] | None, level: float) -> SubsetAccuracy:
     n_runs, n = part.shape
-    if draws is None:
+    if not n:
         nan = float("nan")
         return SubsetAccuracy(name, 0, nan, nan, nan, nan, f"no example is {name}")
     single = n_runs == 1
-    bounds = wilson_interval(float(part.sum()), n, level) if single else percentile_interval(draws, level)
+    bounds = (
+        wilson_interval(float(part.sum()), n, level) if single or draws is None else percentile_interval(draws, level)
+    )
     return SubsetAccuracy(
         subset=name,
         n=n,

@@ -73,14 +73,49 @@ def read_runs(
             line names them), runs do not cover the same examples, or labels do not match.
     """
     request = Request(dict(columns or {}), None if label_names is None else tuple(label_names))
-    found = find_slices(path, format, request)
-    asked = {
-        "model": model,
-        "dataset": dataset,
-        "split": split,
-        "condition": condition,
-        "train_set": train_set,
-    }
+    return runs_of(
+        find_slices(path, format, request),
+        {"model": model, "dataset": dataset, "split": split, "condition": condition, "train_set": train_set},
+        gold,
+        fallback_gold=fallback_gold,
+        checkpoint=checkpoint,
+        labels=labels,
+        label_names=label_names,
+        align=align,
+        answer_metric=answer_metric,
+    )
+
+
+def runs_of(
+    found: list[Slice],
+    asked: Mapping[str, str | None],
+    gold: Dataset | str | os.PathLike[str] | None = None,
+    *,
+    fallback_gold: Dataset | str | os.PathLike[str] | None = None,
+    checkpoint: int | str | None = None,
+    labels: Mapping[str, str] | None = None,
+    label_names: Sequence[str] | None = None,
+    align: Align = "exact",
+    answer_metric: AnswerMetric = "f1",
+) -> Runs:
+    """Put together the runs of one model, dataset and condition out of what `find_slices` found.
+
+    Who reads many models from the same files finds once and calls this for each.
+
+    Args:
+        found: What is there.
+        asked: What to take, by the names of `read_runs`: model, dataset, split, condition, train_set.
+        gold: As for `read_runs`, and so are all others.
+        fallback_gold: See there.
+        checkpoint: See there.
+        labels: See there.
+        label_names: See there.
+        align: See there.
+        answer_metric: See there.
+
+    Raises:
+        InputError: As for `read_runs`.
+    """
     chosen = _at_checkpoint(_choose(found, asked), checkpoint)
     answers = read_answers(Path(gold)) if isinstance(gold, (str, os.PathLike)) else None
     if answers is not None:
@@ -91,7 +126,7 @@ def read_runs(
         gold=None if gold is None else read_gold(gold),
         fallback_gold=None if fallback_gold is None else read_gold(fallback_gold),
         labels=labels,
-        label_names=request.label_names,
+        label_names=None if label_names is None else tuple(label_names),
         align=align,
     )
 
@@ -106,8 +141,13 @@ def list_runs(path: RunsPath, format: str = "auto", *, columns: Mapping[str, str
     Raises:
         InputError: Nothing is there, or a file cannot be read.
     """
+    return list_slices(find_slices(path, format, Request(dict(columns or {}))))
+
+
+def list_slices(found: Iterable[Slice]) -> pl.DataFrame:
+    """The table of `list_runs`, of what `find_slices` found."""
     grouped: dict[tuple[Collection, str], list[Slice]] = {}
-    for part in find_slices(path, format, Request(dict(columns or {}))):
+    for part in found:
         grouped.setdefault((part.collection, part.format), []).append(part)
     rows = [
         {
@@ -172,7 +212,7 @@ def _find(place: Path, offered: Iterable[Any], request: Request) -> list[Slice]:
     return [part for item in inside for part in _find(item, offered, request)]
 
 
-def _choose(found: list[Slice], asked: dict[str, str | None]) -> list[Slice]:
+def _choose(found: list[Slice], asked: Mapping[str, str | None]) -> list[Slice]:
     chosen = found
     for field, want in asked.items():
         choices = sorted({getattr(part.collection, field) for part in chosen})

@@ -74,11 +74,13 @@ def gap(
     sizes = result.to_dict()["n_examples"]
     typer.echo(", ".join(f"{count(n)} {name}" for name, n in sizes.items()))
     figures = ("full", "easy", "hard", "gap")
-    table = [["model", "condition", "runs", *figures]]
+    # Named only where they tell rows apart.
+    keys = ["model", "condition"] + [key for key in ("dataset", "train_set") if len({row[key] for row in rows}) > 1]
+    table = [[*(key.replace("_", " ") for key in keys), "runs", *figures]]
     for row in rows:
         cells = [f"{points(row[key])} {bounds(row[f'{key}_low'], row[f'{key}_high'])}".rstrip() for key in figures]
-        table.append([row["model"], row["condition"], count(row["n_runs"]), *cells])
-    say(table, left=2)
+        table.append([*(row[key] for key in keys), count(row["n_runs"]), *cells])
+    say(table, left=len(keys))
     for reason in dict.fromkeys(row["reason"] for row in rows if row["reason"]):
         typer.echo(f"— {reason}")
     say_paths(paths)

@@ -66,6 +66,9 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if not roles.keys() & {"prediction", "score", "logits"}:
         return None
     if "example_id" not in roles:
+        if "seed" in roles and table.height > 1 and table[roles["seed"]].n_unique() == table.height:
+            # A row a run: somebody's summary beside the runs.
+            return None
         raise InputError(
             "no column says which example a row is of", file=path, mend="name it with columns={'example_id': NAME}"
         )

@@ -12,7 +12,8 @@ from goldassay.artifacts import difficulty_gap
 from goldassay.errors import InputError
 from goldassay.files import written_together
 from goldassay.progress import Progress, silent
-from goldassay.runs import list_runs, read_runs
+from goldassay.runs.reading import find_slices, list_slices, runs_of
+from goldassay.runs.slices import Request
 from goldassay.runs.tables import read_table
 from goldassay.studies.artifacts.output import write_tables
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from goldassay.runs.slices import Slice
     from goldassay.subsets import SubsetAccuracies
 
 ID = "example_id"
@@ -91,9 +93,10 @@ def measure_gaps(
     """
     path = Path(subsets)
     table, classes = _read_classes(path, class_column)
+    found = find_slices(runs, "auto", Request())
     asked = [
         row
-        for row in _collections(runs, models)
+        for row in _collections(found, models)
         if condition in (None, row["condition"])
         if dataset in (None, row["dataset"])
     ]
@@ -105,7 +108,8 @@ def measure_gaps(
     gold = path if {"label"} <= set(table.columns) else None
     rows, results = [], []
     for done, which in enumerate(asked, start=1):
-        of_one = read_runs(runs, checkpoint="last" if which.pop("several") else None, fallback_gold=gold, **which)
+        last = "last" if which.pop("several") else None
+        of_one = runs_of(found, which, fallback_gold=gold, checkpoint=last)
         result = difficulty_gap(of_one, classes, seed=seed)
         rows.append(_row(of_one.model, of_one.condition, of_one.train_set, of_one.dataset, result))
         results.append(result)
@@ -133,11 +137,10 @@ def _read_classes(path: Path, class_column: str) -> tuple[pl.DataFrame, dict[str
     return table, dict(listed.iter_rows())
 
 
-def _collections(runs: Sequence[str | os.PathLike[str]], models: Sequence[str]) -> list[dict[str, Any]]:
-    """What to read, a row each: as `list_runs` finds it, or as the names with * ask for it."""
-    found = list_runs(runs)
+def _collections(found: Sequence[Slice], models: Sequence[str]) -> list[dict[str, Any]]:
+    """What to read, a row each: as it is there, or as the names with * ask for it."""
     keys = ("dataset", "condition", "split", "train_set")
-    rows = found.select("model", *keys, several=pl.col("n_checkpoints") > 1)
+    rows = list_slices(found).select("model", *keys, several=pl.col("n_checkpoints") > 1)
     if not models:
         return rows.to_dicts()
     chosen = []
