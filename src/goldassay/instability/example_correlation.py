@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError, UndefinedMeasureWarning
-from goldassay.instability.leaf_order import leaf_order
 from goldassay.instability.ranks import standardized_ranks
 from goldassay.instability.scores import as_scores
 from goldassay.results import Result
@@ -190,6 +189,8 @@ def _order(matrix: NDArray[Any], order: str, names: NDArray[Any] | None) -> NDAr
             mend=f"set max_examples to at most {MAX_CLUSTERED}, or order='file'",
         )
     else:
+        from goldassay.instability.leaf_order import leaf_order
+
         # Pairs without a value are taken for unrelated ones, for the order only.
         within = leaf_order(matrix)
     if names is None:
