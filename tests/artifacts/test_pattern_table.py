@@ -102,11 +102,28 @@ class TestSelect:
             assert len(hand().select(threshold)) == 0
 
     def test_significant_keeps_small_q(self, hand):
-        table = hand(1)
+        # Of a label that was chosen among three, three times the q of one named beforehand.
+        rng = np.random.default_rng(0)
+        labels = rng.choice(["e", "n", "c"], 300)
+        sentences = [f"{label} {rng.integers(9)}" if rng.random() < 0.6 else "x" for label in labels]
+        table = mine_patterns(sentences, labels, min_count=3)
         q = table.to_frame()["q_value"]
-        assert len(table.significant(0.6)) == (q <= 0.6).sum()
+        assert 0 < (3 * q <= 0.01).sum() < (q <= 0.3).sum() < len(table)
+        for share in (0.01, 0.3):
+            assert len(table.significant(share)) == (3 * q <= share).sum()
+        assert len(table.significant(1)) == len(table)
         with pytest.raises(InputError, match="q is 2"):
             table.significant(2)
+
+    def test_many_labels_find_nothing_in_noise(self):
+        rng = np.random.default_rng(3)
+        weights = 1 / np.arange(1, 1001)
+        words = rng.choice(1000, (4000, 6), p=weights / weights.sum())
+        sentences = [" ".join(f"w{word}" for word in row) for row in words]
+        table = mine_patterns(sentences, rng.integers(0, 150, 4000), min_count=8)
+        # As if each label had been named beforehand, noise would be full of findings.
+        assert (table.to_frame()["q_value"] <= 0.05).sum() > 100
+        assert len(table.significant(0.05)) == 0
 
 
 class TestTop:

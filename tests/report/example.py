@@ -165,6 +165,16 @@ def _facts() -> dict[str, Any]:
     }
 
 
+def _example(number: int, text: str, label: str, pattern: str) -> dict[str, Any]:
+    """A sentence with the pattern's words marked where they first stand."""
+    marks, at = [], 0
+    for word in pattern.split():
+        if word != "#" and text.find(word, at) >= 0:
+            at = text.find(word, at) + len(word)
+            marks.append([at - len(word), at])
+    return {"example_id": f"e{number}", "text": text, "label": label, "marks": marks}
+
+
 def _artifacts(rng: np.random.Generator, n_scatter: int) -> dict[str, Any]:
     strongest: dict[str, list[dict[str, Any]]] = {}
     scatter = []
@@ -187,7 +197,14 @@ def _artifacts(rng: np.random.Generator, n_scatter: int) -> dict[str, Any]:
                     "test_support": support // 2,
                     "test_probability": probability - 0.03,
                     "n_folded": rank,
-                    "examples": [f"{pattern} is what they said .", "A man & a <b>woman</b> are outside ."],
+                    "variants": [
+                        {"pattern": f"{pattern} # {word}", "support": support // 2, "probability": probability}
+                        for word in ("is", "<i>")[:rank]
+                    ],
+                    "examples": [
+                        _example(0, f"{pattern} is what they said .", label, pattern),
+                        _example(1, "A man & a <b>woman</b> are outside .", LABELS[label == LABELS[0]], "A"),
+                    ],
                 }
             )
             scatter.append({"pattern": pattern, "support": support, "probability": probability, "label": label})

@@ -45,7 +45,13 @@ def test_variances_are_squared_points() -> None:
 def test_patterns_unfold_their_examples() -> None:
     row = table(sections()["artifacts"], "Strongest").rows[0]
     assert row[0].code
-    assert row[0].unfolds == ("in this picture is what they said .", "A man & a <b>woman</b> are outside .")
+    first, second = row[0].unfolds
+    assert first.pieces == (
+        ("in", True), (" ", False), ("this", True), (" ", False), ("picture", True), (" is what they said .", False),
+    )  # fmt: skip
+    assert first.aside == "entailment"
+    assert second.text == "A man & a <b>woman</b> are outside ."
+    assert second.aside == "neutral, against the pattern"
 
 
 def test_settings_are_flat() -> None:

@@ -94,8 +94,8 @@ def tokenize(sentences: Sequence[str], tokenizer: Tokenizer = "treebank") -> Tok
         tokenizer: One of the names above, or a function from a string to a list of strings.
 
     Raises:
-        InputError: A sentence is not a string, the tokenizer is unknown, or the function returns something else
-            than a list of strings.
+        InputError: A sentence is not a string, the tokenizer is unknown, or the function fails or returns something
+            else than a list of strings.
 
     Source: Marcus, Santorini and Marcinkiewicz 1993 (Penn Treebank); Bird, Klein and Loper 2009 (NLTK).
     """
@@ -117,7 +117,14 @@ def _by_function(texts: Sequence[str], function: Callable[[str], Sequence[str]],
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise _not_a_string(texts)
-        tokens: Any = function(text)
+        try:
+            tokens: Any = function(text)
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(
+                f"the tokenizer {name} failed on sentence {row + 1} ({reason})",
+                mend="mend it, or drop such rows",
+            ) from error
         if not isinstance(tokens, (list, tuple)) or not all(isinstance(token, str) for token in tokens):
             raise InputError(
                 f"the tokenizer {name} returned {_kind(tokens)} for sentence {row + 1}, not a list of strings",

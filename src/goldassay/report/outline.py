@@ -28,14 +28,28 @@ class Cell:
         aside: Shown smaller beside it: an interval, a reason.
         unfolds: Longer texts out of the dataset that a reader may open, such as example sentences.
         prose: It comes from the data and is to be read as text, line by line.
+        marks: Parts of the text to set off, (begin, end) in characters, ascending and apart from each other.
+        variants: Texts out of the dataset that stand for the same, opened with `unfolds`.
     """
 
     text: str
     sort: float | None = None
     code: bool = False
     aside: str = ""
-    unfolds: tuple[str, ...] = ()
+    unfolds: tuple[Cell, ...] = ()
     prose: bool = False
+    marks: tuple[tuple[int, int], ...] = ()
+    variants: tuple[str, ...] = ()
+
+    @property
+    def pieces(self) -> tuple[tuple[str, bool], ...]:
+        """The text in pieces, each with whether it is marked."""
+        found, at = [], 0
+        for begin, end in self.marks:
+            if at <= begin < end <= len(self.text):
+                found += [(self.text[at:begin], False), (self.text[begin:end], True)]
+                at = end
+        return tuple(piece for piece in (*found, (self.text[at:], False)) if piece[0])
 
 
 @dataclass(frozen=True)
@@ -138,6 +152,13 @@ def text(value: Any) -> Cell:
     return Cell("—" if value is None or value == "" else str(value))
 
 
-def data(value: Any, unfolds: tuple[str, ...] = ()) -> Cell:
+def data(value: Any, unfolds: tuple[Cell, ...] = (), variants: tuple[str, ...] = ()) -> Cell:
     """A text out of the dataset: never trusted, always set apart."""
-    return Cell("—") if value is None else Cell(str(value), code=True, unfolds=unfolds)
+    return Cell("—") if value is None else Cell(str(value), code=True, unfolds=unfolds, variants=variants)
+
+
+def marked(value: Any, marks: Any, aside: str = "") -> Cell:
+    """A text out of the dataset to be read as such, with parts of it set off."""
+    spans = [tuple(span) for span in marks if isinstance(span, (list, tuple)) and len(span) == 2] if marks else []
+    whole = [(begin, end) for begin, end in spans if isinstance(begin, int) and isinstance(end, int)]
+    return Cell(str(value), prose=True, marks=tuple(whole), aside=aside)

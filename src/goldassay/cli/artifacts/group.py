@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -14,8 +14,6 @@ from goldassay.cli.app import app
 
 artifacts_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(artifacts_app, name="artifacts", short_help="Find the word patterns that give labels away.")
-
-TokenizerName = Literal["auto", "treebank", "whitespace", "characters"]
 
 Train = Annotated[
     str, typer.Argument(metavar="TRAIN", help="Training data: a file, a folder, or a name on the Hugging Face hub.")
@@ -45,9 +43,13 @@ MinCount = Annotated[
     ),
 ]
 TokenizerOption = Annotated[
-    TokenizerName,
+    str,
     typer.Option(
-        "--tokenizer", help="How texts are cut; auto is characters for scripts without spaces, else treebank."
+        "--tokenizer",
+        metavar="NAME",
+        help="How texts are cut: treebank, whitespace, characters, auto (characters for scripts without spaces, else "
+        "treebank), or a function of yours that takes a text and returns its tokens: MODULE:FUNCTION or "
+        "FILE.py:FUNCTION. It is imported and run.",
     ),
 ]
 Text = Annotated[

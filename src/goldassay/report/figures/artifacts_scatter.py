@@ -94,7 +94,7 @@ def _boundaries(canvas: Canvas, found: Mapping[str, Any], x: Scale, y: Scale) ->
     """For each distinct prior, the smallest share that is significant at a support.
 
     p0 + z sqrt(p0 (1 - p0) / n), z the one-sided normal quantile of the largest p-value that Benjamini-Hochberg
-    lets pass, q times significant over mined.
+    lets pass, q times significant over mined, shared among the labels that the most probable is one of.
     """
     from scipy.special import ndtri
 
@@ -102,7 +102,8 @@ def _boundaries(canvas: Canvas, found: Mapping[str, Any], x: Scale, y: Scale) ->
     n_mined, n_significant = number(found.get("n_mined")), number(found.get("n_significant"))
     if not q or not n_mined or n_significant is None:
         return
-    z = -float(ndtri(q * max(n_significant, 1.0) / n_mined))
+    met = [p for p in map(number, mapping(found, "prior").values()) if p]
+    z = -float(ndtri(q * max(n_significant, 1.0) / n_mined / max(len(met), 1)))
     # Labels of nearly the same share have one curve between them: two would be told apart by nobody.
     priors = {round(p / 0.04): p for p in map(number, mapping(found, "prior").values()) if p is not None and 0 < p < 1}
     for prior in priors.values():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from goldassay.report.numbers import (
     count,
@@ -15,10 +16,19 @@ from goldassay.report.numbers import (
     whole_cell,
     with_unit,
 )
-from goldassay.report.outline import QUESTIONS, Part, Section, Table, data, mapping, records, text, why_absent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from goldassay.report.outline import (
+    QUESTIONS,
+    Cell,
+    Part,
+    Section,
+    Table,
+    data,
+    mapping,
+    marked,
+    records,
+    text,
+    why_absent,
+)
 
 _CLASSES = {
     "easy": "every pattern in it points to its label",
@@ -43,6 +53,10 @@ def section(document: Mapping[str, Any]) -> Section:
             Part("artifacts_strongest", _strongest(found)),
             Part("artifacts_difficulty", _difficulty(found), folded=True),
             Part("artifacts_coverage", _coverage_curve(found), folded=True),
+            Part(None, _sizes(found)),
+            Part(None, _overlap(found)),
+            Part(None, _misled(found)),
+            Part(None, _by_value(found)),
         ),
         reason=why_absent(document.get("artifacts")),
         explained=True,
@@ -64,7 +78,15 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
                 if number(found.get("n_confirmed")) is not None
                 else "."
             )
+            + (
+                f" {count(found['n_standing'])} stand for themselves; the others add nothing to a part of themselves"
+                " and are listed under it."
+                if number(found.get("n_standing")) is not None
+                else ""
+            )
         )
+    if found.get("tokenizer_reason"):
+        notes.append(str(found["tokenizer_reason"]))
     precision, giveaway = mapping(found, "precision"), mapping(found, "giveaway")
     if number(found.get("coverage")) and number(precision.get("value")) is not None:
         notes.append(
@@ -87,7 +109,7 @@ def _strongest(found: Mapping[str, Any]) -> Table:
     by_label = mapping(found, "strongest")
     rows = tuple(
         (
-            data(row.get("pattern"), unfolds=tuple(str(example) for example in row.get("examples") or ())),
+            data(row.get("pattern"), _examples(row.get("examples"), label), _variants(row)),
             data(label),
             whole_cell(row.get("support")),
             points_cell(row.get("probability"), row.get("wilson_low"), row.get("wilson_high")),
@@ -111,9 +133,27 @@ def _strongest(found: Mapping[str, Any]) -> Table:
         "p in test",
         "variants folded in",
     )
-    return Table(
-        "Strongest patterns of each label; # stands for any one token", columns, rows, "patterns", grouped_by=1
-    )
+    caption = "Strongest patterns of each label, with a sample of their training examples; # stands for any one token"
+    return Table(caption, columns, rows, found.get("table") or "patterns", grouped_by=1)
+
+
+def _examples(examples: Any, label: str) -> tuple[Cell, ...]:
+    """Example sentences, the pattern marked, each with its label; those that speak against the pattern say so."""
+    cells = []
+    for each in examples if isinstance(examples, (list, tuple)) else ():
+        if isinstance(each, Mapping):
+            own = each.get("label")
+            aside = "" if own is None else f"{own}" if own == label else f"{own}, against the pattern"
+            cells.append(marked(each.get("text"), each.get("marks"), aside))
+        else:
+            cells.append(marked(each, ()))
+    return tuple(cells)
+
+
+def _variants(row: Mapping[str, Any]) -> tuple[str, ...]:
+    shown = [str(each.get("pattern")) for each in records(row.get("variants"))]
+    left = int(number(row.get("n_folded")) or 0) - len(shown)
+    return (*shown, f"{count(left)} more") if shown and left > 0 else tuple(shown)
 
 
 def _difficulty(found: Mapping[str, Any]) -> Table:
@@ -141,3 +181,64 @@ def _coverage_curve(found: Mapping[str, Any]) -> Table:
         for row in records(found.get("coverage_curve"))
     )
     return Table("Coverage and precision by threshold", ("threshold", "coverage", "precision"), rows)
+
+
+def _sizes(found: Mapping[str, Any]) -> Table:
+    """Examples of each class by label, where the document has them."""
+    sizes = records(found.get("sizes"))
+    labels = [key for key in (sizes[0] if sizes else {}) if key not in ("class", "n")]
+    rows = tuple((text(row.get("class")), *(whole_cell(row.get(key)) for key in ("n", *labels))) for row in sizes)
+    return Table("Test examples by difficulty and label", ("class", "examples", *labels), rows)
+
+
+def _overlap(found: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            text(row.get("by_patterns")),
+            text(row.get("by_classifier")),
+            whole_cell(row.get("n")),
+            percent_cell(row.get("share")),
+        )
+        for row in records(mapping(found, "overlap").get("table"))
+    )
+    caption = "By patterns and by a classifier that sees only the same text"
+    if found.get("judged"):
+        caption += f", {found['judged']}"
+    return Table(caption, ("by patterns", "by classifier", "examples", "share of the class"), rows, "overlap")
+
+
+def _misled(found: Mapping[str, Any]) -> Table:
+    """Examples of each class with the pattern that decided most."""
+    rows = tuple(
+        (
+            text(row.get("class")),
+            marked(row.get("text"), row.get("marks")),
+            text(row.get("label")),
+            data(row.get("pattern")),
+            text(row.get("pattern_label")),
+            points_cell(row.get("probability")),
+            whole_cell(row.get("n_patterns")),
+        )
+        for row in records(found.get("sample"))
+    )
+    columns = ("class", "example", "label", "strongest pattern", "its label", "its p", "patterns in it")
+    return Table("A sample of each class, the strongest pattern marked", columns, rows, "subsets", grouped_by=0)
+
+
+def _by_value(found: Mapping[str, Any]) -> Table:
+    column = str(found.get("condition") or "value")
+    rows = tuple(
+        (
+            data(row.get("value")),
+            whole_cell(row.get("n_examples")),
+            whole_cell(row.get("n_patterns")),
+            whole_cell(row.get("n_findings")),
+            data(row.get("pattern")),
+            text(row.get("label")),
+            whole_cell(row.get("support")),
+            points_cell(row.get("probability"), row.get("wilson_low")),
+        )
+        for row in records(found.get("by_value"))
+    )
+    columns = (column, "examples", "patterns", "findings", "strongest", "label", "support", "p(label | pattern)")
+    return Table(f"Patterns of each {column} apart", columns, rows, "patterns_by_value", grouped_by=0)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from goldassay.artifacts import PatternTable, mine_patterns
 from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
 from goldassay.data.facts import length_unit_of
-from goldassay.data.tokenization import tokenize
+from goldassay.data.tokenization import TOKENIZERS, Tokenizer, tokenize, tokenizer_name
 from goldassay.errors import InputError
 from goldassay.progress import Progress, silent
-from goldassay.studies.audit.artifacts import choose_tokenizer, least_count
+from goldassay.studies.artifacts.choices import choose_tokenizer, least_count
+from goldassay.studies.artifacts.segmenters import AUTO, SEPARATOR, EachText, resolve_tokenizer
 
 if TYPE_CHECKING:
     import os
@@ -31,7 +32,8 @@ class Bounds:
         max_tokens: Most tokens of a pattern.
         max_gap: Most tokens skipped between two.
         min_count: Fewest examples; None: 50 from 200,000 rows on, below that one in a thousand, at least 8.
-        tokenizer: "auto" (by script), "treebank", "whitespace" or "characters".
+        tokenizer: "auto" (by script), "treebank", "whitespace", "characters", or a function of the user's by its place:
+            MODULE:FUNCTION or FILE.py:FUNCTION.
         text: The role to mine; None: the last text, which of a pair is the hypothesis; "all": all texts.
     """
 
@@ -71,17 +73,20 @@ def texts_for(dataset: Dataset, patterns: PatternTable) -> list[str]:
     Raises:
         InputError: There is no such role.
     """
-    return _texts(dataset, patterns.settings.get("text"), patterns.settings.get(_CUT_WITH, "whitespace"))
+    return _texts(dataset, patterns.settings.get("text"), patterns.settings.get(_CUT_WITH))
 
 
-def _texts(dataset: Dataset, text: str | None, tokenizer: str) -> list[str]:
+def _texts(dataset: Dataset, text: str | None, cut_with: Tokenizer | None) -> list[str]:
     """The texts of one role, by default the last; "all": the tokens of all texts of each example, with spaces between.
 
-    Tokens and not texts are put together, since Treebank splits a period off only where a text ends.
+    Tokens and not texts are put together, since Treebank splits a period off only where a text ends. Without a
+    tokenizer the texts themselves, for a function that takes them apart again.
     """
     if text != ALL_TEXTS:
         return dataset.texts(text or dataset.text_columns[-1])
-    corpora = [tokenize(dataset.texts(role), tokenizer) for role in dataset.text_columns]
+    if cut_with is None:
+        return [SEPARATOR.join(each) for each in zip(*map(dataset.texts, dataset.text_columns), strict=True)]
+    corpora = [tokenize(dataset.texts(role), cut_with) for role in dataset.text_columns]
     return [" ".join(token for corpus in corpora for token in corpus.sentence(i)) for i in range(len(dataset))]
 
 
@@ -92,19 +97,28 @@ def mine_dataset(dataset: Dataset, bounds: Bounds, progress: Progress = silent) 
         InputError: A bound, the role or the tokenizer cannot be used, or there is only one class.
     """
     require_classes(dataset)
-    tokenizer = choose_tokenizer(length_unit_of(dataset), bounds.tokenizer)
+    wanted = resolve_tokenizer(bounds.tokenizer)
     together = bounds.text == ALL_TEXTS
+    about = {"text": bounds.text or dataset.text_columns[-1]}
+    cut_with: Tokenizer | None = None
+    tokenizer = wanted
+    if isinstance(wanted, str):
+        tokenizer = choose_tokenizer(length_unit_of(dataset), wanted)
+        if together:
+            cut_with, tokenizer = tokenizer, "whitespace"
+            about[_CUT_WITH] = cut_with
+    elif together:
+        tokenizer = EachText(wanted)
     mined = mine_patterns(
-        _texts(dataset, bounds.text, tokenizer),
+        _texts(dataset, bounds.text, cut_with),
         dataset.labels(),
         bounds.max_tokens,
         bounds.max_gap,
         least_count(len(dataset)) if bounds.min_count is None else bounds.min_count,
-        "whitespace" if together else tokenizer,
+        tokenizer,
         label_names=dataset.label_names,
         progress=progress,
     )
-    about = {"text": bounds.text or dataset.text_columns[-1]} | ({_CUT_WITH: tokenizer} if together else {})
     return replace(mined, settings=mined.settings | about)
 
 
@@ -114,26 +128,13 @@ def read_patterns(path: str | os.PathLike[str], dataset: Dataset, tokenizer: str
     Args:
         path: A file that `PatternTable.write` wrote.
         dataset: What they are to be looked for in.
-        tokenizer: "auto": whichever the patterns were mined with; otherwise it must be that one.
+        tokenizer: "auto": whichever of ours the patterns were mined with; otherwise it must be that one. A function
+            has to be named.
 
     Raises:
         InputError: The file cannot be read or is newer, or its tokenizer, labels or text are others.
     """
-    patterns = PatternTable.read(path)
-    mined_with = patterns.settings.get(_CUT_WITH, patterns.settings["tokenizer"])
-    if tokenizer not in ("auto", mined_with):
-        raise InputError(
-            f"the patterns were mined with the tokenizer {mined_with}, not {tokenizer}",
-            file=path,
-            mend="use that one, or mine anew",
-        )
-    wanted = choose_tokenizer(length_unit_of(dataset), "auto")
-    if (mined_with == "characters") != (wanted == "characters") and tokenizer == "auto":
-        raise InputError(
-            f"the patterns were mined with the tokenizer {mined_with}, unfit for the script of {dataset.source}",
-            file=path,
-            mend=f"mine with {wanted}, or insist with --tokenizer {mined_with}",
-        )
+    patterns = _with_tokenizer(PatternTable.read(path), path, dataset, tokenizer)
     unknown = [label for label in dataset.label_names if label not in patterns.label_names]
     if unknown:
         raise InputError(
@@ -150,6 +151,34 @@ def read_patterns(path: str | os.PathLike[str], dataset: Dataset, tokenizer: str
             mend="name the text's column with --columns, or mine anew",
         )
     return patterns
+
+
+def _with_tokenizer(patterns: PatternTable, path: str | os.PathLike[str], dataset: Dataset, name: str) -> PatternTable:
+    """The patterns, with the function that they were mined with if it was one."""
+    mined_with = patterns.settings.get(_CUT_WITH, patterns.settings["tokenizer"])
+    chosen = resolve_tokenizer(name)
+    if chosen == AUTO and mined_with not in TOKENIZERS:
+        raise InputError(
+            f"the patterns were mined with the function {mined_with}",
+            file=path,
+            mend="name it with --tokenizer MODULE:FUNCTION or FILE.py:FUNCTION",
+        )
+    if chosen != AUTO and tokenizer_name(chosen) != mined_with:
+        raise InputError(
+            f"the patterns were mined with the tokenizer {mined_with}, not {tokenizer_name(chosen)}",
+            file=path,
+            mend="use that one, or mine anew",
+        )
+    wanted = choose_tokenizer(length_unit_of(dataset), AUTO)
+    if chosen == AUTO and (mined_with == "characters") != (wanted == "characters"):
+        raise InputError(
+            f"the patterns were mined with the tokenizer {mined_with}, unfit for the script of {dataset.source}",
+            file=path,
+            mend=f"mine with {wanted}, or insist with --tokenizer {mined_with}",
+        )
+    if isinstance(chosen, str):
+        return patterns
+    return patterns.with_tokenizer(EachText(chosen) if patterns.settings.get("text") == ALL_TEXTS else chosen)
 
 
 def patterns_for(

@@ -1,0 +1,190 @@
+"""What a report says of mined patterns: the strongest of each label with examples, the scatter, the curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.artifacts import (
+    Confirmation,
+    DifficultyAssignment,
+    Giveaway,
+    assign_difficulty,
+    confirm_patterns,
+    fold_redundant,
+    giveaway,
+)
+from goldassay.results import to_plain
+from goldassay.studies.artifacts.samples import sample_examples
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.artifacts import PatternTable
+    from goldassay.data import Dataset
+
+# What is shown; the tables hold everything.
+STRONGEST_PER_LABEL = 12
+VARIANTS_PER_PATTERN = 8
+POINTS_IN_SCATTER = 3000
+CURVE = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A dataset and those of its texts that are searched for patterns."""
+
+    dataset: Dataset
+    texts: Sequence[str]
+
+    @property
+    def labels(self) -> list[str]:
+        """Gold labels by name, (N,)."""
+        return self.dataset.examples["label"].to_list()
+
+
+@dataclass(frozen=True)
+class Described:
+    """The section of the report on mined patterns, and what it was made from.
+
+    Attributes:
+        section: Plain data.
+        findings: The selected patterns, folded; with a test set also how each does there.
+        confirmation: The findings on the test set, or None.
+        assignment: The classes of the test examples, or None.
+        given: What guessing by pattern gains on the test set, or None.
+    """
+
+    section: dict[str, Any]
+    findings: pl.DataFrame
+    confirmation: Confirmation | None
+    assignment: DifficultyAssignment | None
+    given: Giveaway | None
+
+
+def describe_patterns(
+    mined: PatternTable, train: Searched, test: Searched | None, q: float, threshold: float, seed: int
+) -> Described:
+    """Keep what is significant and telling, fold it, and see what it does on a test set if there is one.
+
+    Args:
+        mined: Patterns of the training set.
+        train: What they were mined from.
+        test: What they are tried on; without it the curve is of the training set itself.
+        q: Largest q of a pattern that is kept.
+        threshold: The share that its label exceeds.
+        seed: Of the examples shown.
+    """
+    significant = mined.significant(q)
+    selected = significant.select(threshold)
+    findings = fold_redundant(selected)
+    confirmation, assignment, given = None, None, None
+    if test is not None:
+        confirmation = confirm_patterns(selected, test.texts, test.labels)
+        findings = findings.with_columns(
+            confirmation.to_frame().select("test_support", "test_probability", "confirmed")
+        )
+        assignment = assign_difficulty(test.texts, test.labels, selected)
+        if len(assignment):
+            on_train = assign_difficulty(train.texts, train.labels, selected)
+            given = giveaway(assignment, test.labels, on_train, train.labels)
+    shown = ("max_tokens", "max_gap", "min_count", "tokenizer")
+    section = {
+        "applies_to": mined.settings.get("text", train.dataset.text_columns[-1]),
+        "settings": {**{key: mined.settings[key] for key in shown}, "q": q, "threshold": threshold},
+        "prior": shares(mined),
+        "n_mined": len(mined),
+        "n_significant": len(significant),
+        "n_selected": len(selected),
+        "n_standing": int(findings["folded_under"].is_null().sum()),
+        "n_confirmed": None if confirmation is None else confirmation.n_confirmed,
+        "strongest": _strongest(findings, selected, train, seed),
+        "scatter": _scatter(significant),
+        "coverage_of": "training" if test is None else "test",
+        "coverage_curve": _curve(significant, test or train),
+    }
+    if assignment is not None and given is not None:
+        section |= {
+            "difficulty": {name: {"n": n, "share": n / len(assignment)} for name, n in assignment.summary.items()},
+            "coverage": given.coverage,
+            "precision": given.precision,
+            "giveaway": given.giveaway,
+        }
+    return Described(to_plain(section), findings, confirmation, assignment, given)
+
+
+def shares(mined: PatternTable) -> dict[str, float]:
+    """Each label's share of the sentences that were mined."""
+    counts = np.array(mined.settings["label_counts"], np.float64)
+    return dict(zip(mined.label_names, (counts / max(counts.sum(), 1.0)).tolist(), strict=True))
+
+
+def ranked_by_gain(findings: pl.DataFrame, prior: dict[str, float]) -> pl.DataFrame:
+    """The findings that stand for themselves, with their position `at`, by how much more than by chance they tell.
+
+    Ranked by the examples they give away beyond the label's share, support x (probability - share): a pattern in ten
+    examples with p = 1 matters less than one in a thousand with p = .9.
+    """
+    share = pl.col("label").replace_strict(prior, return_dtype=pl.Float64)
+    return (
+        findings.with_row_index("at")
+        .filter(pl.col("folded_under").is_null())
+        .sort(pl.col("support") * (pl.col("probability") - share), descending=True, maintain_order=True)
+    )
+
+
+def _strongest(
+    findings: pl.DataFrame, selected: PatternTable, train: Searched, seed: int
+) -> dict[str, list[dict[str, Any]]]:
+    ranked = ranked_by_gain(findings, shares(selected))
+    chosen = {
+        label: ranked.filter(pl.col("label") == label).head(STRONGEST_PER_LABEL).to_dicts()
+        for label in selected.label_names
+    }
+    wanted = [row["at"] for rows in chosen.values() for row in rows]
+    samples = sample_examples(selected, wanted, train.dataset, train.texts, seed)
+    keys = (
+        "pattern", "support", "probability", "wilson_low", "wilson_high", "lift", "q_value",
+        "test_support", "test_probability", "confirmed", "n_folded",
+    )  # fmt: skip
+    folded = findings.filter(pl.col("folded_under").is_not_null())
+
+    def variants(row: dict[str, Any]) -> list[dict[str, Any]]:
+        under = folded.filter((pl.col("folded_under") == row["pattern"]) & (pl.col("label") == row["label"]))
+        return under.head(VARIANTS_PER_PATTERN).select("pattern", "support", "probability").to_dicts()
+
+    return {
+        label: [
+            {
+                **{key: row[key] for key in keys if key in row},
+                "variants": variants(row),
+                "examples": samples[row["at"]],
+            }
+            for row in rows
+        ]
+        for label, rows in chosen.items()
+    }
+
+
+def _scatter(significant: PatternTable) -> list[dict[str, Any]]:
+    """Points for the picture: the most frequent patterns and, of the rest, those most telling."""
+    frame = significant.to_frame().select("pattern", "support", "probability", "label")
+    half = POINTS_IN_SCATTER // 2
+    frequent = frame.head(half)
+    telling = frame.slice(half).sort("probability", "support", descending=True, maintain_order=True).head(half)
+    return pl.concat([frequent, telling]).to_dicts()
+
+
+def _curve(significant: PatternTable, searched: Searched) -> list[dict[str, Any]]:
+    """Coverage and precision at a row of thresholds."""
+    points = []
+    for threshold in CURVE:
+        assignment = assign_difficulty(searched.texts, searched.labels, significant.select(threshold), missing="drop")
+        n_decided = int((assignment.label_sets.sum(axis=1) == 1).sum())
+        precision = assignment.summary["easy"] / n_decided if n_decided else None
+        coverage = assignment.coverage if len(assignment) else None
+        points.append({"threshold": threshold, "coverage": coverage, "precision": precision})
+    return points
