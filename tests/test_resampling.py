@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from goldassay.resampling import percentile_interval, resample_examples, resample_runs
 
@@ -23,13 +24,29 @@ def test_rows_are_drawn_together():
     assert draws.sum(axis=1) == pytest.approx(np.ones(70))
 
 
-@pytest.mark.parametrize("n_runs", [2, 5, 10])
-def test_runs_have_the_unbiased_variance_of_a_mean(n_runs):
+@pytest.mark.parametrize("n_runs", [2, 3, 5, 10])
+def test_runs_weighted_spread_as_student_says(n_runs):
     rng = np.random.default_rng(n_runs)
     values = rng.random(n_runs)
-    weights = resample_runs(n_runs, rng, 20000)
-    assert weights.sum(axis=1) == pytest.approx(np.ones(20000))
-    assert (weights @ values).std() == pytest.approx(values.std(ddof=1) / np.sqrt(n_runs), rel=0.04)
+    weights = resample_runs(n_runs, rng, 40000)
+    assert weights.sum(axis=1) == pytest.approx(np.ones(40000))
+    quantiles = [0.05, 0.25, 0.5, 0.75, 0.95]
+    expected = stats.t.ppf(quantiles, n_runs - 1, values.mean(), stats.sem(values))
+    assert np.quantile(weights @ values, quantiles) == pytest.approx(expected, abs=0.05 * np.ptp(expected))
+
+
+def test_clusters_are_drawn_whole():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(80), rng.integers(1, 6, 80))
+    effects = rng.normal(size=80)[codes]
+    draws = resample_examples(np.stack([effects, np.ones(codes.size)]), rng, 4000, codes)
+    assert draws[:, 1] == pytest.approx(np.ones(4000))
+    sums, sizes = np.bincount(codes, effects), np.bincount(codes)
+    linear = (sums - sizes * effects.mean()) / sizes.mean()
+    assert draws[:, 0].std() == pytest.approx(linear.std() / np.sqrt(80), rel=0.06)
+    alone = resample_examples(effects[np.newaxis], np.random.default_rng(1), 40)
+    same = resample_examples(effects[np.newaxis], np.random.default_rng(1), 40, np.arange(codes.size))
+    assert alone == pytest.approx(same)
 
 
 def test_one_run_has_no_noise():

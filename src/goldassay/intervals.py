@@ -5,6 +5,7 @@ Each is a plain function of plain numbers; each names its source. All levels are
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -117,16 +118,87 @@ def bootstrap_interval(
     return Interval(float(low), float(high), level, "bootstrap")
 
 
+def mean_reach(n: int, level: float = 0.95) -> float:
+    """Half the width of a Student t interval for the mean of n values, in their standard deviations (ddof 1)."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, (1 + level) / 2)) / math.sqrt(n)
+
+
 def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """Student t interval for the mean of a few independent values (n,), such as one score a seed.
 
     Raises:
         ValueError: There are fewer than 2 values.
     """
-    from scipy.special import stdtrit
-
     x: Any = np.asarray(values, dtype=np.float64)
     if x.size < 2:
         raise ValueError(f"an interval for a mean needs at least 2 values, not {x.size}")
-    half = float(stdtrit(x.size - 1, (1 + level) / 2)) * float(x.std(ddof=1)) / float(np.sqrt(x.size))
+    half = mean_reach(x.size, level) * float(x.std(ddof=1))
     return Interval(float(x.mean()) - half, float(x.mean()) + half, level, "Student t")
+
+
+def pairs_interval(share: float, n: int, m: int, level: float = 0.95) -> Interval:
+    """Interval of the chance that one value of a first kind exceeds one of a second, from n and m of each.
+
+    `share` is that of the n m pairs, ties half. Bounds are the theta with |share - theta| = z sqrt(V(theta)),
+    V(theta) = theta (1-theta) (1 + k (1-theta)/(2-theta) + k theta/(1+theta))/(n m), k = (n+m)/2 - 1. With V taken at
+    the bound, and not at the share, 0 and 1 have intervals too.
+
+    Source: Hanley and McNeil 1982, for V; Newcombe 2006, "Confidence intervals for an effect size measure based on the
+    Mann-Whitney statistic", for solving at the bound with the mean size.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import ndtri
+
+    k, z = (n + m) / 2 - 1, float(ndtri((1 + level) / 2))
+
+    def excess(theta: float) -> float:
+        spread = theta * (1 - theta) * (1 + k * (1 - theta) / (2 - theta) + k * theta / (1 + theta)) / (n * m)
+        return (share - theta) ** 2 - z * z * spread
+
+    low = float(brentq(excess, 0.0, share)) if share > 0 else 0.0
+    high = float(brentq(excess, share, 1.0)) if share < 1 else 1.0
+    return Interval(low, high, level, "pairs of runs")
+
+
+def difference_interval(one: float, of_one: Interval, other: float, of_other: Interval, method: str = "") -> Interval:
+    """Interval of one - other from the intervals of the two, estimated independently of each other.
+
+    d - sqrt((one - low_one)² + (high_other - other)²) to d + sqrt((high_one - one)² + (other - low_other)²). It keeps
+    the two intervals' asymmetry, which matters for variances and for shares near 0 or 1.
+
+    Source: Newcombe 1998, "Interval estimation for the difference between independent proportions"; Zou and Donner
+    2008, "Construction of confidence limits about effect measures", for any two estimates.
+    """
+    value = one - other
+    low = value - math.hypot(one - of_one.low, of_other.high - other)
+    high = value + math.hypot(of_one.high - one, other - of_other.low)
+    return Interval(low, high, of_one.level, method or of_one.method)
+
+
+def ratio_interval(one: float, of_one: Interval, other: float, of_other: Interval, method: str = "") -> Interval:
+    """Interval of one/other, both positive: `difference_interval` of their logarithms.
+
+    A lower bound of 0 of either gives 0 or infinity.
+
+    Source: as of `difference_interval`.
+    """
+
+    def log(value: float) -> float:
+        return math.log(value) if value > 0 else -math.inf
+
+    logs = [Interval(log(each.low), log(each.high), each.level, each.method) for each in (of_one, of_other)]
+    found = difference_interval(log(one), logs[0], log(other), logs[1], method)
+    return Interval(math.exp(found.low), math.exp(found.high), found.level, found.method)
+
+
+def few_runs_caveat(n_runs: int) -> tuple[str, ...]:
+    """What every result from 2 to 5 runs says of itself; nothing for others."""
+    if not 2 <= n_runs <= 5:
+        return ()
+    factors = sd_interval(1.0, n_runs)
+    return (
+        f"With {n_runs} runs the spread over runs is a rough guess: the true one may be {factors.low:.1f} to "
+        f"{factors.high:.1f} times the one measured.",
+    )

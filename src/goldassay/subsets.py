@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
-from goldassay.intervals import Interval, wilson_interval
+from goldassay.intervals import Interval, few_runs_caveat, wilson_interval
 from goldassay.resampling import percentile_interval, resample_examples, resample_runs
 from goldassay.results import Result
 
@@ -57,6 +57,7 @@ class SubsetAccuracies(Result):
         interval_method: How the intervals were made.
         seed: Of the bootstrap.
         n_draws: Of the bootstrap.
+        caveats: What to bear in mind, in sentences.
     """
 
     subsets: tuple[SubsetAccuracy, ...]
@@ -71,6 +72,7 @@ class SubsetAccuracies(Result):
     interval_method: str
     seed: int
     n_draws: int
+    caveats: tuple[str, ...] = ()
 
     def __getitem__(self, subset: str) -> SubsetAccuracy:
         for row in self.subsets:
@@ -95,7 +97,7 @@ def accuracy_by_subset(
     """Accuracy on each subset, and delta = accuracy(easy) - accuracy(hard).
 
     Each subset's examples are drawn with replacement among themselves, so that its size stays; the runs are
-    drawn with replacement by one draw for all subsets, since the same models answer both. The accuracy of a
+    weighted by one draw for all subsets (`resample_runs`), since the same models answer both. The accuracy of a
     single run has a Wilson interval. The accuracy on the full set may lie outside the range of easy and hard, as
     most examples may be in neither.
 
@@ -142,6 +144,7 @@ def accuracy_by_subset(
         interval_method="bootstrap over examples and runs; Wilson for the accuracy of a single run",
         seed=seed,
         n_draws=n_draws,
+        caveats=few_runs_caveat(len(scores)),
     )
 
 

@@ -24,7 +24,9 @@ def test_hand_example() -> None:
     assert found.var_runs == pytest.approx(0)
     assert found.overlap == pytest.approx(1 / 16)
     assert found.var_total == pytest.approx(1 / 48)
-    half = 1.959964 * math.sqrt(1 / 48)
+    # The runs do not differ, so four examples are all the noise: t with 3 degrees of freedom.
+    assert found.degrees_of_freedom == pytest.approx(3)
+    half = 3.182446 * math.sqrt(1 / 48)
     assert (found.interval.low, found.interval.high) == pytest.approx((0.25 - half, 0.25 + half), abs=1e-6)
     assert found.probability_better == 1.0
     assert "2 runs" in found.caveats[0]
@@ -94,6 +96,28 @@ def test_matched_runs_enter_through_their_differences() -> None:
     parts = decompose_variance(a - b)
     assert found.var_runs == pytest.approx(parts.total / 5)
     assert found.overlap == pytest.approx(parts.independent / 5)
+
+
+def test_interval_and_p_are_those_of_welch_where_runs_are_all_the_noise() -> None:
+    rng = np.random.default_rng(0)
+    # Each run is right on a share of examples that all find it equally: examples add next to nothing.
+    a, b = (np.tile(rng.normal(0.5, 0.1, (n, 1)), 2000) for n in (4, 6))
+    found = compare(a, b, **quick)
+    welch = stats.ttest_ind(a[:, 0], b[:, 0], equal_var=False)
+    assert found.degrees_of_freedom == pytest.approx(welch.df)
+    assert found.p_value == pytest.approx(welch.pvalue)
+    expected = welch.confidence_interval(0.95)
+    assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_interval_and_p_are_those_of_the_t_test_where_there_is_one_run() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 1, 12))
+    paired = stats.ttest_rel(a[0], b[0])
+    found = compare(a, b, **quick)
+    assert found.p_value == pytest.approx(paired.pvalue)
+    expected = paired.confidence_interval(0.95)
+    assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
 
 
 def test_one_run_each_has_the_exact_mcnemar_test() -> None:

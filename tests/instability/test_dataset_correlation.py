@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,31 @@ def test_hand_example() -> None:
     assert found.names == ("a", "b")
     assert found.values == pytest.approx(np.array([[1, 0.4], [0.4, 1]]))
     assert found.n_runs_used.tolist() == [[1, 1], [1, 1]]
-    assert found.to_frame().rows() == [("a", "b", pytest.approx(0.4), 1)]
+    assert found.to_frame().rows() == [("a", "b", pytest.approx(0.4), -1.0, 1.0, 1)]
+
+
+def test_interval_of_the_mean_over_runs_is_students() -> None:
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(6, 30))
+    one, other = common + rng.normal(size=(6, 30)), common + rng.normal(size=(6, 30))
+    found = correlate_datasets({"a": one, "b": other})
+    per_run = [stats.spearmanr(x, y).statistic for x, y in zip(one, other, strict=True)]
+    expected = stats.t.interval(0.95, 5, np.mean(per_run), stats.sem(per_run))
+    assert (found.low[0, 1], found.high[0, 1]) == pytest.approx(expected)
+    assert found.low[0, 0] == found.high[0, 0] == 1
+    assert "5 runs" in correlate_datasets({"a": one[:5], "b": other[:5]}).caveats[0]
+
+
+def test_interval_of_a_rank_correlation_over_runs() -> None:
+    one, other = np.arange(12.0), np.array([2, 1, 0, 4, 3, 6, 5, 8, 7, 10, 11, 9.0])
+    found = correlate_final_scores({"a": one, "b": other, "c": one})
+    r = stats.spearmanr(one, other).statistic
+    half = stats.norm.ppf(0.975) * math.sqrt((1 + r**2 / 2) / 9)
+    assert found.low[0, 1] == pytest.approx(math.tanh(math.atanh(r) - half))
+    assert found.high[0, 1] == pytest.approx(math.tanh(math.atanh(r) + half))
+    assert found.low[0, 2] < 1 == found.high[0, 2]
+    few = correlate_final_scores({"a": one[:3], "b": other[:3]})
+    assert (few.low[0, 1], few.high[0, 1]) == (-1, 1)
 
 
 @given(

@@ -12,8 +12,9 @@ from goldassay.instability.dataset_correlation import (
     correlate_final_scores,
 )
 from goldassay.instability.decomposition import VarianceDecomposition, decompose_variance
-from goldassay.instability.deviation import normalized_deviation
+from goldassay.instability.deviation import normalized_deviation, normalized_deviation_interval
 from goldassay.instability.example_correlation import ExampleCorrelation, correlate_examples
+from goldassay.instability.group_resampling import GroupIntervals, resample_groups
 from goldassay.instability.pairs import top_covarying_pairs
 from goldassay.instability.planning import SeedPlan, plan_seeds, seeds_needed, smallest_difference
 from goldassay.instability.resampling import ResampledIntervals, resample_scores
@@ -30,6 +31,7 @@ __all__ = [
     "ExampleCorrelation",
     "ExampleStability",
     "GroupDecomposition",
+    "GroupIntervals",
     "ResampledIntervals",
     "ScoreSummary",
     "SeedPlan",
@@ -44,7 +46,9 @@ __all__ = [
     "decompose_variance",
     "measure_stability",
     "normalized_deviation",
+    "normalized_deviation_interval",
     "plan_seeds",
+    "resample_groups",
     "resample_scores",
     "seeds_needed",
     "select_checkpoints",

@@ -13,6 +13,7 @@ import polars as pl
 from goldassay.errors import UndefinedMeasureWarning
 from goldassay.instability.decomposition import decompose_variance
 from goldassay.instability.scores import as_scores, group_codes, group_sums
+from goldassay.intervals import few_runs_caveat
 from goldassay.results import Result
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class GroupDecomposition(Result):
         n_examples: N.
         n_groups: G.
         ddof: Of all variances.
+        caveats: What to bear in mind, in sentences; `resample_groups` gives the intervals.
         skipped: Reason -> count of what has no value.
     """
 
@@ -52,6 +54,7 @@ class GroupDecomposition(Result):
     n_examples: int
     n_groups: int
     ddof: int
+    caveats: tuple[str, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
 
     def to_frame(self) -> pl.DataFrame:
@@ -108,6 +111,7 @@ def decompose_by_group(scores: ArrayLike, groups: ArrayLike, ddof: int = 1) -> G
         n_examples=n_examples,
         n_groups=len(names),
         ddof=ddof,
+        caveats=few_runs_caveat(n_runs),
         skipped=skipped,
     )
 

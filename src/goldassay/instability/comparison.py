@@ -13,14 +13,12 @@ from goldassay.errors import InputError
 from goldassay.instability.decomposition import parts_of_variance
 from goldassay.instability.scores import as_scores, group_codes
 from goldassay.instability.sign_flip import mcnemar_p, sign_flip_p
-from goldassay.intervals import Interval
+from goldassay.intervals import Interval, few_runs_caveat, pairs_interval
+from goldassay.resampling import percentile_interval, resample_examples, resample_runs
 from goldassay.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-# Below this many runs of either model the normal quantiles promise more than they hold.
-_FEW_RUNS = 6
 
 
 @dataclass(frozen=True)
@@ -34,12 +32,14 @@ class Comparison(Result):
         var_runs: Variance from which runs were made; NaN where a model has one run.
         overlap: Per-run noise of single examples, which is in both of the above; NaN likewise.
         var_total: max(var_examples, var_runs, var_examples + var_runs - overlap), or var_examples.
+        degrees_of_freedom: Of var_total, by which the quantiles of t allow for few runs and few clusters.
         share_runs: var_runs/(var_examples + var_runs), how much of the noise more seeds would remove.
-        p_value: Two-sided, from var_total and the normal distribution.
+        p_value: Two-sided, from var_total and Student's t.
         p_examples: Two-sided, over examples (or clusters) alone: exact McNemar for one binary run each, else by
             flipping signs.
         test: Which of the two: "McNemar" or "sign flip".
         probability_better: Share of the pairs of a run of A and a run of B in which A scores higher, ties half.
+        probability_interval: Of the chance that another run of A beats another run of B on these examples.
         mean_a: Mean score of A.
         mean_b: Mean score of B.
         n_runs_a: Runs of A.
@@ -47,7 +47,7 @@ class Comparison(Result):
         n_examples: N.
         n_clusters: Clusters of examples; None where each example stands for itself.
         matched: Whether runs were matched by seed.
-        method: "normal" or "bootstrap", of the interval.
+        method: "normal" (normal theory, with Student's t) or "bootstrap", of the interval.
         caveats: What to bear in mind, in sentences.
         skipped: Reason -> count of what has no value.
     """
@@ -58,11 +58,13 @@ class Comparison(Result):
     var_runs: float
     overlap: float
     var_total: float
+    degrees_of_freedom: float
     share_runs: float
     p_value: float
     p_examples: float
     test: str
     probability_better: float
+    probability_interval: Interval
     mean_a: float
     mean_b: float
     n_runs_a: int
@@ -105,6 +107,10 @@ def compare(
         var_runs     = var_r(acc_A)/R_A + var_r(acc_B)/R_B
         overlap      = independent_A/R_A + independent_B/R_B   (`decompose_variance`; with clusters + within)
         var_total    = max(var_examples, var_runs, var_examples + var_runs - overlap)
+        df           = var_total² / (var_examples²/(N-1) + (var_r(acc_A)/R_A)²/(R_A-1) + (var_r(acc_B)/R_B)²/(R_B-1))
+
+    The interval is d ± t_df sqrt(var_total): with 3 runs of each model, normal quantiles in place of t's would cover
+    90 % where the runs differ much. With G clusters, G-1 stands for N-1.
 
     Runs matched by seed (the r-th of A with the r-th of B) enter through their differences. With one run of a
     model its spread over runs is unknown; the interval is then over examples alone, and says so.
@@ -114,7 +120,8 @@ def compare(
         scores_b: (R_B, N), on the same examples in the same order.
         clusters: (N,) names of what examples share, such as a premise.
         matched: Whether run r of A and run r of B share a seed.
-        method: "normal" quantiles, or "bootstrap", drawing runs and examples (or clusters) together.
+        method: "normal" theory as above, or "bootstrap": examples (or clusters) drawn with replacement, runs weighted
+            as in `goldassay.resampling.resample_runs`.
         level: Of the interval.
         seed: Of all draws.
         n_draws: Of the sign-flip test, and, at most 2,000, of the bootstrap.
@@ -123,7 +130,8 @@ def compare(
         InputError: The numbers of examples differ, runs cannot be matched, there is one example or one cluster,
             or scores are not finite.
 
-    Source: two-way variance components; the sign-flip test is Fisher's (1935), the exact test McNemar's (1947).
+    Source: two-way variance components; Satterthwaite 1946 for the degrees of freedom; the sign-flip test is Fisher's
+    (1935), the exact test McNemar's (1947).
     """
     a, b = as_scores(scores_a), as_scores(scores_b)
     _check(a, b, matched, method, level)
@@ -135,23 +143,31 @@ def compare(
     difference = float(a.mean() - b.mean())
     units = d if codes is None else np.bincount(codes, weights=d).astype(np.float64)
     var_examples = _example_variance(d, codes, len(names))
-    var_runs, overlap = _run_variance(a, b, codes, matched)
+    parts, overlap = _run_variances(a, b, codes, matched)
+    var_runs = sum(variance for variance, _ in parts) if parts else math.nan
     one_run = math.isnan(var_runs)
     var_total = var_examples if one_run else max(var_examples, var_runs, var_examples + var_runs - overlap)
+    df = _degrees_of_freedom(var_total, [(var_examples, (len(names) or n_examples) - 1), *parts])
     p_examples, test = _example_test(a, b, units, codes is None, seed, n_draws)
     noise = var_examples + var_runs
+    better = _probability_better(a.mean(axis=1), b.mean(axis=1))
+    over = "examples" if one_run else "runs and examples"
     return Comparison(
         difference=difference,
-        interval=_interval(a, b, d, codes, difference, var_total, matched, method, level, seed, min(n_draws, 2000)),
+        interval=_t_interval(difference, var_total, df, level, over)
+        if method == "normal"
+        else _drawn_interval(a, b, codes, matched, level, seed, min(n_draws, 2000), over),
         var_examples=var_examples,
         var_runs=var_runs,
         overlap=overlap,
         var_total=var_total,
+        degrees_of_freedom=df,
         share_runs=var_runs / noise if noise > 0 else math.nan,
-        p_value=_normal_p(difference, var_total),
+        p_value=_t_p(difference, var_total, df),
         p_examples=p_examples,
         test=test,
-        probability_better=_probability_better(a.mean(axis=1), b.mean(axis=1)),
+        probability_better=better,
+        probability_interval=pairs_interval(better, n_a, n_b, level),
         mean_a=float(a.mean()),
         mean_b=float(b.mean()),
         n_runs_a=n_a,
@@ -189,18 +205,27 @@ def _example_variance(d: NDArray[np.float64], codes: NDArray[np.int64] | None, n
     return float(sums @ sums) / n_examples**2 * n_clusters / (n_clusters - 1)
 
 
-def _run_variance(
+def _run_variances(
     a: NDArray[np.float64], b: NDArray[np.float64], codes: NDArray[np.int64] | None, matched: bool
-) -> tuple[float, float]:
-    """Variance of the difference over runs, and the example noise within it; NaN where a model has one run."""
+) -> tuple[list[tuple[float, int]], float]:
+    """Variances over runs in the difference, each with its degrees of freedom, and the example noise within them.
+
+    None, and NaN, where a model has one run.
+    """
     if min(len(a), len(b)) < 2:
-        return math.nan, math.nan
-    variance = overlap = 0.0
+        return [], math.nan
+    variances, overlap = [], 0.0
     for values in (a - b,) if matched else (a, b):
         parts = parts_of_variance(values, codes, ddof=1)
-        variance += parts.total / len(values)
+        variances.append((parts.total / len(values), len(values) - 1))
         overlap += (parts.independent + (parts.within or 0.0)) / len(values)
-    return variance, overlap
+    return variances, overlap
+
+
+def _degrees_of_freedom(whole: float, parts: list[tuple[float, int]]) -> float:
+    """Satterthwaite's, from each part's variance and its own; infinite where nothing varies."""
+    squares = sum(variance**2 / df for variance, df in parts)
+    return whole**2 / squares if squares > 0 else math.inf
 
 
 def _example_test(
@@ -212,43 +237,45 @@ def _example_test(
     return sign_flip_p(units, seed=seed, n_draws=n_draws), "sign flip"
 
 
-def _normal_p(difference: float, variance: float) -> float:
+def _t_p(difference: float, variance: float, df: float) -> float:
+    from scipy.special import ndtr, stdtr
+
     if difference == 0:
         return 1.0
-    return math.erfc(abs(difference) / math.sqrt(2 * variance)) if variance > 0 else 0.0
+    if variance <= 0:
+        return 0.0
+    score = -abs(difference) / math.sqrt(variance)
+    return 2 * float(stdtr(df, score) if math.isfinite(df) else ndtr(score))
 
 
-def _interval(
+def _t_interval(difference: float, variance: float, df: float, level: float, over: str) -> Interval:
+    from scipy.special import ndtri, stdtrit
+
+    quantile = float(stdtrit(df, (1 + level) / 2) if math.isfinite(df) else ndtri((1 + level) / 2))
+    half = quantile * math.sqrt(variance)
+    return Interval(difference - half, difference + half, level, f"Student t, over {over}")
+
+
+def _drawn_interval(
     a: NDArray[np.float64],
     b: NDArray[np.float64],
-    d: NDArray[np.float64],
     codes: NDArray[np.int64] | None,
-    difference: float,
-    variance: float,
     matched: bool,
-    method: str,
     level: float,
     seed: int,
     n_draws: int,
+    over: str,
 ) -> Interval:
-    from scipy.special import ndtri
-
-    over = "examples" if min(len(a), len(b)) < 2 else "runs and examples"
-    if method == "normal":
-        half = float(ndtri((1 + level) / 2)) * math.sqrt(variance)
-        return Interval(difference - half, difference + half, level, f"normal, over {over}")
     rng = np.random.default_rng(seed)
-    n_units = len(d) if codes is None else int(codes.max()) + 1
-    draws = np.empty(n_draws)
-    for draw in range(n_draws):
-        picked = rng.integers(0, len(a), len(a))
-        other = picked if matched else rng.integers(0, len(b), len(b))
-        of_examples = a[picked].mean(axis=0) - b[other].mean(axis=0)
-        weights = np.bincount(rng.integers(0, n_units, n_units), minlength=n_units).astype(np.float64)
-        weights = weights if codes is None else weights[codes]
-        draws[draw] = weights @ of_examples / weights.sum()
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(low), float(high), level, f"bootstrap, over {over}")
+    means = resample_examples(np.vstack([a, b]), rng, n_draws, codes)
+    one_run = min(len(a), len(b)) < 2
+    weights = [np.full((n_draws, len(each)), 1 / len(each)) for each in (a, b)]
+    if not one_run:
+        weights[0] = resample_runs(len(a), rng, n_draws)
+        weights[1] = weights[0] if matched else resample_runs(len(b), rng, n_draws)
+    of_a, of_b = means[:, : len(a)], means[:, len(a) :]
+    draws = (weights[0] * of_a).sum(axis=1) - (weights[1] * of_b).sum(axis=1)
+    return percentile_interval(draws, level, method=f"bootstrap, over {over}")
 
 
 def _probability_better(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
@@ -258,12 +285,13 @@ def _probability_better(a: NDArray[np.float64], b: NDArray[np.float64]) -> float
 
 
 def _caveats(n_a: int, n_b: int, n_clusters: int | None) -> tuple[str, ...]:
-    caveats = []
     fewest = min(n_a, n_b)
+    caveats = few_runs_caveat(fewest)
     if fewest < 2:
-        caveats.append("One run of a model: the interval is over examples alone, and another seed may move it further.")
-    elif fewest < _FEW_RUNS:
-        caveats.append(f"With {fewest} runs the spread over runs is a rough guess: the true interval is wider.")
+        caveats = (
+            "One run of a model: the interval is over examples alone, and another seed may move it further.",
+            *few_runs_caveat(max(n_a, n_b)),
+        )
     if n_clusters is not None and n_clusters < 30:
-        caveats.append(f"With {n_clusters} clusters the variance over examples is a rough guess.")
-    return tuple(caveats)
+        caveats += (f"With {n_clusters} clusters the variance over examples is a rough guess.",)
+    return caveats

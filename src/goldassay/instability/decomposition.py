@@ -11,6 +11,7 @@ import numpy as np
 
 from goldassay.errors import UndefinedMeasureWarning
 from goldassay.instability.scores import as_scores, check_ddof, example_variances, group_codes, group_sums
+from goldassay.intervals import few_runs_caveat
 from goldassay.results import Result
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class VarianceDecomposition(Result):
         n_examples: N.
         n_groups: G; None without groups.
         ddof: Of all variances alike.
+        caveats: What to bear in mind, in sentences; `resample_scores` gives the intervals.
         skipped: Reason -> count of what has no value.
     """
 
@@ -51,6 +53,7 @@ class VarianceDecomposition(Result):
     n_examples: int
     n_groups: int | None
     ddof: int
+    caveats: tuple[str, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
 
 
@@ -102,6 +105,7 @@ def decompose_variance(scores: ArrayLike, groups: ArrayLike | None = None, ddof:
         n_examples=n_examples,
         n_groups=n_groups,
         ddof=ddof,
+        caveats=few_runs_caveat(n_runs),
         skipped=skipped,
     )
 

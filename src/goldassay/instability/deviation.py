@@ -1,12 +1,19 @@
-"""The spread of a score against that of a reference set, sizes allowed for."""
+"""The spread of a score against that of a reference set, sizes allowed for, and how certain that is."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.instability.scores import as_scores
+from goldassay.intervals import Interval
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 def normalized_deviation(
@@ -54,3 +61,58 @@ def normalized_deviation(
         )
         return math.nan
     return sd / reference_sd * math.sqrt(size / reference_size)
+
+
+def normalized_deviation_interval(
+    scores: ArrayLike, reference_scores: ArrayLike, *, matched: bool = True, level: float = 0.95
+) -> Interval:
+    """Interval over runs of the normalized deviation (`recommended`): what other seeds would have given.
+
+    With F the ratio of the variances over runs, and r the correlation of the runs' scores on the two sets: matched,
+    F (K ± sqrt(K² - 1)) with K = 1 + 2 (1 - r²) t²/(R-2), t the quantile with R-2 degrees of freedom; else F over the
+    quantiles of the F distribution. Both are exact for normal scores. The root of the bounds is scaled by sqrt(N/N_0).
+
+    Args:
+        scores: (R, N).
+        reference_scores: (R, N_0), or (R_0, N_0) where runs are not matched.
+        matched: Whether the r-th runs of both are one model on two sets, as is usual.
+        level: Of the interval.
+
+    Returns:
+        The interval; NaN where a deviation is 0, or for two matched runs, whose correlation is always 1.
+
+    Raises:
+        InputError: There are fewer than 2 runs, scores are not finite, or matched runs differ in number.
+
+    Source: Pitman 1939 and Morgan 1939, on the variances of correlated normal variables.
+    """
+    values, reference = as_scores(scores, min_runs=2), as_scores(reference_scores, min_runs=2)
+    if matched and len(values) != len(reference):
+        raise InputError(f"{len(values)} runs cannot be matched with {len(reference)}", mend="set matched=False")
+    one, other = values.mean(axis=1), reference.mean(axis=1)
+    size = values.shape[1] / reference.shape[1]
+    method = "Pitman-Morgan" if matched else "F"
+    variances = float(one.var(ddof=1)), float(other.var(ddof=1))
+    if min(variances) == 0 or (matched and len(values) == 2):
+        return Interval(math.nan, math.nan, level, method)
+    ratio = variances[0] / variances[1]
+    low, high = _matched_factors(one, other, level) if matched else _factors(len(values), len(reference), level)
+    return Interval(math.sqrt(ratio * low * size), math.sqrt(ratio * high * size), level, method)
+
+
+def _matched_factors(one: np.ndarray, other: np.ndarray, level: float) -> tuple[float, float]:
+    from scipy.special import stdtrit
+
+    df = len(one) - 2
+    rest = max(0.0, 1 - float(np.corrcoef(one, other)[0, 1]) ** 2)
+    middle = 1 + 2 * rest * float(stdtrit(df, (1 + level) / 2)) ** 2 / df
+    # The two bounds are each other's inverse, which the difference of large numbers would lose.
+    high = middle + math.sqrt(middle**2 - 1)
+    return 1 / high, high
+
+
+def _factors(n_runs: int, n_reference: int, level: float) -> tuple[float, float]:
+    from scipy.special import fdtri
+
+    upper, lower = (float(fdtri(n_runs - 1, n_reference - 1, tail)) for tail in ((1 + level) / 2, (1 - level) / 2))
+    return 1 / upper, 1 / lower

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.errors import InputError
 from goldassay.instability.summary import summarize_scores
+from goldassay.intervals import few_runs_caveat
 from goldassay.results import Result
 
 if TYPE_CHECKING:
@@ -23,12 +24,15 @@ class SeedPlan(Result):
         n_seeds_low: From the lower end of its interval.
         n_seeds_high: From the upper end.
         smallest_difference: What the runs at hand could have shown.
+        smallest_difference_low: From the lower end of the deviation's interval.
+        smallest_difference_high: From the upper end.
         sd: Standard deviation over the runs at hand.
         difference: To be seen.
         power: Chance of seeing it.
         alpha: Two-sided level of the test.
         n_runs: Runs at hand.
         n_examples: N.
+        caveats: What to bear in mind, in sentences.
         skipped: Reason -> count of what has no value.
     """
 
@@ -36,12 +40,15 @@ class SeedPlan(Result):
     n_seeds_low: int
     n_seeds_high: int
     smallest_difference: float
+    smallest_difference_low: float
+    smallest_difference_high: float
     sd: float
     difference: float
     power: float
     alpha: float
     n_runs: int
     n_examples: int
+    caveats: tuple[str, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
 
 
@@ -101,12 +108,15 @@ def plan_seeds(scores: ArrayLike, difference: float, power: float = 0.8, alpha: 
         n_seeds_low=seeds_needed(low, difference, power, alpha),
         n_seeds_high=seeds_needed(high, difference, power, alpha),
         smallest_difference=smallest_difference(summary.sd, summary.n_runs, power, alpha),
+        smallest_difference_low=smallest_difference(low, summary.n_runs, power, alpha),
+        smallest_difference_high=smallest_difference(high, summary.n_runs, power, alpha),
         sd=summary.sd,
         difference=difference,
         power=power,
         alpha=alpha,
         n_runs=summary.n_runs,
         n_examples=summary.n_examples,
+        caveats=few_runs_caveat(summary.n_runs),
     )
 
 

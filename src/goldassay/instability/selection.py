@@ -10,6 +10,7 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.instability.scores import as_scores
+from goldassay.intervals import Interval, few_runs_caveat, mean_interval
 from goldassay.results import Result
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ class CheckpointSelection(Result):
         standard_sd: Standard deviation over runs.
         analysis_mean: Checkpoint chosen on the dev part of the analysis set.
         analysis_sd: Standard deviation over runs.
+        gain: analysis_mean - standard_mean: what choosing on the analysis set itself is worth.
+        standard_interval: 95 % interval of standard_mean over runs (Student t), as are the next two.
+        analysis_interval: Of analysis_mean.
+        gain_interval: Of gain, run by run.
         standard_scores: (S, R).
         analysis_scores: (S, R).
         standard_choices: Position of the checkpoint, (S, R).
@@ -39,6 +44,7 @@ class CheckpointSelection(Result):
         n_examples: N of the analysis set.
         n_dev: Examples in its dev part.
         ddof: Of the deviations.
+        caveats: What to bear in mind, in sentences.
         skipped: Reason -> count of what has no value.
     """
 
@@ -46,6 +52,10 @@ class CheckpointSelection(Result):
     standard_sd: float
     analysis_mean: float
     analysis_sd: float
+    gain: float
+    standard_interval: Interval
+    analysis_interval: Interval
+    gain_interval: Interval
     standard_scores: NDArray[np.float64]
     analysis_scores: NDArray[np.float64]
     standard_choices: NDArray[np.int64]
@@ -58,6 +68,7 @@ class CheckpointSelection(Result):
     n_examples: int
     n_dev: int
     ddof: int = 1
+    caveats: tuple[str, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
 
     def to_frame(self) -> pl.DataFrame:
@@ -135,11 +146,16 @@ def select_checkpoints(
         parts["standard_dev"].append(on_dev[runs, chosen_standard])
         parts["analysis_dev"].append(on_dev[runs, chosen])
     stacked = {name: np.stack(rows) for name, rows in parts.items()}
+    by_run = {name: stacked[name].mean(axis=0) for name in ("standard", "analysis")}
     return CheckpointSelection(
         standard_mean=float(stacked["standard"].mean()),
         standard_sd=float(stacked["standard"].std(axis=1, ddof=1).mean()),
         analysis_mean=float(stacked["analysis"].mean()),
         analysis_sd=float(stacked["analysis"].std(axis=1, ddof=1).mean()),
+        gain=float(by_run["analysis"].mean() - by_run["standard"].mean()),
+        standard_interval=mean_interval(by_run["standard"]),
+        analysis_interval=mean_interval(by_run["analysis"]),
+        gain_interval=mean_interval(by_run["analysis"] - by_run["standard"]),
         standard_scores=stacked["standard"],
         analysis_scores=stacked["analysis"],
         standard_choices=np.tile(chosen_standard, (n_splits, 1)),
@@ -151,6 +167,7 @@ def select_checkpoints(
         n_checkpoints=n_checkpoints,
         n_examples=n_examples,
         n_dev=int(dev.sum()),
+        caveats=few_runs_caveat(n_runs),
     )
 
 

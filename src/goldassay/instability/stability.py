@@ -11,6 +11,7 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.instability.scores import as_scores
+from goldassay.intervals import Interval, few_runs_caveat, wilson_interval
 from goldassay.results import Result
 
 if TYPE_CHECKING:
@@ -29,9 +30,12 @@ class ExampleStability(Result):
         n_always_right: Examples with score 1 in all runs.
         n_always_wrong: Examples with score 0 in all runs.
         n_constant: Examples with the same score in all runs.
+        share_varying: Of all examples, those that are not constant; more runs find more of them.
+        share_varying_interval: 95 % interval (Wilson) of that share among other examples, for these runs.
         n_runs: R.
         n_checkpoints: T, or 1.
         n_examples: N.
+        caveats: What to bear in mind, in sentences.
         skipped: Reason -> count of what has no value.
     """
 
@@ -42,9 +46,12 @@ class ExampleStability(Result):
     n_always_right: int
     n_always_wrong: int
     n_constant: int
+    share_varying: float
+    share_varying_interval: Interval
     n_runs: int
     n_checkpoints: int
     n_examples: int
+    caveats: tuple[str, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
 
     def to_frame(self) -> pl.DataFrame:
@@ -95,9 +102,12 @@ def measure_stability(scores: ArrayLike, example_ids: ArrayLike | None = None) -
         n_always_right=int((constant & (ordered[0] == 1)).sum()),
         n_always_wrong=int((constant & (ordered[0] == 0)).sum()),
         n_constant=int(constant.sum()),
+        share_varying=1 - float(constant.mean()),
+        share_varying_interval=wilson_interval(n_examples - int(constant.sum()), n_examples),
         n_runs=n_runs,
         n_checkpoints=values.shape[1] if values.ndim == 3 else 1,
         n_examples=n_examples,
+        caveats=few_runs_caveat(n_runs),
     )
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from goldassay.instability.scores import as_scores, check_ddof
-from goldassay.intervals import Interval, sd_interval
+from goldassay.intervals import Interval, few_runs_caveat, mean_interval, sd_interval
 from goldassay.results import Result
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class ScoreSummary(Result):
 
     Attributes:
         mean: Over runs of the runs' mean scores.
+        mean_interval: 95 % interval (Student t) of what all seeds would give on these examples.
         sd: Standard deviation over runs.
         sd_interval: 95 % interval of the true standard deviation, for normal scores.
         min: Lowest run.
@@ -29,10 +31,12 @@ class ScoreSummary(Result):
         n_runs: R.
         n_examples: N.
         ddof: Of the standard deviation.
+        caveats: What to bear in mind, in sentences.
         skipped: Reason -> count of what has no value.
     """
 
     mean: float
+    mean_interval: Interval
     sd: float
     sd_interval: Interval
     min: float
@@ -41,6 +45,7 @@ class ScoreSummary(Result):
     n_runs: int
     n_examples: int
     ddof: int = 1
+    caveats: tuple[str, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
 
     def to_frame(self) -> pl.DataFrame:
@@ -51,8 +56,9 @@ class ScoreSummary(Result):
 def summarize_scores(scores: ArrayLike, ddof: int = 1) -> ScoreSummary:
     """Mean, standard deviation and its interval, lowest and highest of the runs' mean scores.
 
-    acc_r = mean_i C[r,i]; sd = sqrt(sum_r (acc_r - mean)²/(R - ddof)). The interval is that of the chi-square
-    distribution, for ddof 1 in either case: with 10 runs it reaches from 0.69 to 1.83 times the deviation.
+    acc_r = mean_i C[r,i]; sd = sqrt(sum_r (acc_r - mean)²/(R - ddof)). The deviation's interval is that of the
+    chi-square distribution, for ddof 1 in either case: with 10 runs it reaches from 0.69 to 1.83 times the deviation.
+    Both intervals are over runs, and hold the examples fixed.
 
     Args:
         scores: (R, N).
@@ -67,6 +73,7 @@ def summarize_scores(scores: ArrayLike, ddof: int = 1) -> ScoreSummary:
     means = values.sum(axis=1) / n_examples
     return ScoreSummary(
         mean=float(means.mean()),
+        mean_interval=mean_interval(means),
         sd=float(means.std(ddof=ddof)),
         sd_interval=sd_interval(float(means.std(ddof=1)), n_runs),
         min=float(means.min()),
@@ -75,4 +82,10 @@ def summarize_scores(scores: ArrayLike, ddof: int = 1) -> ScoreSummary:
         n_runs=n_runs,
         n_examples=n_examples,
         ddof=ddof,
+        caveats=few_runs_caveat(n_runs) + _same(means),
     )
+
+
+def _same(means: NDArray[np.float64]) -> tuple[str, ...]:
+    """Equal scores of a few runs on finitely many examples are a coincidence more often than a law."""
+    return ("All runs have the same score, which does not show that others would.",) if np.ptp(means) == 0 else ()

@@ -10,6 +10,7 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.instability.scores import as_scores
+from goldassay.intervals import few_runs_caveat, mean_reach
 from goldassay.results import Result
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ class Trajectories(Result):
         checkpoints: Steps or names, (T,).
         mean: Over runs, (T,).
         sd: Over runs with ddof 1, (T,); None with a single run.
+        mean_low: Lower bounds of the mean's 95 % intervals over runs (Student t, each checkpoint by itself), (T,); None
+            with a single run. The band of one deviation is no interval: it says where runs lie, not where their mean.
+        mean_high: Upper bounds.
         run: Score of the run that was asked for, (T,).
         run_index: Its position.
         largest_changes: For each run the change between adjacent checkpoints that is largest in size, signed, (R,).
@@ -33,12 +37,15 @@ class Trajectories(Result):
         n_runs: R.
         n_checkpoints: T.
         ddof: Of the standard deviation.
+        caveats: What to bear in mind, in sentences.
         skipped: Reason -> count of what has no value.
     """
 
     checkpoints: tuple[int | str, ...]
     mean: NDArray[np.float64]
     sd: NDArray[np.float64] | None
+    mean_low: NDArray[np.float64] | None
+    mean_high: NDArray[np.float64] | None
     run: NDArray[np.float64]
     run_index: int
     largest_changes: NDArray[np.float64]
@@ -46,6 +53,7 @@ class Trajectories(Result):
     n_runs: int
     n_checkpoints: int
     ddof: int = 1
+    caveats: tuple[str, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
 
     def to_frame(self) -> pl.DataFrame:
@@ -91,15 +99,20 @@ def trajectories(scores: ArrayLike, checkpoints: Sequence[int | str] | None = No
     else:
         skipped["one checkpoint, so no change between two"] = n_runs
         at, largest = np.full(n_runs, -1), np.full(n_runs, np.nan)
+    mean, sd = values.mean(axis=0), values.std(axis=0, ddof=1) if n_runs > 1 else None
+    half = None if sd is None else sd * mean_reach(n_runs)
     return Trajectories(
         checkpoints=steps,
-        mean=values.mean(axis=0),
-        sd=values.std(axis=0, ddof=1) if n_runs > 1 else None,
+        mean=mean,
+        sd=sd,
+        mean_low=None if half is None else mean - half,
+        mean_high=None if half is None else mean + half,
         run=values[run].copy(),
         run_index=run,
         largest_changes=largest,
         largest_change_at=at + 1,
         n_runs=n_runs,
         n_checkpoints=n_checkpoints,
+        caveats=few_runs_caveat(n_runs),
         skipped=skipped,
     )

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
-from goldassay.intervals import Interval, wilson_interval
+from goldassay.intervals import Interval, few_runs_caveat, wilson_interval
 from goldassay.resampling import percentile_interval, resample_examples, resample_runs
 from goldassay.results import Result
 
@@ -71,6 +71,7 @@ class SingleSentenceReport(Result):
         interval_method: How the intervals were made.
         seed: Of the bootstrap.
         n_draws: Of the bootstrap.
+        caveats: What to bear in mind, in sentences.
     """
 
     conditions: tuple[ConditionAccuracy, ...]
@@ -85,6 +86,7 @@ class SingleSentenceReport(Result):
     interval_method: str
     seed: int
     n_draws: int
+    caveats: tuple[str, ...] = ()
 
     def __getitem__(self, condition: str) -> ConditionAccuracy:
         for row in self.conditions:
@@ -114,7 +116,7 @@ def single_sentence_report(
     of equals.
 
     Intervals answer "with other examples and other seeds": examples are drawn with replacement, by the same draw for
-    all conditions and the majority, and each condition's runs are drawn with replacement of their own, since the
+    all conditions and the majority, and each condition's runs have weights of their own (`resample_runs`), since the
     seeds of two conditions have nothing in common. The majority label is held fixed while drawing. The accuracy of a
     single run has a Wilson interval; nothing can be said about its seed noise, and its derived numbers vary with
     the examples only.
@@ -158,6 +160,7 @@ def single_sentence_report(
         interval_method="bootstrap over examples and runs; Wilson for the accuracy of a single run",
         seed=seed,
         n_draws=n_draws,
+        caveats=few_runs_caveat(min((len(values) for values in scores.values() if len(values) > 1), default=1)),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
+from goldassay.intervals import few_runs_caveat
 from goldassay.resampling import percentile_interval, resample_runs
 from goldassay.results import Result
 from goldassay.shift.detection_draws import draw_metrics
@@ -133,8 +134,8 @@ def measure_detection(
 
     See `auroc`, `aupr` and `false_alarm_rate` for the formulas. With several runs each figure is the mean over runs.
     Intervals are percentiles over draws: the examples of each side are drawn with replacement among themselves, by one
-    draw for all runs, and the runs are drawn with replacement, by one draw for both sides, since the same model
-    scores both.
+    draw for all runs, and the runs are weighted (`goldassay.resampling.resample_runs`) by one draw for both sides,
+    since the same model scores both.
 
     Args:
         scores_in: (N_in,) or (R, N_in); a higher score is more anomalous.
@@ -230,7 +231,7 @@ def _tied_share(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> fl
 
 
 def _caveats(n_runs: int, tied_share: float, intervals: dict[str, Interval]) -> tuple[str, ...]:
-    caveats = []
+    caveats = [*few_runs_caveat(n_runs)]
     if n_runs == 1:
         caveats.append("One run: the intervals are over examples alone, and another seed may move the figures further.")
     if tied_share > _MANY_TIES:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
-from goldassay.intervals import Interval, wilson_interval
+from goldassay.intervals import Interval, difference_interval, few_runs_caveat, wilson_interval
 from goldassay.resampling import percentile_interval, resample_runs
 from goldassay.results import Result
 from goldassay.shift.inputs import check_draws, check_share
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, NDArray
-
-_FEW_RUNS = 6
 
 
 @dataclass(frozen=True)
@@ -131,7 +129,7 @@ def generalization_gap(
     """Metric on each set, gap = metric(in-distribution) - metric(set), and gap/metric(in-distribution).
 
     Intervals: the sets are independent samples, so the examples of each are drawn with replacement by themselves; runs
-    are drawn with replacement by one draw for all sets, since the same models answer them. A single run's accuracy has
+    are weighted by one draw for all sets (`resample_runs`), since the same models answer them. A single run's accuracy has
     a Wilson interval, and its gap Newcombe's, which do not collapse where everything is right. With one run nothing is
     known of other seeds, and the result says so.
 
@@ -258,10 +256,7 @@ def _gap_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
         return Interval(0.0, 0.0, level)
     if not (one.binary and own.binary):
         return percentile_interval(own.draws - one.draws, level)
-    mine, other = _bounds(own, level), _bounds(one, level)
-    low = gap - math.hypot(own.value - mine.low, other.high - one.value)
-    high = gap + math.hypot(mine.high - own.value, one.value - other.low)
-    return Interval(low, high, level, "Newcombe")
+    return difference_interval(own.value, _bounds(own, level), one.value, _bounds(one, level), "Newcombe")
 
 
 def _relative_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
@@ -279,6 +274,4 @@ def _single_run_method(measured: list[_Measured]) -> str:
 def _caveats(n_runs: int) -> tuple[str, ...]:
     if n_runs == 1:
         return ("One run: the intervals are over examples alone, and another seed may move the gap further.",)
-    if n_runs < _FEW_RUNS:
-        return (f"With {n_runs} runs the spread over runs is a rough guess: the true intervals are wider.",)
-    return ()
+    return few_runs_caveat(n_runs)
