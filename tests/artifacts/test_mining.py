@@ -43,6 +43,14 @@ class TestAgainstBruteForce:
         mined = mine_quietly(*corpus, max_tokens, max_gap, min_count)
         assert as_dict(mined) == brute_force(*corpus, max_tokens, max_gap, min_count)
 
+    @given(corpora(), st.integers(1, 5), st.integers(0, 3), st.integers(1, 4), st.integers(1, 3))
+    @settings(max_examples=40)
+    def test_in_halves_as_large_corpora_are(self, corpus, max_tokens, max_gap, min_count, n_threads):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("goldassay.artifacts.mining._MANY_PLACES", 1)
+            mined = mine_quietly(*corpus, max_tokens, max_gap, min_count, n_threads=n_threads)
+        assert as_dict(mined) == brute_force(*corpus, max_tokens, max_gap, min_count)
+
     def test_widest_bounds(self):
         rng = random.Random(3)
         sentences = [" ".join(rng.choices("abc", k=12)) for _ in range(12)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.artifacts.label_codes import encode_labels
+from goldassay.artifacts.pattern_rows import MinedPatterns
 from goldassay.artifacts.pattern_table import PatternTable, build_table
 from goldassay.data.tokenization import TokenizedCorpus, Tokenizer, tokenize
 from goldassay.errors import InputError
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TASKS_PER_THREAD = 8
+# Occurrences of frequent tokens from which on they are gathered in two halves.
+_MANY_PLACES = 1 << 23
 
 
 def mine_patterns(
@@ -75,33 +78,25 @@ def mine_patterns(
     threads = n_threads or _cores()
     corpus = tokenize(sentences, tokenizer)
     vocabulary, tokenizer_used = corpus.vocabulary, corpus.tokenizer
-    index = _index(corpus, codes, len(names), min_count, threads)
-    # The index holds all that is counted; the memory of the tokens goes to the counting.
-    del corpus
-    mined = _count_indexed(index, max_tokens, max_gap, min_count, threads, progress)
-    if not mined.counts.size:
-        warnings.warn(_nothing_found(min_count, index.largest), UserWarning, stacklevel=2)
     label_counts = np.bincount(codes, minlength=len(names))
+    words = _words(corpus, codes, len(names), min_count, threads)
+    # Each step gives its memory to the next.
+    del corpus, codes
+    mined, largest = _count_words(words, max_tokens, max_gap, min_count, progress), words.largest
+    del words
+    if not mined.counts.size:
+        warnings.warn(_nothing_found(min_count, largest), UserWarning, stacklevel=2)
     settings = {
         "max_tokens": max_tokens,
         "max_gap": max_gap,
         "min_count": min_count,
         "tokenizer": tokenizer_used,
-        "n_sentences": int(codes.size),
+        "n_sentences": int(label_counts.sum()),
         "n_dropped": n_dropped,
         "label_counts": label_counts.tolist(),
         "n_mined": int(mined.counts.shape[0]),
     }
-    return build_table(vocabulary, mined.tokens, mined.gaps, mined.counts, names, settings, tokenizer)
-
-
-@dataclass(frozen=True)
-class MinedPatterns:
-    """Patterns as numbers: tokens (V,M) and gaps (V,M-1), -1 where a pattern has none, and counts (V,K)."""
-
-    tokens: NDArray[np.int32]
-    gaps: NDArray[np.int8]
-    counts: NDArray[np.int32]
+    return build_table(vocabulary, mined, names, settings, tokenizer)
 
 
 def count_patterns(
@@ -120,65 +115,101 @@ def count_patterns(
     Returns:
         The patterns with at least `min_count` sentences, in no particular order, and the largest count of any.
     """
-    threads = n_threads or _cores()
-    index = _index(corpus, labels, n_labels, min_count, threads)
-    return _count_indexed(index, max_tokens, max_gap, min_count, threads, progress), index.largest
+    words = _words(corpus, labels, n_labels, min_count, n_threads or _cores())
+    return _count_words(words, max_tokens, max_gap, min_count, progress), words.largest
 
 
-def _count_indexed(
-    index: _Index, max_tokens: int, max_gap: int, min_count: int, n_threads: int, progress: Progress
-) -> MinedPatterns:
+def _count_words(found: _Words, max_tokens: int, max_gap: int, min_count: int, progress: Progress) -> MinedPatterns:
     from goldassay.artifacts.mining_kernels import count_longer, count_pairs
 
-    n_labels, n_frequent = index.n_labels, index.frequent.size
+    n_labels, n_frequent, n_threads = found.n_labels, found.frequent.size, len(found.edges)
     if not n_frequent:
         return _collected([], max_tokens, n_labels)
     singles = np.zeros((n_frequent, n_labels), np.int32)
-    found = [(np.arange(n_frequent, dtype=np.int32)[:, None], np.empty((n_frequent, 0), np.int8), singles)]
+    results = [(np.arange(n_frequent, dtype=np.int32)[:, None], np.empty((n_frequent, 0), np.int8), singles)]
     n_distances = max_gap + 1 if max_tokens > 1 else 0
-    shared = (index.words, index.places, index.starts, index.label_bits, n_labels, n_distances, min_count)
-    bounds = _balanced(index.starts, n_threads * _TASKS_PER_THREAD)
-    n_stages = 1 + (max_tokens > 2)
+    shared = (found.label_bits, n_labels, n_distances, min_count)
+    starts = np.concatenate(([0], np.cumsum(found.tallies.sum(axis=0))))
+    # All places at once would be the largest object by far; in halves they are never more than the words.
+    halves = _balanced(starts, 2 if starts[-1] > _MANY_PLACES else 1)
+    n_tasks = max(1, n_threads * _TASKS_PER_THREAD // len(halves))
+    steps = _Steps(progress, (1 + (max_tokens > 2)) * len(halves) * n_tasks)
     with ThreadPoolExecutor(n_threads) as pool:
 
-        def counted(stage: int, count: Callable[[tuple[int, int]], Any]) -> list[Any]:
-            parts = []
-            for part in pool.map(count, bounds):
-                parts.append(part)
-                progress((stage * len(bounds)) + len(parts), n_stages * len(bounds))
-            return parts
+        def counted(half: tuple[int, int], places: NDArray[Any], count: Callable[..., Any]) -> list[Any]:
+            bounds = _balanced(starts[half[0] : half[1] + 1] - starts[half[0]], n_tasks)
+            tasks = [(half[0] + begin, half[0] + end) for begin, end in bounds]
+            ahead = (found.words, places, starts - starts[half[0]], *shared)
+            return [steps.done(part) for part in pool.map(lambda task: count(*task, *ahead), tasks)]
 
-        pairs = counted(0, lambda bound: count_pairs(*bound, *shared, singles))
+        pairs: list[Any] = []
+        places = np.empty((0, 2), np.int32)
+        for half in halves:
+            # One half goes before the next comes.
+            del places
+            places = _places(found, starts, half, pool)
+            pairs += counted(half, places, lambda *task: count_pairs(*task, singles))
         if max_tokens > 1:
-            found += [part[:3] for part in pairs]
+            results += [part[:3] for part in pairs]
         if max_tokens > 2:
             tokens, gaps, _, sizes = (np.concatenate(column) for column in zip(*pairs, strict=True))
             pair_starts = np.searchsorted(tokens[:, 0], np.arange(n_frequent + 1))
-            found += counted(
-                1, lambda bound: count_longer(*bound, *shared, max_tokens, pair_starts, tokens, gaps, sizes)
-            )
-    mined = _collected(found, max_tokens, n_labels)
-    names = np.append(index.frequent, -1).astype(np.int32)
+            known = (max_tokens, pair_starts, tokens, gaps, sizes)
+            # The last half's places are still there.
+            for half in halves[::-1]:
+                if half != halves[-1]:
+                    del places
+                    places = _places(found, starts, half, pool)
+                results += counted(half, places, lambda *task: count_longer(*task, *known))
+    steps.finish()
+    mined = _collected(results, max_tokens, n_labels)
+    names = np.append(found.frequent, -1).astype(np.int32)
     return MinedPatterns(names[mined.tokens], mined.gaps, mined.counts)
 
 
+class _Steps:
+    """Counts what is done, of which there may be fewer than was foreseen."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress, self._total, self._n_done = progress, total, 0
+
+    def done(self, result: Any) -> Any:
+        self._n_done += 1
+        self._progress(self._n_done, max(self._n_done, self._total))
+        return result
+
+    def finish(self) -> None:
+        self._progress(self._total, self._total)
+
+
 @dataclass(frozen=True)
-class _Index:
-    """Where each frequent token is; see `mining_kernels`. `largest` is the largest count of any token."""
+class _Words:
+    """All sentences as frequent ranks, in an order of their own; see `mining_kernels`.
+
+    `labels` are in that order; `edges` part the sentences among the threads, `begins` (threads,) is where theirs start
+    in `words`, `tallies` (threads,F) how often they hold each frequent token. `largest` is the largest count of any
+    token.
+    """
 
     words: NDArray[np.int32]
-    places: NDArray[Any]
-    starts: NDArray[np.int64]
-    label_bits: int
+    labels: NDArray[np.int32]
     n_labels: int
+    edges: list[tuple[int, int]]
+    begins: list[int]
+    tallies: NDArray[np.int64]
     frequent: NDArray[np.int64]
     largest: int
 
+    @property
+    def label_bits(self) -> int:
+        return max(1, (self.n_labels - 1).bit_length())
 
-def _index(corpus: TokenizedCorpus, labels: NDArray[np.int64], n_labels: int, min_count: int, n_threads: int) -> _Index:
-    from goldassay.artifacts.mining_kernels import END, RARE, beginnings, count_tokens, gather, tally
 
-    support, occurrences = count_tokens(corpus.ids, corpus.offsets, len(corpus.vocabulary))
+def _words(corpus: TokenizedCorpus, labels: NDArray[np.int64], n_labels: int, min_count: int, n_threads: int) -> _Words:
+    from goldassay.artifacts.mining_kernels import END, RARE, beginnings, count_tokens, length_of, write_words
+
+    ids, offsets = corpus.ids, corpus.offsets
+    support, occurrences = count_tokens(ids, offsets, len(corpus.vocabulary))
     frequent = np.flatnonzero(support >= min_count)
     # The most frequent first, so that the busiest records lie together.
     frequent = frequent[np.argsort(-occurrences[frequent], kind="stable")]
@@ -186,25 +217,48 @@ def _index(corpus: TokenizedCorpus, labels: NDArray[np.int64], n_labels: int, mi
         raise InputError(f"{frequent.size} tokens are frequent enough, too many", mend="raise min_count")
     rank = np.full(len(corpus.vocabulary), RARE, np.int32)
     rank[frequent] = np.arange(frequent.size, dtype=np.int32)
-    starts = np.concatenate(([0], np.cumsum(occurrences[frequent])))
-    label_bits = max(1, (n_labels - 1).bit_length())
-    size = corpus.ids.size + len(corpus)
-    kind = np.int32 if max(len(corpus) << label_bits, size) < 2**31 else np.int64
-    words = np.empty(size, np.int32)
-    places = np.empty((int(starts[-1]), 2), kind)
     # Sentences that begin alike are numbered one after the other, so that the occurrences of a pattern lie together:
     # counting mostly waits for memory, and in a large corpus this halves its time.
-    order = np.argsort(beginnings(corpus.ids, corpus.offsets, rank))
-    sentences = (order, corpus.ids, corpus.offsets, rank)
+    order = np.argsort(beginnings(ids, offsets, rank))
     edges = list(pairwise(np.linspace(0, len(corpus), n_threads + 1).astype(np.int64).tolist()))
+    words = np.empty(ids.size + len(corpus), np.int32)
     with ThreadPoolExecutor(n_threads) as pool:
-        tallies = np.array(list(pool.map(lambda edge: tally(*edge, *sentences, frequent.size), edges)))
-        goals = np.append(starts[:-1], 0) + np.cumsum(tallies, axis=0) - tallies
-        filling = pool.map(
-            lambda edge, goal: gather(*edge, goal, *sentences, labels, label_bits, words, places), edges, goals
+        lengths = list(pool.map(lambda edge: length_of(*edge, order, offsets), edges))
+        begins = [0, *np.cumsum(lengths)[:-1].tolist()]
+        tallies = pool.map(
+            lambda edge, at: write_words(*edge, at, order, ids, offsets, rank, frequent.size, words), edges, begins
         )
-        list(filling)
-    return _Index(words, places, starts, label_bits, n_labels, frequent, int(support.max(initial=0)))
+        return _Words(
+            words,
+            labels[order].astype(np.int32),
+            n_labels,
+            edges,
+            begins,
+            np.array(list(tallies)),
+            frequent,
+            int(support.max(initial=0)),
+        )
+
+
+def _places(found: _Words, starts: NDArray[np.int64], part: tuple[int, int], pool: ThreadPoolExecutor) -> NDArray[Any]:
+    """Where the frequent tokens of one part occur; see `mining_kernels`."""
+    from goldassay.artifacts.mining_kernels import write_places
+
+    begin, end = part
+    kind = np.int32 if max(found.labels.size << found.label_bits, found.words.size) < 2**31 else np.int64
+    places = np.empty((int(starts[end] - starts[begin]), 2), kind)
+    tallies = found.tallies[:, begin:end]
+    goals = starts[begin:end] - starts[begin] + np.cumsum(tallies, axis=0) - tallies
+    filling = pool.map(
+        lambda edge, at, goal: write_places(
+            *edge, at, goal, begin, end, found.words, found.labels, found.label_bits, places
+        ),
+        found.edges,
+        found.begins,
+        goals,
+    )
+    list(filling)
+    return places
 
 
 def _balanced(starts: NDArray[np.int64], n_tasks: int) -> list[tuple[int, int]]:

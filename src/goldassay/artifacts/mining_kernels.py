@@ -66,70 +66,95 @@ def beginnings(ids: NDArray[np.int32], offsets: NDArray[np.int64], rank: NDArray
 
 
 @compiled
-def tally(
+def length_of(begin: int, end: int, order: NDArray[np.int64], offsets: NDArray[np.int64]) -> int:
+    """How much room sentences `begin` to `end` of the order take in `words`."""
+    length = 0
+    for number in range(begin, end):
+        length += offsets[order[number] + 1] - offsets[order[number]] + 1
+    return length
+
+
+@compiled
+def write_words(
     begin: int,
     end: int,
+    at: int,
     order: NDArray[np.int64],
     ids: NDArray[np.int32],
     offsets: NDArray[np.int64],
     rank: NDArray[np.int32],
     n_frequent: int,
-) -> NDArray[np.int64]:
-    """How often each frequent token occurs in sentences `begin` to `end` of the order; last, their `words`, (F+1,)."""
-    counts = np.zeros(n_frequent + 1, np.int64)
-    for number in range(begin, end):
-        s = order[number]
-        counts[n_frequent] += offsets[s + 1] - offsets[s] + 1
-        for p in range(offsets[s], offsets[s + 1]):
-            token = rank[ids[p]]
-            if token != RARE:
-                counts[token] += 1
-    return counts
-
-
-@compiled
-def gather(
-    begin: int,
-    end: int,
-    goals: NDArray[np.int64],
-    order: NDArray[np.int64],
-    ids: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    rank: NDArray[np.int32],
-    labels: NDArray[np.int64],
-    label_bits: int,
     words: NDArray[np.int32],
-    places: NDArray[Any],
-) -> None:
-    """Fill `words`, and `places`: where each frequent token occurs, for sentences `begin` to `end` of the order.
+) -> NDArray[np.int64]:
+    """Fill `words` from `at` on with sentences `begin` to `end` of the order.
 
     Args:
         begin: First sentence, by its place in `order`.
         end: The one after the last.
-        goals: Where in `places` these sentences' occurrences of each frequent token go, and last, where in `words`
-            these sentences start (F+1,); moved on.
+        at: Where they start in `words`.
         order: The sentences in the order in which they are numbered (N,).
         ids: Token numbers of all sentences.
         offsets: Where each sentence starts (N+1,).
         rank: Frequent rank of each token number, `RARE` where it has none.
-        labels: Label of each sentence (N,).
-        label_bits: Bits that a label takes.
+        n_frequent: How many tokens have a rank.
         words: Output, as long as `ids` and one more for each sentence.
-        places: Output, by token and ascending; each a position in `words` and the mark of its sentence.
+
+    Returns:
+        How often each frequent token occurs in these sentences (F,).
     """
-    at = goals[-1]
+    counts = np.zeros(n_frequent, np.int64)
     for number in range(begin, end):
         s = order[number]
-        mark = (number << label_bits) | labels[s]
         for p in range(offsets[s], offsets[s + 1]):
             token = rank[ids[p]]
             words[at] = token
-            if token != RARE:
-                places[goals[token], 0] = at
-                places[goals[token], 1] = mark
-                goals[token] += 1
             at += 1
+            if token != RARE:
+                counts[token] += 1
         words[at] = END
+        at += 1
+    return counts
+
+
+@compiled
+def write_places(
+    begin: int,
+    end: int,
+    at: int,
+    goals: NDArray[np.int64],
+    first: int,
+    past: int,
+    words: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    label_bits: int,
+    places: NDArray[Any],
+) -> None:
+    """Fill `places`, where the tokens `first` to `past` occur, for sentences `begin` to `end` of the order.
+
+    Args:
+        begin: First sentence, by its number.
+        end: The one after the last.
+        at: Where they start in `words`.
+        goals: Where in `places` their occurrences of each of these tokens go (past-first,); moved on.
+        first: First token.
+        past: The one after the last.
+        words: As filled by `write_words`.
+        labels: Label of each sentence, by its number (N,).
+        label_bits: Bits that a label takes.
+        places: Output, by token and ascending; each a position in `words` and the mark of its sentence.
+    """
+    for number in range(begin, end):
+        mark = (number << label_bits) | labels[number]
+        while True:
+            token = words[at] & TOKEN
+            if token == END:
+                break
+            if first <= token < past:
+                goal = goals[token - first]
+                places[goal, 0] = at
+                places[goal, 1] = mark
+                goals[token - first] = goal + 1
+            at += 1
         at += 1
 
 

@@ -52,8 +52,7 @@ def with_statistics(
     """Add label, given by its position in `label_names` (V,), and what its count says; q_value is not among it."""
     n = frame["support"].to_numpy().astype(np.float64)
     k = matrix(frame["counts"], len(label_names))[np.arange(len(codes)), codes].astype(np.float64)
-    label_counts = np.asarray(settings["label_counts"], np.float64)
-    prior = (label_counts / max(label_counts.sum(), 1.0))[codes]
+    prior = _priors(settings)[codes]
     low, high = wilson_bounds(k, n)
     probability = k / n
     lift = probability / prior
@@ -62,7 +61,7 @@ def with_statistics(
         "probability": probability,
         "lift": lift,
         "pmi": pmi,
-        "lmi": k / max(label_counts.sum(), 1.0) * pmi,
+        "lmi": k / max(float(sum(settings["label_counts"])), 1.0) * pmi,
         "wilson_low": low,
         "wilson_high": high,
         "z": competency_z(k, n, prior),
@@ -74,28 +73,16 @@ def with_statistics(
     )
 
 
-def q_of_all_labels(
-    frame: pl.DataFrame,
-    counts: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    q: NDArray[np.float64],
-    settings: dict[str, Any],
-) -> NDArray[np.float64]:
-    """The q that each label would have beside those tested: that of the next larger p; 1 where p <= the prior."""
+def p_values(counts: NDArray[np.int64], codes: NDArray[np.int64], settings: dict[str, Any]) -> NDArray[np.float64]:
+    """The p of each row for the label of that position, (V,); the same numbers as in `with_statistics`."""
+    n = counts.sum(axis=1).astype(np.float64)
+    k = counts[np.arange(len(codes)), codes].astype(np.float64)
+    return binomial_tail(k, n, _priors(settings)[codes])
+
+
+def _priors(settings: dict[str, Any]) -> NDArray[np.float64]:
     label_counts = np.asarray(settings["label_counts"], np.float64)
-    prior = label_counts / max(label_counts.sum(), 1.0)
-    support = counts.sum(axis=1)
-    values = np.ones(counts.shape)
-    rows, labels = np.nonzero(counts > support[:, None] * prior)
-    other = labels != codes[rows]
-    rows, labels = rows[other], labels[other]
-    p = binomial_tail(counts[rows, labels], support[rows], prior[labels])
-    tested = frame["p_value"].to_numpy()
-    order = np.argsort(tested, kind="stable")
-    place = np.searchsorted(tested[order], p)
-    values[rows, labels] = np.append(q[order], 1.0)[place]
-    values[np.arange(len(codes)), codes] = q
-    return values
+    return label_counts / max(label_counts.sum(), 1.0)
 
 
 def lists(values: NDArray[Any]) -> pl.Series:

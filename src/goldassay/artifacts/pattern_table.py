@@ -14,11 +14,20 @@ import polars as pl
 
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.matching import PatternTree
-from goldassay.artifacts.pattern_statistics import displayed, lists, matrix, q_of_all_labels, with_statistics
+from goldassay.artifacts.pattern_rows import (
+    COLUMNS,
+    Q_OF_LABELS,
+    MinedPatterns,
+    QValues,
+    Words,
+    in_slices,
+    rows_in_parts,
+    tested,
+)
+from goldassay.artifacts.pattern_statistics import lists, matrix, with_statistics
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.errors import InputError
 from goldassay.files import write_parquet, written_whole
-from goldassay.multiple_testing import benjamini_hochberg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,12 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCHEMA_VERSION = 1
-COLUMNS = (
-    "pattern", "tokens", "gaps", "support", "counts", "label", "probability", "lift", "pmi", "lmi",
-    "wilson_low", "wilson_high", "z", "p_value", "q_value",
-)  # fmt: skip
-# q of every label, so that a row for a second label can be made after the table was cut.
-_Q_OF_LABELS = "q_of_labels"
 _METADATA_KEY = "goldassay.patterns"
 _HTML_ROWS = 20
 # Sentences matched at once when only counts are wanted: bounds the memory for the matches.
@@ -68,7 +71,7 @@ class PatternTable:
 
     def to_frame(self) -> pl.DataFrame:
         """The table in polars."""
-        return self._frame.drop(_Q_OF_LABELS)
+        return self._frame.drop(Q_OF_LABELS)
 
     def to_dict(self) -> dict[str, Any]:
         """Settings and rows as plain data."""
@@ -290,20 +293,18 @@ class PatternTable:
         support = rest["support"].to_numpy()
         # The label the row already has comes out of the same comparison, so no row is lost or doubled.
         rows, codes = np.nonzero(counts / np.maximum(support, 1)[:, None] > threshold)
-        q = matrix(rest[_Q_OF_LABELS], len(self.label_names))
-        kept = rest.select("pattern", "tokens", "gaps", "support", "counts", _Q_OF_LABELS)[rows]
+        q = matrix(rest[Q_OF_LABELS], len(self.label_names))
+        kept = rest.select("pattern", "tokens", "gaps", "support", "counts", Q_OF_LABELS)[rows]
         return (
             with_statistics(kept, codes, self.label_names, self.settings)
             .with_columns(q_value=pl.Series(q[rows, codes], dtype=pl.Float64))
-            .select(*COLUMNS, _Q_OF_LABELS)
+            .select(*COLUMNS, Q_OF_LABELS)
         )
 
 
 def build_table(
     vocabulary: Sequence[str],
-    tokens: NDArray[np.int32],
-    gaps: NDArray[np.int8],
-    counts: NDArray[np.int32],
+    mined: MinedPatterns,
     label_names: tuple[str, ...],
     settings: dict[str, Any],
     tokenizer: Tokenizer | None = None,
@@ -312,33 +313,16 @@ def build_table(
 
     Args:
         vocabulary: The token of each number.
-        tokens: (V,M), -1 where a pattern has no further token.
-        gaps: (V,M-1), -1 likewise.
-        counts: (V,K).
+        mined: V patterns in any order.
         label_names: K names.
         settings: As described for `PatternTable`.
         tokenizer: The tokenizer itself, needed to match again if it is a function.
     """
-    used, numbers = np.unique(tokens, return_inverse=True)
-    words = np.array([vocabulary[i] if i >= 0 else "" for i in used.tolist()], dtype=object)
-    by_name = np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)
-    rank = np.empty(len(words), np.int64)
-    rank[by_name] = np.arange(len(words))
-    order_of_tokens = np.where(tokens >= 0, rank[numbers.reshape(tokens.shape)], -1)
-    support = counts.sum(axis=1, dtype=np.int64)
-    order = np.lexsort((*gaps.T[::-1], *order_of_tokens.T[::-1], -support))
-    tokens, gaps, support = tokens[order], gaps[order], support[order]
-    label_counts = counts[order].astype(np.int64)
-    named = pl.Series(words[numbers.reshape(tokens.shape)[order].ravel()].tolist(), dtype=pl.String)
-    frame = displayed(named, tokens, gaps).with_columns(support=pl.Series(support), counts=lists(label_counts))
-    codes = label_counts.argmax(axis=1).astype(np.int64)
-    frame = with_statistics(frame, codes, label_names, settings)
-    q = benjamini_hochberg(frame["p_value"].to_numpy())
-    frame = frame.with_columns(
-        q_value=pl.Series(q, dtype=pl.Float64),
-        **{_Q_OF_LABELS: lists(q_of_all_labels(frame, label_counts, codes, q, settings))},
-    )
-    return PatternTable(label_names, settings, frame.select(*COLUMNS, _Q_OF_LABELS), tokenizer)
+    words = Words(vocabulary)
+    mined = mined.take(words.order(mined))
+    q = QValues(np.concatenate(list(tested(in_slices(mined), settings))))
+    frame = pl.concat(rows_in_parts(words, in_slices(mined), q, label_names, settings))
+    return PatternTable(label_names, settings, frame, tokenizer)
 
 
 def _cell(value: Any) -> str:
