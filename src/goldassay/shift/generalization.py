@@ -129,9 +129,9 @@ def generalization_gap(
     """Metric on each set, gap = metric(in-distribution) - metric(set), and gap/metric(in-distribution).
 
     Intervals: the sets are independent samples, so the examples of each are drawn with replacement by themselves; runs
-    are weighted by one draw for all sets (`resample_runs`), since the same models answer them. A single run's accuracy has
-    a Wilson interval, and its gap Newcombe's, which do not collapse where everything is right. With one run nothing is
-    known of other seeds, and the result says so.
+    are weighted by one draw for all sets (`resample_runs`), since the same models answer them. A single run's accuracy
+    has a Wilson interval, and its gap Newcombe's, which do not collapse where everything is right. With one run nothing
+    is known of other seeds, and the result says so.
 
     Args:
         scores: Set name to per-example scores (correctness, exact match, F1), (N_set,) or (R, N_set); with `gold`, to
