@@ -60,6 +60,10 @@ class DifficultyAssignment(Result):
         """Rows of the pattern table that each example holds."""
         return np.split(self.pattern_rows, self.pattern_offsets[1:-1]) if len(self) else []
 
+    def pattern_ids_of(self, at: int) -> NDArray[np.int64]:
+        """Rows of the pattern table that the example at a position holds."""
+        return self.pattern_rows[self.pattern_offsets[at] : self.pattern_offsets[at + 1]]
+
     @property
     def summary(self) -> dict[str, int]:
         """How many examples each class has."""

@@ -32,12 +32,13 @@ _ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "not measurab
 MOST_LABELS = 8
 
 
-def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = ()) -> str:
+def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = (), tables_at: str = "tables/") -> str:
     """The whole page.
 
     Args:
         document: The report's document, as plain data.
         table_names: The tables that lie beside the page, so that no link leads nowhere.
+        tables_at: Their folder, seen from the page, with a slash at its end; "" where they lie next to it.
     """
     from markupsafe import Markup
 
@@ -58,6 +59,7 @@ def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = ()) 
             pictures=pictures,
             svg=Markup,
             table_names=table_names,
+            tables_at=tables_at,
             points=Markup(_points(document)) if "artifacts_scatter" in pictures else "",
             normalized=bool(mapping(document, "instability", "deviations")),
             policy=policy,

@@ -18,11 +18,16 @@ _MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌"}
 _MAX_ROWS = 15
 
 
-def render_markdown(document: Mapping[str, Any]) -> str:
-    """The report as Markdown: the verdicts first, then each section's tables, long ones cut and said so."""
+def render_markdown(document: Mapping[str, Any], tables_at: str = "tables/") -> str:
+    """The report as Markdown: the verdicts first, then each section's tables, long ones cut and said so.
+
+    Args:
+        document: The report's document, as plain data.
+        tables_at: The folder of the full tables, as for the page.
+    """
     blocks = [f"# {_plain(document.get('title'))}", _verdicts(document)]
     for section in outline(document):
-        blocks += _section(section)
+        blocks += _section(section, tables_at)
     blocks.append(f"Made by goldassay {_plain(document.get('goldassay_version'))}.")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -47,23 +52,23 @@ def _verdicts(document: Mapping[str, Any]) -> str:
     return _grid(("question", "verdict", "measured", "evidence"), rows) if rows else ""
 
 
-def _section(section: Section) -> list[str]:
+def _section(section: Section, tables_at: str) -> list[str]:
     blocks = [f"## {section.title}", f"*{_plain(section.question)}*"]
     if section.reason:
         return [*blocks, f"Not defined: {_plain(section.reason).rstrip('.')}."]
     blocks.append("\n".join(f"- {_plain(finding)}" for finding in section.findings))
     blocks += [_plain(note) for note in section.notes]
     for table in section.tables:
-        blocks += _table(table)
+        blocks += _table(table, tables_at)
     return blocks
 
 
-def _table(table: Table) -> list[str]:
+def _table(table: Table, tables_at: str) -> list[str]:
     shown = [[_cell(cell) for cell in row] for row in _cut(table)]
     blocks = [f"**{_plain(table.caption)}**", _grid(tuple(_plain(column) for column in table.columns), shown)]
     left = len(table.rows) - len(shown)
     if left > 0:
-        where = f"; all of them are in `tables/{table.file}.csv`" if table.file else ""
+        where = f"; all of them are in `{tables_at}{table.file}.csv`" if table.file else ""
         blocks.append(f"… and {left} more row{'s' if left > 1 else ''}{where}.")
     return blocks
 

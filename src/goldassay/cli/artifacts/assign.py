@@ -62,11 +62,13 @@ def assign(
 
     With L the labels of the patterns that an example holds, mined on training data: easy if L is its label alone,
     hard if its label is not in L, conflicting if it is one of several, uncovered if L is empty. Writes subsets (each
-    example with its class and the patterns that decided it) and patterns, as Parquet and CSV.
+    example with its class and the patterns that decided it) and patterns, as Parquet and CSV, and a report with a
+    sample of each class, the pattern marked that decided most.
     """
     from goldassay.progress import Steps
     from goldassay.report.numbers import count, percent
     from goldassay.studies.artifacts import assign as run
+    from goldassay.studies.artifacts.documents import document_of_subsets
     from goldassay.studies.artifacts.inputs import Bounds, cut, load, patterns_for
     from goldassay.studies.artifacts.output import as_json
 
@@ -80,7 +82,8 @@ def assign(
             kept = cut(patterns_for(evaluation, training, patterns, bounds, progress), threshold, q)
         with steps.step("classing the test set") as progress:
             result = run(evaluation, kept, train=training, by_classifier=by_classifier, progress=progress)
-    paths = result.save(out)
+    document = document_of_subsets(result.to_dict(), result.assignment, kept, evaluation, training, steps)
+    paths = result.save(out, document)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
     if quiet:

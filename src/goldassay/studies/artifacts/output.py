@@ -1,4 +1,4 @@
-"""Tables on disk: Parquet that keeps everything, and CSV beside it."""
+"""What commands leave on disk: tables as Parquet that keeps everything and as CSV, and a report on them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from goldassay.files import write_parquet
+from goldassay.report import Report
+from goldassay.report.html import render_html
+from goldassay.report.markdown import render_markdown
 from goldassay.report.report import flattened
 from goldassay.results import to_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -21,6 +24,24 @@ def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
     for name, table in tables.items():
         write_parquet(table, folder / f"{name}.parquet")
         flattened(table).write_csv(folder / f"{name}.csv")
+
+
+def write_report(document: Mapping[str, Any], table_names: Sequence[str], folder: Path) -> None:
+    """Write report.html, report.json, report.md and figures/NAME.svg into a folder that holds the tables already.
+
+    The tables stay next to the page and not in a folder of their own: their paths are what other commands are given.
+    """
+    report = Report(document)
+    plain = report.to_dict()
+    texts = {
+        "report.html": render_html(plain, tuple(table_names), ""),
+        "report.json": report.to_json(),
+        "report.md": render_markdown(plain, ""),
+        **{f"figures/{name}.svg": svg for name, svg in report.figures().items()},
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(text.encode("utf-8", "replace"))
 
 
 def as_json(value: Mapping[str, Any]) -> str:

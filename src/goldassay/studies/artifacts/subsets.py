@@ -20,12 +20,12 @@ from goldassay.artifacts import (
 from goldassay.files import written_together
 from goldassay.progress import Progress, silent
 from goldassay.studies.artifacts.inputs import texts_for
-from goldassay.studies.artifacts.output import write_tables
+from goldassay.studies.artifacts.output import write_report, write_tables
 from goldassay.studies.artifacts.unseen import predict_unseen
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goldassay.data import Dataset
 
@@ -78,8 +78,8 @@ class Subsets:
             "overlap": None if self.overlap is None else self.overlap.to_dict(),
         }
 
-    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
-        """Write subsets and the patterns that decided, as Parquet and CSV.
+    def save(self, directory: str | os.PathLike[str], document: Mapping[str, Any] | None = None) -> list[Path]:
+        """Write subsets and the patterns that decided, as Parquet and CSV, and a report if its document is given.
 
         Raises:
             OutputError: The folder cannot be written to.
@@ -90,7 +90,10 @@ class Subsets:
         with written_together(directory) as folder:
             write_tables(tables, folder)
             self.patterns.write(folder / "patterns.parquet")
-        return [Path(directory) / f"{name}.{kind}" for name in tables for kind in ("parquet", "csv")]
+            if document is not None:
+                write_report(document, list(tables), folder)
+        paths = [Path(directory) / f"{name}.{kind}" for name in tables for kind in ("parquet", "csv")]
+        return paths if document is None else [*paths, Path(directory) / "report.html"]
 
 
 def assign(

@@ -1,0 +1,210 @@
+"""The reports of `artifacts mine` and `artifacts assign`, as plain documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.artifacts.highlighting import mark_pattern
+from goldassay.settings import ArtifactLimits
+from goldassay.studies.artifacts.inputs import texts_for
+from goldassay.studies.artifacts.section import Described, ranked_by_gain, shares
+from goldassay.studies.artifacts.segmenters import SEPARATOR
+from goldassay.studies.audit.inputs import describe_input, majority_share
+from goldassay.studies.audit.verdicts import Headline, Verdict, judge_artifacts, not_measurable
+from goldassay.studies.report_frame import frame_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.artifacts import DifficultyAssignment, PatternTable
+    from goldassay.data import Dataset
+    from goldassay.progress import Steps
+
+SAMPLE_PER_CLASS = 12
+STRONGEST_PER_VALUE = 3
+
+
+def document_of_mining(
+    described: Described,
+    mined: PatternTable,
+    train: Dataset,
+    test: Dataset | None,
+    steps: Steps,
+    by_value: Mapping[str, PatternTable] | None = None,
+    findings_by_value: Mapping[str, pl.DataFrame] | None = None,
+    condition: str | None = None,
+) -> dict[str, Any]:
+    """The report on mined patterns: as in the audit, with a verdict where they were tried on a test set.
+
+    Args:
+        described: The section, made by `describe_patterns`.
+        mined: All patterns.
+        train: What they were mined from.
+        test: What they were tried on, or None.
+        steps: What was done, and when.
+        by_value: Patterns of each value of a column, or None.
+        findings_by_value: Their findings, folded.
+        condition: The column.
+    """
+    section = {**described.section, "table": "findings"}
+    if by_value:
+        section |= {"condition": condition, "by_value": _by_value(by_value, findings_by_value or {})}
+    findings = {
+        "questions": ["artifacts"],
+        "verdicts": {"artifacts": _verdict(described, mined, train, test).to_dict()},
+        "dataset": _dataset(train),
+        "inputs": [describe_input("train", train), *([] if test is None else [describe_input("test", test)])],
+        "artifacts": section,
+        "settings": dict(described.section["settings"]),
+    }
+    title = f"Artifacts of {train.name}" + ("" if test is None else f", tried on {test.name}")
+    return frame_findings(title, findings, steps)
+
+
+def _verdict(described: Described, mined: PatternTable, train: Dataset, test: Dataset | None) -> Verdict:
+    if test is None or described.given is None:
+        return not_measurable(
+            "The patterns were tried on no other data, so that nobody can say what they give away there.",
+            "Name an evaluation set with --test FILE.",
+        )
+    given, settings = described.given, described.section["settings"]
+    return judge_artifacts(
+        value=given.giveaway.value,
+        low=given.giveaway.low,
+        high=given.giveaway.high,
+        coverage=given.coverage,
+        precision=given.precision.value,
+        n_mined=len(mined),
+        min_count=settings["min_count"],
+        n_selected=described.section["n_selected"],
+        threshold=settings["threshold"],
+        majority=majority_share(test),
+        n_test=len(test),
+        is_part=len(train.text_columns) > 1 and described.section["applies_to"] != "all",
+        limits=ArtifactLimits(),
+    )
+
+
+def _by_value(tables: Mapping[str, PatternTable], findings: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
+    rows = []
+    for value, table in tables.items():
+        found = findings.get(value, pl.DataFrame())
+        sizes = {
+            "value": value,
+            "n_examples": table.settings["n_sentences"],
+            "n_patterns": len(table),
+            "n_findings": found.height,
+        }
+        strongest = ranked_by_gain(found, shares(table)).head(STRONGEST_PER_VALUE) if found.height else found
+        rows += [{**sizes, **row} for row in strongest.select(_SHOWN).to_dicts()] if found.height else [sizes]
+    return rows
+
+
+_SHOWN = ("pattern", "label", "support", "probability", "wilson_low")
+
+
+def document_of_subsets(
+    figures: Mapping[str, Any],
+    assignment: DifficultyAssignment,
+    patterns: PatternTable,
+    test: Dataset,
+    train: Dataset | None,
+    steps: Steps,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """The report on the classes of a test set: their sizes, and a sample of each with what decided.
+
+    Args:
+        figures: Those of `Subsets.to_dict`.
+        assignment: The classes.
+        patterns: What decided.
+        test: The examples.
+        train: What the patterns were mined from, if it is at hand.
+        steps: What was done, and when.
+        seed: Of the sample.
+    """
+    settings = patterns.settings
+    n = len(assignment)
+    overlap = figures["overlap"]
+    section = {
+        "applies_to": settings.get("text", test.text_columns[-1]),
+        "difficulty": {name: {"n": count, "share": count / n} for name, count in assignment.summary.items()},
+        "sizes": figures["sizes"],
+        "overlap": overlap,
+        "judged": figures["judged"],
+        "sample": _sample(assignment, patterns, test, seed),
+        "settings": {"threshold": settings.get("threshold"), "min_count": settings["min_count"]},
+    }
+    findings = {
+        "questions": ["artifacts"],
+        "verdicts": {"artifacts": _classed(figures).to_dict()},
+        "dataset": _dataset(test),
+        "inputs": [*([] if train is None else [describe_input("train", train)]), describe_input("test", test)],
+        "artifacts": section,
+        "settings": {"patterns": {**settings, "label_counts": dict(_counted(patterns))}},
+    }
+    return frame_findings(f"Easy and hard examples of {test.name}", findings, steps)
+
+
+def _classed(figures: Mapping[str, Any]) -> Verdict:
+    """What stands in the place of a verdict: classing examples judges nothing."""
+    summary = figures["summary"]
+    decided = summary["easy"] + summary["hard"]
+    evidence = (
+        f"{figures['patterns']['n_patterns']:,} patterns class {decided:,} of {figures['n_examples']:,} test examples: "
+        f"{summary['easy']:,} easy, {summary['hard']:,} hard. This page judges nothing: goldassay audit does."
+    )
+    next_step = "Measure models on both: goldassay artifacts gap subsets.parquet --runs RUNS."
+    if not decided:
+        return Verdict("not measurable", evidence, None, "Lower the threshold, or mine more training data.", "")
+    bounds = figures["easy_share_interval"]
+    headline = Headline("easy of easy and hard", figures["easy_share"], bounds["low"], bounds["high"], "share")
+    return Verdict("not measurable", evidence, headline, next_step, "")
+
+
+def _sample(assignment: DifficultyAssignment, patterns: PatternTable, test: Dataset, seed: int) -> list[dict[str, Any]]:
+    """Some examples of each class that hold a pattern, drawn at random, with the pattern of highest probability."""
+    texts = texts_for(test, patterns)
+    frame = patterns.to_frame()
+    probability = frame["probability"].to_numpy()
+    ids, labels = (test.examples[name].to_list() for name in ("example_id", "label"))
+    rng = np.random.default_rng(seed)
+    rows = []
+    for name in ("hard", "conflicting", "easy"):
+        members = np.flatnonzero(assignment.classes == name)
+        drawn = np.sort(rng.choice(members, min(SAMPLE_PER_CLASS, members.size), replace=False)).tolist()
+        places = assignment.rows[drawn].tolist()
+        cut = patterns.tokenized([texts[place] for place in places])
+        for k, (at, place) in enumerate(zip(drawn, places, strict=True)):
+            held = assignment.pattern_ids_of(at)
+            decisive = frame.row(int(held[probability[held].argmax()]), named=True)
+            marked = mark_pattern(texts[place], cut.sentence(k), decisive["tokens"], decisive["gaps"])
+            rows.append(
+                {
+                    "class": name,
+                    "example_id": ids[place],
+                    "text": marked.text.replace(SEPARATOR, "\n"),
+                    "marks": [list(span) for span in marked.spans],
+                    "label": labels[place],
+                    "pattern": decisive["pattern"],
+                    "pattern_label": decisive["label"],
+                    "probability": decisive["probability"],
+                    "n_patterns": len(held),
+                }
+            )
+    return rows
+
+
+def _dataset(dataset: Dataset) -> dict[str, Any]:
+    return {
+        "name": dataset.name,
+        "label_names": list(dataset.label_names),
+        "text_columns": list(dataset.text_columns),
+    }
+
+
+def _counted(patterns: PatternTable) -> list[tuple[str, int]]:
+    return list(zip(patterns.label_names, patterns.settings["label_counts"], strict=True))
