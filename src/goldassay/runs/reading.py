@@ -208,7 +208,7 @@ def _find(place: Path, offered: Iterable[Any], request: Request) -> list[Slice]:
         return []
     # What lies beside runs (weights, settings, logs) is passed over; a file named outright is not.
     inside = sorted(item for item in place.iterdir() if item.is_dir() or _SUFFIX.search(item.name))
-    inside = [item for item in inside if not item.name.startswith(".")]
+    inside = [item for item in inside if not item.name.startswith((".", "_"))]
     return [part for item in inside for part in _find(item, offered, request)]
 
 
