@@ -17,6 +17,7 @@ from goldassay.leakage.single_sentence import (
     SingleSentenceReport,
     single_sentence_report,
 )
+from goldassay.leakage.token_relevance import TokenRelevanceAgreement, token_relevance_agreement
 
 __all__ = [
     "AgreementReport",
@@ -24,6 +25,7 @@ __all__ = [
     "ConditionAccuracy",
     "PecoScore",
     "SingleSentenceReport",
+    "TokenRelevanceAgreement",
     "UsableInformation",
     "agreement",
     "agreement_report",
@@ -36,5 +38,6 @@ __all__ = [
     "recovery",
     "score_clusters",
     "single_sentence_report",
+    "token_relevance_agreement",
     "usable_information",
 ]

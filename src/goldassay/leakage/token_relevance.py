@@ -1,0 +1,220 @@
+"""Do a model of a part and a model of the whole look at the same words?"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+
+from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.intervals import mean_interval
+from goldassay.leakage.divergences import Convention, is_paper
+from goldassay.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+ZERO = "a map without any relevance"
+CUT = "the shared sentence was cut short"
+
+
+@dataclass(frozen=True)
+class TokenRelevanceAgreement(Result):
+    """Agreement of two models' token relevances; see `token_relevance_agreement`.
+
+    Attributes:
+        agreement: Mean over examples, with the bounds of a Student t interval; NaN where no example counts.
+        agreement_low: Lower bound.
+        agreement_high: Upper bound.
+        shared_share: Mean share of the paired model's relevance that falls on the shared sentence.
+        example_agreements: Of each example, (N,); NaN for those left out.
+        example_shared_shares: Likewise.
+        n_examples: N.
+        n_used: Examples behind the means.
+        skipped: Why examples were left out, and how many.
+        convention: Which convention.
+    """
+
+    agreement: float
+    agreement_low: float
+    agreement_high: float
+    shared_share: float
+    example_agreements: NDArray[np.float64]
+    example_shared_shares: NDArray[np.float64]
+    n_examples: int
+    n_used: int
+    skipped: dict[str, int]
+    convention: Convention
+
+    def __float__(self) -> float:
+        return self.agreement
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row an example: agreement and shared_share, null for those left out."""
+        columns = {"agreement": self.example_agreements, "shared_share": self.example_shared_shares}
+        return pl.DataFrame(columns).fill_nan(None)
+
+
+def token_relevance_agreement(
+    single: Sequence[ArrayLike] | NDArray[np.floating],
+    paired: Sequence[ArrayLike] | NDArray[np.floating],
+    starts: ArrayLike | None = None,
+    *,
+    condition: Literal["hypothesis_only", "premise_only"] = "hypothesis_only",
+    single_mask: ArrayLike | None = None,
+    paired_mask: ArrayLike | None = None,
+    cut: ArrayLike | None = None,
+    convention: Convention = "recommended",
+) -> TokenRelevanceAgreement:
+    """Cosine of the relevance maps of a model of one sentence and a model of the pair, mean over examples.
+
+    A map holds r_j = ||d log p(y_hat | x) / d e_j||_2 of each token j, e_j its embedding. The single sentence's map s
+    is laid over the same tokens of the paired map p, zeros elsewhere: sum_j s_j p_(start+j) / (||s|| ||p||). It lies
+    in [0, 1], is 1 for maps that are proportional, and does not change when a map is scaled.
+
+    "recommended" lays each map by where the shared sentence starts, on maps that hold real tokens only. "paper" (also
+    "code") does as the text says and the released code does: the single map is padded with zeros at its front
+    ("hypothesis_only") or back ("premise_only") to the length of the paired map, whatever the maps hold; masks and cuts
+    are not looked at, so that separators and padding count, and shift the maps against each other, as they do there.
+
+    Args:
+        single: N maps, of any lengths, or (N, L) with a mask; at least 0, not necessarily normalized.
+        paired: N maps of the pairs of sentences, likewise.
+        starts: Where the shared sentence begins in each paired map, (N,), counted after masking; if not given it is
+            the last there is ("hypothesis_only") or the first ("premise_only").
+        condition: Which sentence is shared.
+        single_mask: True where a token is real, (N, L); only with (N, L) maps.
+        paired_mask: Likewise.
+        cut: Whether the shared sentence lost tokens in either map, (N,): left out and counted.
+        convention: Which.
+
+    Raises:
+        InputError: The numbers of maps differ, a relevance is negative or no number, a mask has another shape, or a
+            shared sentence does not fit into its paired map.
+
+    Source: Saxon, Wang, Xu and Wang 2023, "PECO", and its released code.
+    """
+    paper = is_paper(convention)
+    if condition not in ("hypothesis_only", "premise_only"):
+        raise InputError(f"condition {condition!r} is unknown", mend="choose hypothesis_only or premise_only")
+    part = _Maps.of(single, None if paper else single_mask, "single")
+    whole = _Maps.of(paired, None if paper else paired_mask, "paired")
+    if part.lengths.size != whole.lengths.size:
+        raise InputError(
+            f"there are {part.lengths.size} single and {whole.lengths.size} paired maps",
+            mend="give both for the same examples in the same order",
+        )
+    n = part.lengths.size
+    excluded = np.zeros(n, bool) if paper or cut is None else _flags(cut, n)
+    room = whole.lengths - part.lengths
+    begins = (room if condition == "hypothesis_only" else 0 * room) if starts is None or paper else _starts(starts, n)
+    if not paper:
+        _check_fit(begins, part.lengths, whole.lengths, excluded)
+    products, covered = _overlaps(part, whole, begins)
+    norms = np.sqrt(part.sums(part.values**2) * whole.sums(whole.values**2))
+    zero = (norms == 0) & ~excluded
+    used = ~excluded & ~zero
+    cosines, shares = np.full(n, np.nan), np.full(n, np.nan)
+    cosines[used] = np.clip(products[used] / norms[used], 0.0, 1.0)
+    shares[used] = covered[used] / whole.sums(whole.values)[used]
+    counts = {CUT: int(excluded.sum()), ZERO: int(zero.sum())}
+    return _summary(cosines, shares, used, {why: count for why, count in counts.items() if count}, convention)
+
+
+@dataclass(frozen=True)
+class _Maps:
+    """Maps of all examples end to end: values, the example of each, and lengths (N,)."""
+
+    values: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, maps: Sequence[ArrayLike] | NDArray[np.floating], mask: ArrayLike | None, name: str) -> _Maps:
+        arrays = [np.asarray(each, dtype=np.float64) for each in maps]
+        if any(each.ndim != 1 for each in arrays):
+            raise InputError(f"a {name} map is not one number a token")
+        if mask is not None:
+            keep = np.asarray(mask, dtype=bool)
+            if keep.shape != (len(arrays), arrays[0].size if arrays else 0):
+                raise InputError(
+                    f"the mask of the {name} maps has shape {keep.shape}", mend="give the shape of the maps"
+                )
+            arrays = [each[row] for each, row in zip(arrays, keep, strict=True)]
+        lengths = np.array([each.size for each in arrays], np.int64)
+        values = np.concatenate(arrays) if arrays else np.empty(0)
+        rows = np.repeat(np.arange(lengths.size), lengths)
+        bad = ~(np.isfinite(values) & (values >= 0))
+        if bad.any():
+            raise InputError(
+                f"a {name} map holds {values[bad][0]}, first in example {rows[bad][0]}",
+                mend="relevances are norms: at least 0",
+            )
+        return cls(values, rows, lengths)
+
+    # Without a token NumPy counts in whole numbers.
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(self.rows, values, minlength=self.lengths.size).astype(np.float64)
+
+
+def _overlaps(part: _Maps, whole: _Maps, begins: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of each example the sum of s_j p_(start+j), and of p_(start+j), over tokens that both maps hold."""
+    firsts = np.cumsum(part.lengths) - part.lengths
+    places = np.arange(part.values.size) - firsts[part.rows] + begins[part.rows]
+    inside = (places >= 0) & (places < whole.lengths[part.rows])
+    offsets = np.cumsum(whole.lengths) - whole.lengths
+    beneath = np.zeros(part.values.size)
+    beneath[inside] = whole.values[offsets[part.rows[inside]] + places[inside]]
+    return part.sums(part.values * beneath), part.sums(beneath)
+
+
+def _summary(
+    cosines: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    used: NDArray[np.bool_],
+    skipped: dict[str, int],
+    convention: Convention,
+) -> TokenRelevanceAgreement:
+    n_used = int(used.sum())
+    mean = share = low = high = float("nan")
+    if not n_used:
+        why = "; ".join(f"{reason}: {count}" for reason, count in skipped.items()) or "there are no examples"
+        warnings.warn(f"token relevance agreement is undefined: {why}", UndefinedMeasureWarning, stacklevel=3)
+    else:
+        mean, share = float(cosines[used].mean()), float(shares[used].mean())
+    if n_used > 1:
+        bounds = mean_interval(cosines[used])
+        low, high = max(bounds.low, 0.0), min(bounds.high, 1.0)
+    return TokenRelevanceAgreement(mean, low, high, share, cosines, shares, used.size, n_used, skipped, convention)
+
+
+def _check_fit(
+    begins: NDArray[np.int64], parts: NDArray[np.int64], wholes: NDArray[np.int64], excluded: NDArray[np.bool_]
+) -> None:
+    wrong = ((begins < 0) | (begins + parts > wholes)) & ~excluded
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"the {parts[row]} tokens of the shared sentence do not fit into the {wholes[row]} of the pair from token "
+            f"{max(int(begins[row]), 0)} on, first in example {row}, {int(wrong.sum())} in all",
+            mend="give maps of the same tokens, or say in `cut` which sentences were cut short",
+        )
+
+
+def _starts(values: ArrayLike, n: int) -> NDArray[np.int64]:
+    starts = np.asarray(values)
+    if starts.shape != (n,) or not np.issubdtype(starts.dtype, np.integer):
+        raise InputError(f"starts must be {n} whole numbers, one an example")
+    return starts.astype(np.int64)
+
+
+def _flags(values: ArrayLike, n: int) -> NDArray[np.bool_]:
+    flags = np.asarray(values, dtype=bool)
+    if flags.shape != (n,):
+        raise InputError(f"cut has shape {flags.shape}, not one value for each of {n} examples")
+    return flags
