@@ -60,9 +60,11 @@ def assemble(
             match, or there is nothing to score by.
     """
     seeds, checkpoints, grid = _grid(slices)
-    loaded = [_Loaded(part, _with_predictions(part.load(), label_names)) for row in grid for part in row]
+    loaded = [_load(part, label_names, align) for row in grid for part in row]
     if gold is None and all(item.columns.label is None and item.columns.score is None for item in loaded):
         gold = fallback_gold
+    if gold is None:
+        _check_scorable(loaded)
     loaded, ids = _aligned(loaded, align, gold)
     first = loaded[0].columns
     names = _label_set(loaded, gold, label_names)
@@ -87,6 +89,35 @@ def assemble(
         split=collection.split,
         train_set=collection.train_set,
     )
+
+
+def _load(part: Slice, label_names: tuple[str, ...] | None, align: Align) -> _Loaded:
+    """The rows of a slice; those that were not scored are left out only if just the common ones are asked for."""
+    columns = part.load()
+    missing = None if columns.score is None else columns.score.is_null()
+    if missing is not None and missing.any():
+        ids = columns.example_ids.filter(missing)
+        if align != "intersect":
+            why = f" ({columns.unscored})" if columns.unscored else ""
+            raise InputError(
+                f"{ids.len()} of {columns.example_ids.len()} examples of {_who(part)} have no score{why}, "
+                f"first {listing(ids.head(6).to_list())}",
+                file=part.file,
+                mend="score them, or keep those that all runs have with align='intersect'",
+            )
+        columns = _taken(columns, missing.not_().arg_true())
+    return _Loaded(part, _with_predictions(columns, label_names))
+
+
+def _check_scorable(loaded: Sequence[_Loaded]) -> None:
+    for item in loaded:
+        if item.columns.label is None and item.columns.score is None and item.columns.example_ids.len():
+            model, dataset, *_ = item.slice.collection
+            raise InputError(
+                f"the runs of {model} on {dataset} have predictions but no gold labels to score them by",
+                file=item.slice.file,
+                mend="give gold, or per-example scores",
+            )
 
 
 def _grid(slices: Sequence[Slice]) -> tuple[list[Any], list[Any], list[list[Slice]]]:
@@ -154,7 +185,7 @@ def _aligned(loaded: list[_Loaded], align: Align, gold: Gold | None) -> tuple[li
             ids = ids.filter(ids.is_in(gold.example_ids.implode()))
         if ids.len() == 0:
             raise InputError("the runs have no example in common", mend="check that they are of one dataset")
-    return [_ordered_like(item, ids, loaded[0]) for item in loaded], ids
+    return [_ordered_like(item, ids, loaded[0], exact=align == "exact") for item in loaded], ids
 
 
 def _check_each_once(loaded: list[_Loaded]) -> None:
@@ -184,8 +215,8 @@ def _same(a: pl.Series, b: pl.Series) -> bool:
     return a is b or (a.len() == b.len() and bool((a == b).all()))
 
 
-def _ordered_like(item: _Loaded, ids: pl.Series, reference: _Loaded) -> _Loaded:
-    """Put the rows into the order of `ids`; refuse if any of them is missing, or one is there that should not."""
+def _ordered_like(item: _Loaded, ids: pl.Series, reference: _Loaded, *, exact: bool) -> _Loaded:
+    """Put the rows into the order of `ids`; refuse if any is missing, or, if `exact`, there beyond the reference's."""
     own = item.columns.example_ids
     if _same(own, ids):
         return item
@@ -198,7 +229,7 @@ def _ordered_like(item: _Loaded, ids: pl.Series, reference: _Loaded) -> _Loaded:
             file=item.slice.file,
             mend="give the missing ones, or keep the common ones with align='intersect'",
         )
-    if own.len() > ids.len() and _same(ids, reference.columns.example_ids):
+    if exact and own.len() > ids.len():
         extra = own.filter(~own.is_in(ids.implode()))
         raise InputError(
             f"the run with {_who(item.slice)} has {extra.len()} examples that {_who(reference.slice)} lacks, "

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.runs.runs import Runs
 
-_SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|npz|eval)(\.gz|\.zst)?$", re.IGNORECASE)
+_SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|np[yz]|eval)(\.gz|\.zst)?$", re.IGNORECASE)
 
 RunsPath = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -188,7 +188,7 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
             raise InputError("there is no such file or folder", file=place, mend="check the path")
         if place.is_file():
             refuse_pickle(place)
-        parts = _find(place, offered, request)
+        parts = _find(place, offered, replace(request, outright=place.is_file()))
         if not parts:
             raise InputError(
                 "no runs were recognized here",
@@ -208,7 +208,7 @@ def _find(place: Path, offered: Iterable[Any], request: Request) -> list[Slice]:
         return []
     # What lies beside runs (weights, settings, logs) is passed over; a file named outright is not.
     inside = sorted(item for item in place.iterdir() if item.is_dir() or _SUFFIX.search(item.name))
-    inside = [item for item in inside if not item.name.startswith((".", "_"))]
+    inside = [item for item in inside if not item.name.startswith((".", "_") if item.is_dir() else ".")]
     return [part for item in inside for part in _find(item, offered, request)]
 
 

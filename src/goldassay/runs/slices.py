@@ -35,10 +35,11 @@ class Columns:
         example_ids: Strings.
         label: Names of the right labels, or None.
         prediction: Names of the predicted labels, or None.
-        score: In [0, 1], or None.
+        score: In [0, 1], or None. Null where an example was not scored.
         logits: (N, K), in the order of `label_names`, or None.
         label_names: The labels in order, where the file says so.
         groups: Per-example group names.
+        unscored: Why scores are null, where the file says so.
     """
 
     example_ids: pl.Series
@@ -48,6 +49,7 @@ class Columns:
     logits: NDArray[np.floating[Any]] | None = None
     label_names: tuple[str, ...] | None = None
     groups: dict[str, pl.Series] = field(default_factory=dict)
+    unscored: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,10 @@ class Request:
     Attributes:
         columns: Role -> column name, for tables whose columns do not say what they are.
         label_names: Order of the classes in files that hold logits but no names.
+        outright: Whether the file was named by the caller: what is merely found in a folder, and is of no use, is
+            passed over, where this one is refused.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
     label_names: tuple[str, ...] | None = None
+    outright: bool = False

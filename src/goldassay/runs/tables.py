@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from goldassay.errors import InputError
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -21,6 +22,7 @@ _GZIP, _ZSTD, _PARQUET, _ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x
 MAX_UNPACKED = 4 << 30
 _HEAD = 1 << 16
 _PIECE = 1 << 20
+_MAX_LINE = 1 << 26
 
 
 class Readable(Protocol):
@@ -85,20 +87,66 @@ def unpacked(path: Path, limit: int = MAX_UNPACKED) -> bytes:
     return data
 
 
+def lines_of(path: Path, limit: int = MAX_UNPACKED) -> Iterator[bytes]:
+    """The lines of a file, unpacked one by one, so that the file is never in memory as a whole.
+
+    Raises:
+        InputError: The file cannot be read, is cut short, unpacks to more than `limit` bytes, or has a line of more
+            than 64 MB.
+    """
+    rest, n_bytes = b"", 0
+    for piece in _pieces(path, _PIECE):
+        n_bytes += len(piece)
+        if n_bytes > limit:
+            raise InputError(f"the file unpacks to more than {limit >> 20} MB", file=path, mend="unpack it first")
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+        if len(rest) > _MAX_LINE:
+            raise InputError(f"a line is longer than {_MAX_LINE >> 20} MB", file=path)
+    if rest:
+        yield rest
+
+
 def _read(path: Path, n_bytes: int) -> bytes:
+    pieces, left = [], n_bytes
+    for piece in _pieces(path, min(n_bytes, _PIECE)):
+        pieces.append(piece[:left])
+        left -= len(piece)
+        if left <= 0:
+            break
+    return b"".join(pieces)
+
+
+def _pieces(path: Path, size: int) -> Iterator[bytes]:
+    """The file's bytes in pieces of at most `size`, unpacked if they are gzip or zstandard."""
     start = start_of(path, 4)
     try:
-        if start[:2] == _GZIP:
-            with gzip.open(path) as file:
-                return take(file, n_bytes)
-        if start == _ZSTD:
-            return _read_zstandard(path, n_bytes)
-        with path.open("rb") as file:
-            return take(file, n_bytes)
+        with path.open("rb") as raw:
+            if start[:2] == _GZIP:
+                yield from _until_end(gzip.GzipFile(fileobj=raw), size)
+            elif start == _ZSTD:
+                yield from _unpack_zstandard(raw, size)
+            else:
+                yield from _until_end(raw, size)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError("the packed file is damaged or cut short", file=path, mend="copy it again") from error
     except OSError as error:
         raise InputError(f"the file cannot be read ({error.strerror or error})", file=path) from error
+
+
+def _until_end(file: Readable, size: int) -> Iterator[bytes]:
+    while piece := file.read(size):
+        yield piece
+
+
+def _unpack_zstandard(raw: BinaryIO, size: int) -> Iterator[bytes]:
+    import zstandard
+
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as file:
+            yield from _until_end(file, size)
+    except zstandard.ZstdError as error:
+        raise EOFError(str(error)) from error
 
 
 def take(file: Readable, n_bytes: int) -> bytes:
@@ -108,16 +156,6 @@ def take(file: Readable, n_bytes: int) -> bytes:
         pieces.append(piece)
         n_bytes -= len(piece)
     return b"".join(pieces)
-
-
-def _read_zstandard(path: Path, n_bytes: int) -> bytes:
-    import zstandard
-
-    try:
-        with path.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as file:
-            return take(file, n_bytes)
-    except zstandard.ZstdError as error:
-        raise EOFError(str(error)) from error
 
 
 def read_table(path: Path) -> pl.DataFrame | None:

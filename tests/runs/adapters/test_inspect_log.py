@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 import json
+import random
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
 from goldassay.errors import InputError
 from goldassay.runs import list_runs, read_runs
+from goldassay.runs.adapters.inspect_archive import members_of, read_member
 
+LOGS = Path(__file__).parents[1] / "fixtures" / "inspect_ai"
 HEADER = {"version": 2, "status": "success", "eval": {"eval_id": "E1", "task": "trivia", "model": "mock/one"}}
 
 
@@ -23,69 +25,177 @@ def summaries(epochs: int = 2) -> list[dict[str, Any]]:
     ]
 
 
-def write(path: Path, samples: Any, **members: str) -> Path:
+def write(path: Path, samples: Any, header: Any = HEADER, **members: str) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", json.dumps(HEADER))
+        archive.writestr("header.json", json.dumps(header))
         if samples is not None:
-            archive.writestr("summaries.json", json.dumps(samples))
+            archive.writestr("summaries.json", samples if isinstance(samples, str) else json.dumps(samples))
         for name, text in members.items():
             archive.writestr(name, text)
     return path
 
 
-def test_epochs_are_runs(tmp_path: Path) -> None:
+def own_metric(path: Path, scorer: str) -> float:
+    """The accuracy, or mean, that inspect_ai itself wrote down for a scorer."""
+    header = read_member(path, members_of(path)["header.json"])
+    (metrics,) = [score["metrics"] for score in header["results"]["scores"] if score["name"] == scorer]
+    return float(next(metrics[name]["value"] for name in ("accuracy", "mean") if name in metrics))
+
+
+@pytest.mark.parametrize("scorer", ["match", "graded", "f1"])
+def test_scores_are_those_that_the_tool_reports(scorer: str) -> None:
+    """The graded scorer gives all four letters: C, P, I and N."""
+    path = LOGS / "capitals.eval"
+    runs = read_runs(path, columns={"score": scorer})
+    assert runs.scores.shape == (3, 5)
+    assert runs.scores.mean() == pytest.approx(own_metric(path, scorer))
+
+
+def test_several_scorers_and_groups() -> None:
+    path = LOGS / "capitals.eval"
+    runs = read_runs(path)
+    assert (runs.model, runs.dataset) == ("mockllm/model", "capitals")
+    assert (runs.scores == read_runs(path, columns={"score": "graded"}).scores).all()
+    assert set(runs.scores.flat) == {0.0, 0.5, 1.0}
+    assert runs.predictions is None
+    assert runs.groups["genre"].tolist() == ["old", "new", "old", "new", "old"]
+    assert [seed[8:] for seed in runs.seeds.tolist()] == ["-1", "-2", "-3"]
+    part = read_runs(path, columns={"score": "aspects/first"}).scores
+    assert set(part.flat) == {0.0, 1.0}
+    for scorer in ("aspects", "absent", "aspects/absent"):
+        with pytest.raises(InputError, match="there are graded, match, f1, aspects/length, aspects/first"):
+            read_runs(path, columns={"score": scorer})
+
+
+def test_letters_of_choices_are_labels_and_predictions() -> None:
+    path = LOGS / "letters.eval"
+    runs = read_runs(path)
+    assert runs.label_names == ("A", "B", "C", "no answer")
+    assert runs.gold is not None
+    assert runs.gold.tolist() == [0, 1, 2, 0, 1, 2]
+    assert runs.predictions is not None
+    assert ((runs.predictions == runs.gold) == runs.scores).all()
+    assert (runs.predictions == 3).any()
+    assert runs.scores.mean() == pytest.approx(own_metric(path, "choice"))
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "n_scored"),
+    [
+        ("holes", "1 of 5 examples of seed .{8}-1 have no score, first q3", 4),
+        ("error", "2 of 5 .* have no score \\(the evaluation ended with the status 'error'\\), first q3, q4", 3),
+        ("cancel", "1 of 5 .* 'cancelled'\\), first q4", 4),
+        ("kill", "3 of 5 .* 'started'\\), first q2, q3, q4", 2),
+    ],
+)
+def test_unfinished_evaluations_are_read_on_request(name: str, said: str, n_scored: int) -> None:
+    path = LOGS / f"{name}.eval"
+    assert list_runs(path)["n_examples"].to_list() == [5]
+    with pytest.raises(InputError, match=said):
+        read_runs(path)
+    assert read_runs(path, align="intersect").n_examples == n_scored
+
+
+def test_logs_of_a_folder_are_sets_of_their_own() -> None:
+    frame = list_runs(LOGS)
+    assert frame["dataset"].to_list() == ["cancel", "capitals", "error", "holes", "kill", "letters"]
+    assert frame["n_runs"].to_list() == [1, 3, 1, 2, 1, 3]
+
+
+def test_written_by_hand(tmp_path: Path) -> None:
+    """Archives as older versions wrote them: deflated, and without a list of the samples."""
     path = write(tmp_path / "log.eval", summaries())
-    assert list_runs(path).select("model", "dataset", "n_runs").rows() == [("mock/one", "trivia", 2)]
     runs = read_runs(path)
     assert runs.scores.tolist() == [[0.5, 0, 1], [0, 1, 0.5]]
     assert runs.example_ids.tolist() == ["s0", "s1", "s2"]
     assert runs.seeds.tolist() == ["E1-1", "E1-2"]
     assert read_runs(path, columns={"score": "f1"}).scores.tolist() == [[0.25] * 3] * 2
+    unscored = summaries(1)
+    unscored[1]["scores"] = None
+    unscored[2]["scores"]["match"]["value"] = float("nan")
+    with pytest.raises(InputError, match="2 of 3 examples of seed E1 have no score, first s1, s2"):
+        read_runs(write(path, unscored))
 
 
-def test_members_packed_with_zstandard(tmp_path: Path) -> None:
-    """Written by hand, since Python writes such members only from 3.14 on: stored data, then the method changed."""
-    path = tmp_path / "log.eval"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for name, value in (("header.json", HEADER), ("summaries.json", summaries())):
-            archive.writestr(name, zstandard.compress(json.dumps(value).encode()))
-    data = bytearray(path.read_bytes())
-    for signature, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
-        start = data.find(signature)
-        while start >= 0:
-            data[start + offset : start + offset + 2] = (93).to_bytes(2, "little")
-            start = data.find(signature, start + 4)
-    path.write_bytes(data)
-    assert read_runs(path).scores.tolist() == [[0.5, 0, 1], [0, 1, 0.5]]
-
-
-def test_samples_without_score_are_refused(tmp_path: Path) -> None:
-    samples = summaries(1)
-    samples[1]["scores"] = None
-    with pytest.raises(InputError, match="1 of 3 samples have no score, first s1"):
+@pytest.mark.parametrize(
+    ("samples", "said"),
+    [
+        (None, "no summaries"),
+        ([], "no samples"),
+        ({}, "not a list of samples"),
+        ([1], "not a list of samples"),
+        ([{"epoch": 1}], "not a list of samples with ids"),
+        ([{"id": 1, "epoch": "one"}], "epoch 'one'"),
+        ([{"id": 1, "scores": {"match": "C"}}], "'match' of sample 1 is not an object"),
+        ([{"id": 1, "scores": ["C"]}], "no sample of the log has a score"),
+        ([{"id": 1, "scores": {"match": {"value": ["C"]}}}], "no sample has a score called 'match'"),
+        ([{"id": 1, "scores": {"rating": {"value": 7}}}], "outside"),
+        ('[{"id": 1', "not JSON"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_wrong_types(tmp_path: Path, samples: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
         read_runs(write(tmp_path / "log.eval", samples))
 
 
-def test_unfinished_damaged_and_hostile_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("header", [[], {}, {"eval": 3}, {"eval": {"task": "t"}}])
+def test_wrong_headers(tmp_path: Path, header: Any) -> None:
+    with pytest.raises(InputError, match="does not say which model did which task"):
+        read_runs(write(tmp_path / "log.eval", summaries(), header))
+    odd = {"eval": {"model": "m", "task": "t", "dataset": [], "config": {"epochs": 10**12}}}
+    assert read_runs(write(tmp_path / "log.eval", summaries(), odd)).n_runs == 2
+
+
+def test_cut_anywhere(tmp_path: Path) -> None:
+    whole = (LOGS / "kill.eval").read_bytes()
     path = tmp_path / "log.eval"
-    with pytest.raises(InputError, match="did not finish"):
-        read_runs(write(path, None))
-    with pytest.raises(InputError, match="no samples"):
-        read_runs(write(path, []))
-    write(path, summaries())
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(InputError, match="damaged or cut short"):
-        read_runs(path)
+    for size in random.Random(0).sample(range(2, len(whole)), 40):
+        path.write_bytes(whole[:size])
+        with pytest.raises(InputError, match="damaged or cut short"):
+            read_runs(path)
+
+
+def test_any_byte_changed(tmp_path: Path) -> None:
+    """A changed byte of what is read is found by its checksum, and never raises anything but an error of ours."""
+    whole = (LOGS / "kill.eval").read_bytes()
+    path = tmp_path / "log.eval"
+    draw = random.Random(1)
+    for at in draw.sample(range(len(whole)), 200):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << draw.randrange(8)
+        path.write_bytes(changed)
+        try:
+            runs = read_runs(path, align="intersect")
+        except InputError:
+            continue
+        assert runs.scores.tolist() == [[1.0, 1.0]]
+
+
+def test_bombs_and_members_that_point_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.eval"
     # Members that point out of the folder are never unpacked to disk.
     assert read_runs(write(path, summaries(), **{"../../outside.json": "{}"})).n_runs == 2
     assert not (tmp_path.parent.parent / "outside.json").exists()
-    monkeypatch.setattr("goldassay.runs.adapters.inspect_log._MAX_MEMBER", 100)
-    with pytest.raises(InputError, match="unpacks to more"):
+    monkeypatch.setattr("goldassay.runs.adapters.inspect_archive._MAX_MEMBER", 1 << 20)
+    write(path, "[" + " " * 3_000_000 + "]")
+    assert path.stat().st_size < 5_000
+    with pytest.raises(InputError, match=r"summaries\.json unpacks to more than 1 MB"):
         read_runs(path)
+    # One whose directory lies about its size is stopped while it is unpacked.
+    data = bytearray(path.read_bytes())
+    at = data.rfind(b"PK\x01\x02")
+    data[at + 24 : at + 28] = (10).to_bytes(4, "little")
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"damaged|unpacks to more"):
+        read_runs(path)
+    monkeypatch.setattr("goldassay.runs.adapters.inspect_archive._MAX_MEMBER", 100)
+    with pytest.raises(InputError, match="unpacks to more"):
+        read_runs(LOGS / "kill.eval")
 
 
-def test_a_log_that_the_tool_wrote() -> None:
-    runs = read_runs(Path(__file__).parent / "fixtures" / "inspect_trivia.eval")
-    assert (runs.model, runs.dataset) == ("mockllm/model", "trivia")
-    assert runs.scores.tolist() == [[0, 1, 1], [0, 1, 1]]
-    assert runs.example_ids.tolist() == ["s0", "s1", "s2"]
+def test_the_other_form_of_logs_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(HEADER, indent=2))
+    with pytest.raises(InputError, match="inspect log convert"):
+        read_runs(path)

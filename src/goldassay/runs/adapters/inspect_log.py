@@ -1,134 +1,235 @@
 """Logs of inspect_ai (.eval): each epoch of a log is a run. Its header and summaries are read, never whole samples.
 
-The score is that of the first scorer, `columns={"score": SCORER}` chooses another; C, P, I and N count as 1, 0.5, 0, 0.
-Members of the archive may be packed with zstandard, which Python's zipfile reads only from 3.14 on.
+The score is that of the first scorer; `columns={"score": SCORER}` chooses another, or SCORER/PART where a scorer gives
+several values. C, P, I and N count as 1, 0.5, 0, 0. Where samples have choices, their letters are labels and
+predictions. Fields of the samples' metadata whose values repeat are groups. Samples that failed, or that an evaluation
+cut short never reached, have no score.
 """
 
 from __future__ import annotations
 
-import json
-import zipfile
+import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from goldassay.errors import InputError
+from goldassay.runs.adapters.inspect_archive import members_of, read_member
 from goldassay.runs.slices import Collection, Columns, Request, Slice
-from goldassay.runs.tables import start_of, take
+from goldassay.runs.tables import start_of
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 NAME = "inspect"
 PRIORITY = 31
 
-_ZSTANDARD = 93
-_MAX_MEMBER = 1 << 30
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+# With these an inspect_ai log in its other form begins.
+_JSON_FORM = (b'"version"', b'"status"', b'"eval"', b'"eval_id"')
+_NO_ANSWER = "no answer"
+
+
+class _Log(NamedTuple):
+    """What is taken of a log: its identity, how it ended, which samples it was to have, and their summaries."""
+
+    model: str
+    task: str
+    run: str
+    status: str
+    sample_ids: tuple[str, ...]
+    n_epochs: int
+    summaries: tuple[dict[str, Any], ...]
 
 
 def find(path: Path, request: Request) -> list[Slice] | None:
-    """Recognize an archive that holds summaries of samples."""
-    if not path.is_file() or start_of(path, 2) != b"PK":
+    """Recognize an archive that holds an evaluation's header, or the journal of one that never ended."""
+    if not path.is_file():
         return None
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {member.filename: member for member in archive.infolist()}
-    except zipfile.BadZipFile as error:
-        raise InputError("the archive is damaged or cut short", file=path, mend="copy it again") from error
-    if "header.json" not in members and "_journal/start.json" not in members:
+    start = start_of(path, 200)
+    if start[:1] == b"{" and path.suffix == ".json" and all(field in start for field in _JSON_FORM):
+        raise InputError(
+            "the log is in inspect_ai's JSON form, which holds whole samples and no summaries",
+            file=path,
+            mend="convert it: inspect log convert FILE --to eval --output-dir DIR",
+        )
+    if start[:2] != b"PK":
         return None
-    if "summaries.json" not in members:
-        raise InputError("the log has no summaries: the evaluation did not finish", file=path, mend="run it to its end")
-    header = _read(path, members["header.json"])
-    summaries = _read(path, members["summaries.json"])
-    if not isinstance(summaries, list) or not summaries:
+    log = _read_log(path)
+    if log is None:
+        return None
+    by_epoch: dict[int, dict[str, dict[str, Any]]] = {epoch: {} for epoch in range(1, log.n_epochs + 1)}
+    for summary in log.summaries:
+        by_epoch.setdefault(_epoch(summary, path), {})[str(summary["id"])] = summary
+    ids = log.sample_ids or tuple(dict.fromkeys(name for samples in by_epoch.values() for name in samples))
+    if not ids:
         raise InputError("there are no samples in the log", file=path)
-    about = header["eval"]
-    by_epoch: dict[int, list[dict[str, Any]]] = {}
-    for summary in summaries:
-        by_epoch.setdefault(int(summary.get("epoch", 1)), []).append(summary)
-    run = str(about.get("eval_id") or about.get("run_id") or path.stem)
     return [
         Slice(
-            collection=Collection(str(about["model"]), str(about["task"]), "", "paired", ""),
-            seed=f"{run}-{epoch}" if len(by_epoch) > 1 else run,
+            collection=Collection(log.model, log.task, "", "paired", ""),
+            seed=f"{log.run}-{epoch}" if len(by_epoch) > 1 else log.run,
             checkpoint=None,
-            n_examples=len(samples),
+            n_examples=len(ids),
             file=str(path),
             format=NAME,
-            load=partial(_load, samples, request, path),
+            load=partial(_load, ids, samples, log.status, request, path),
         )
         for epoch, samples in sorted(by_epoch.items())
     ]
 
 
-def _load(samples: list[dict[str, Any]], request: Request, path: Path) -> Columns:
-    scorer = request.columns.get("score") or next((name for s in samples for name in s.get("scores") or {}), None)
-    scores: list[float] = []
-    unscored: list[str] = []
-    for sample in samples:
-        found = (sample.get("scores") or {}).get(scorer)
-        value = None if found is None else _number(found["value"])
-        if value is None:
-            unscored.append(str(sample["id"]))
-        else:
-            scores.append(value)
-    if unscored:
-        raise InputError(
-            f"{len(unscored)} of {len(samples)} samples have no score, first {listing(unscored)}",
-            file=path,
-            mend="run them again, or choose a scorer with columns={'score': SCORER}",
-        )
-    return Columns(
-        example_ids=pl.Series([str(sample["id"]) for sample in samples], dtype=pl.String),
-        score=pl.Series(scores, dtype=pl.Float64),
+def _read_log(path: Path) -> _Log | None:
+    members = members_of(path)
+    start = members.get("header.json") or members.get("_journal/start.json")
+    if start is None:
+        return None
+    header = read_member(path, start)
+    about = header.get("eval") if isinstance(header, dict) else None
+    if not isinstance(about, dict) or not {"model", "task"} <= about.keys():
+        raise InputError(f"{start.filename} in the log does not say which model did which task", file=path)
+    if "summaries.json" in members:
+        parts = [members["summaries.json"]]
+    else:
+        # What an evaluation that was killed had written down until then.
+        parts = [member for name, member in members.items() if name.startswith("_journal/summaries/")]
+    if not parts:
+        raise InputError("the log has no summaries of samples", file=path, mend="run the evaluation to its end")
+    summaries = [summary for part in parts for summary in _checked(read_member(path, part), part.filename, path)]
+    dataset, config = (
+        value if isinstance(value, dict) else {} for value in (about.get("dataset"), about.get("config"))
     )
+    sample_ids, epochs = dataset.get("sample_ids"), config.get("epochs")
+    return _Log(
+        model=str(about["model"]),
+        task=str(about["task"]),
+        # Its first letters tell it from any other, and can be read aloud.
+        run=str(about.get("eval_id") or about.get("run_id") or path.stem)[:8],
+        status=str(header.get("status", "started")),
+        sample_ids=tuple(map(str, sample_ids)) if isinstance(sample_ids, list) else (),
+        n_epochs=epochs if isinstance(epochs, int) and 0 < epochs <= len(summaries) else 1,
+        summaries=tuple(summaries),
+    )
+
+
+def _checked(summaries: Any, name: str, path: Path) -> list[dict[str, Any]]:
+    if not isinstance(summaries, list) or not all(isinstance(each, dict) and "id" in each for each in summaries):
+        raise InputError(f"{name} in the log is not a list of samples with ids", file=path)
+    # Only these fields are kept: inputs and what else a summary has may be long.
+    kept = ("id", "epoch", "target", "metadata")
+    return [
+        {
+            **{field: summary[field] for field in kept if field in summary},
+            "choices": bool(summary.get("choices")),
+            "scores": {name: _checked_score(score, name, summary, path) for name, score in _scores_of(summary).items()},
+        }
+        for summary in summaries
+    ]
+
+
+def _checked_score(score: Any, name: str, summary: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    if not isinstance(score, dict):
+        raise InputError(f"the score {name!r} of sample {summary['id']} is not an object with a value", file=path)
+    return {"value": score.get("value"), "answer": score.get("answer")}
+
+
+def _epoch(summary: Mapping[str, Any], path: Path) -> int:
+    epoch = summary.get("epoch", 1)
+    if not isinstance(epoch, int):
+        raise InputError(f"sample {summary['id']} has the epoch {epoch!r}, which is not a number", file=path)
+    return epoch
+
+
+def _load(
+    ids: Sequence[str], samples: Mapping[str, dict[str, Any]], status: str, request: Request, path: Path
+) -> Columns:
+    scorer = request.columns.get("score") or _first_scorer(samples, path)
+    found = {name: _score(sample, scorer) for name, sample in samples.items()}
+    scores = {name: _number(value) for name, (value, _) in found.items()}
+    if found and all(score is None for score in scores.values()):
+        raise InputError(
+            f"no sample has a score called {scorer!r} that is a number or one of C, P, I, N",
+            file=path,
+            mend=f"choose one with columns={{'score': SCORER}}: there are {listing(_offered(samples), 12)}",
+        )
+    label, prediction = _letters(ids, samples, found, scores)
+    return Columns(
+        example_ids=pl.Series(ids, dtype=pl.String),
+        label=label,
+        prediction=prediction,
+        score=pl.Series([scores.get(name) for name in ids], dtype=pl.Float64),
+        groups=_groups(ids, samples),
+        unscored="" if status == "success" else f"the evaluation ended with the status {status!r}",
+    )
+
+
+def _scores_of(sample: Mapping[str, Any]) -> dict[str, Any]:
+    scores = sample.get("scores")
+    return scores if isinstance(scores, dict) else {}
+
+
+def _first_scorer(samples: Mapping[str, dict[str, Any]], path: Path) -> str:
+    for sample in samples.values():
+        for name in sample["scores"]:
+            return str(name)
+    raise InputError("no sample of the log has a score", file=path, mend="score it, or leave the log out")
+
+
+def _offered(samples: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Names of scorers, with their parts."""
+    names: dict[str, None] = {}
+    for sample in samples.values():
+        for name, score in sample["scores"].items():
+            value = score["value"]
+            names.update(dict.fromkeys([f"{name}/{part}" for part in value] if isinstance(value, dict) else [name]))
+    return list(names)
+
+
+def _score(sample: Mapping[str, Any], scorer: str) -> tuple[Any, Any]:
+    """Value and answer by one scorer; a part of its value is asked for as SCORER/PART."""
+    scores = sample["scores"]
+    name, _, part = (scorer, "", "") if scorer in scores else scorer.rpartition("/")
+    score = scores.get(name or scorer)
+    if score is None:
+        return None, None
+    value = score["value"]
+    return (value.get(part) if part and isinstance(value, dict) else value), score["answer"]
 
 
 def _number(value: Any) -> float | None:
     if isinstance(value, (bool, int, float)):
-        return float(value)
+        return None if math.isnan(value) else float(value)
     return _LETTERS.get(value) if isinstance(value, str) else None
 
 
-def _read(path: Path, member: zipfile.ZipInfo) -> Any:
-    """A JSON member, unpacked in memory and no further than a limit; nothing is written to disk."""
-    too_large = InputError(f"{member.filename} unpacks to more than {_MAX_MEMBER >> 20} MB", file=path)
-    if member.file_size > _MAX_MEMBER:
-        raise too_large
-    try:
-        if member.compress_type == _ZSTANDARD:
-            data = _unpack_zstandard(path, member)
-        else:
-            with zipfile.ZipFile(path) as archive, archive.open(member) as file:
-                data = take(file, _MAX_MEMBER + 1)
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
-        raise InputError(f"{member.filename} in the archive is damaged", file=path, mend="copy it again") from error
-    if len(data) > _MAX_MEMBER:
-        raise too_large
-    try:
-        return json.loads(data)
-    except ValueError as error:
-        raise InputError(f"{member.filename} in the archive is not JSON", file=path) from error
+def _letters(
+    ids: Sequence[str],
+    samples: Mapping[str, dict[str, Any]],
+    found: Mapping[str, tuple[Any, Any]],
+    scores: Mapping[str, float | None],
+) -> tuple[pl.Series | None, pl.Series | None]:
+    """Right and chosen letters, where each sample has choices and the score says whether the two are the same."""
+    right, chosen = [], []
+    for name in ids:
+        sample, score = samples.get(name, {}), scores.get(name)
+        target, answer = sample.get("target"), found.get(name, (None, None))[1]
+        if not sample.get("choices", False) or not isinstance(target, str) or not isinstance(answer, (str, type(None))):
+            return None, None
+        if score is None or len(target) != 1 or len(answer or "") > 1 or (answer == target) != (score == 1.0):
+            return None, None
+        right.append(target)
+        chosen.append(answer or _NO_ANSWER)
+    return pl.Series(right, dtype=pl.String), pl.Series(chosen, dtype=pl.String)
 
 
-def _unpack_zstandard(path: Path, member: zipfile.ZipInfo) -> bytes:
-    import zstandard
-
-    with path.open("rb") as file:
-        # The header before the data has 30 bytes, then a name and extra fields whose lengths it holds.
-        file.seek(member.header_offset)
-        header = file.read(30)
-        if header[:4] != b"PK\x03\x04":
-            raise zipfile.BadZipFile("no header before the member")
-        skip = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
-        file.seek(skip, 1)
-        packed = file.read(member.compress_size)
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
-            return take(reader, _MAX_MEMBER + 1)
-    except zstandard.ZstdError as error:
-        raise zipfile.BadZipFile(str(error)) from error
+def _groups(ids: Sequence[str], samples: Mapping[str, dict[str, Any]]) -> dict[str, pl.Series]:
+    """Fields of the metadata that are names or whole numbers in each sample, and of which at least half repeat."""
+    about = [metadata if isinstance(metadata := samples.get(name, {}).get("metadata"), dict) else {} for name in ids]
+    groups = {}
+    for field in about[0]:
+        values = [metadata.get(field) for metadata in about]
+        if all(isinstance(value, (str, int)) for value in values) and 1 < len(set(values)) <= len(values) // 2:
+            groups[field] = pl.Series([str(value) for value in values], dtype=pl.String)
+    return groups

@@ -1,26 +1,31 @@
 """Samples of the lm-evaluation-harness: samples_TASK_TIME.jsonl, one line a document and filter.
 
 The score is the first of acc, exact_match, f1, acc_norm that the task has, else its first metric within [0, 1];
-`columns={"score": METRIC}` chooses another. The model is the name of the folder, as the harness lays it out. A run
-is named by its time: the harness's own seeds are the same in each run unless they are set. Log-likelihoods of the
-choices become logits.
+`columns={"score": METRIC}` chooses another. Each filter of a task is a dataset of its own. Log-likelihoods of the
+choices become logits where the score is that of the likeliest choice.
+
+The results file of the same time, results_TIME.json beside the samples, names the model; without it the model is the
+name of the folder, as the harness lays it out. A run is the number of `--seed N`, where that was given; else it is
+named by its time, since the harness's own seeds are the same in each run.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.runs.slices import Collection, Columns, Request, Slice
-from goldassay.runs.tables import head_of, unpacked
+from goldassay.runs.tables import head_of, lines_of, unpacked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,6 +36,28 @@ PRIORITY = 20
 _FILE = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl(\.gz|\.zst)?")
 _FIELDS = {"doc_id", "target", "resps", "filter", "metrics"}
 _PREFERRED = ("acc", "exact_match", "f1", "acc_norm")
+# The harness takes the model's name from the first of these that is given; without any it draws a random one.
+_NAMING = ("peft", "delta", "pretrained", "model", "path", "engine")
+# Three of the four seeds that one --seed N sets; left alone they differ from each other.
+_SEEDS = ("random_seed", "numpy_seed", "torch_seed")
+_MAX_RESULTS = 1 << 28
+
+
+class _Sample(NamedTuple):
+    """What is taken of a line; documents, prompts and answers are not kept."""
+
+    doc_id: str
+    target: str
+    filter: str
+    choices: tuple[float, ...] | None
+    metrics: dict[str, Any]
+
+
+class _Run(NamedTuple):
+    """Whose samples these are."""
+
+    model: str
+    seed: int | str
 
 
 def find(path: Path, request: Request) -> list[Slice] | None:
@@ -40,22 +67,20 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     # The first line may be longer than the head, so that it cannot be parsed yet; these fields stand first in it.
     if not all(field in head_of(path) for field in (b'"doc_id":', b'"doc":')):
         return None
-    lines = [line for line in unpacked(path).split(b"\n") if line.strip()]
-    if not lines or not _keys(lines[0]) >= _FIELDS:
+    samples = _samples(path)
+    if samples is None:
         return None
-    records = [_record(line, number, path) for number, line in enumerate(lines, start=1)]
-    filters = list(dict.fromkeys(str(record["filter"]) for record in records))
+    filters = list(dict.fromkeys(sample.filter for sample in samples))
     match = _FILE.fullmatch(path.name)
     task, time = (match["task"], match["time"]) if match else (path.name.split(".")[0], path.name.split(".")[0])
+    run = _run(path, time)
     slices = []
     for name in filters:
-        kept = [record for record in records if str(record["filter"]) == name]
+        kept = [sample for sample in samples if sample.filter == name]
         slices.append(
             Slice(
-                collection=Collection(
-                    path.resolve().parent.name, task if len(filters) == 1 else f"{task}/{name}", "", "paired", ""
-                ),
-                seed=time,
+                collection=Collection(run.model, task if len(filters) == 1 else f"{task}/{name}", "", "paired", ""),
+                seed=run.seed,
                 checkpoint=None,
                 n_examples=len(kept),
                 file=str(path),
@@ -66,63 +91,106 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     return slices
 
 
-def _keys(line: bytes) -> set[str]:
+def _samples(path: Path) -> list[_Sample] | None:
+    """All lines; None if the first is not a sample."""
+    samples: list[_Sample] = []
+    for number, line in enumerate(lines_of(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            if not samples:
+                return None
+            raise InputError(f"the line is not JSON ({error})", file=path, row=number) from error
+        if not isinstance(record, dict) or not record.keys() >= _FIELDS:
+            if not samples:
+                return None
+            raise InputError("the line is not a sample like the first", file=path, row=number)
+        if not isinstance(record["metrics"], list) or not all(isinstance(name, str) for name in record["metrics"]):
+            raise InputError("the metrics of the sample are not a list of names", file=path, row=number)
+        samples.append(
+            _Sample(
+                doc_id=str(record["doc_id"]),
+                target=str(record["target"]),
+                filter=str(record["filter"]),
+                choices=_choices(record["resps"]),
+                metrics={name: record.get(name) for name in record["metrics"]},
+            )
+        )
+    return samples or None
+
+
+def _choices(resps: Any) -> tuple[float, ...] | None:
+    """Log-likelihood of each of at least two choices, each asked for once and answered [[log-likelihood, greedy]]."""
+    if not isinstance(resps, list) or len(resps) < 2:
+        return None
     try:
-        record = json.loads(line)
-    except ValueError:
-        return set()
-    return set(record) if isinstance(record, dict) else set()
+        values = tuple(float(log_likelihood) for ((log_likelihood, _greedy),) in resps)
+    except (TypeError, ValueError):
+        return None
+    return None if any(math.isnan(value) for value in values) else values
 
 
-def _record(line: bytes, number: int, path: Path) -> dict[str, Any]:
+def _run(path: Path, time: str) -> _Run:
+    """Model and seed as the results file says them, else the folder's name and the time."""
+    folder = path.resolve().parent
+    file = folder / f"results_{time}.json"
+    if not file.is_file():
+        return _Run(folder.name, time)
     try:
-        record = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"the line is not JSON ({error})", file=path, row=number) from error
-    if not isinstance(record, dict) or not record.keys() >= _FIELDS:
-        raise InputError("the line is not a sample like the first", file=path, row=number)
-    return record
+        results = json.loads(unpacked(file, _MAX_RESULTS))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the results file is not JSON ({error})", file=file, mend="copy it again") from error
+    config = results.get("config") if isinstance(results, dict) else None
+    if not isinstance(config, dict):
+        raise InputError("the results file does not say how the model was run", file=file, mend="copy it again")
+    arguments = config.get("model_args")
+    is_named = any(name in arguments for name in _NAMING) if isinstance(arguments, (str, dict)) else False
+    name = results.get("model_name") if is_named else config.get("model")
+    first, *others = (config.get(name) for name in _SEEDS)
+    seed = first if isinstance(first, int) and all(other == first for other in others) else time
+    return _Run(name if isinstance(name, str) and name else folder.name, seed)
 
 
-def _load(records: list[dict[str, Any]], request: Request, path: Path) -> Columns:
-    metric = request.columns.get("score") or _metric(records[0], path)
-    scores = [record.get(metric) for record in records]
+def _load(samples: Sequence[_Sample], request: Request, path: Path) -> Columns:
+    metric = request.columns.get("score") or _metric(samples[0].metrics, path)
+    scores = [sample.metrics.get(metric) for sample in samples]
     if not all(isinstance(score, (int, float)) for score in scores):
-        raise InputError(f"metric {metric!r} is not a number for each sample", file=path, column=metric)
-    logits = _choice_logits(records)
-    targets = [str(record["target"]) for record in records]
-    names = None
-    if logits is not None:
-        names = tuple(str(choice) for choice in range(logits.shape[1]))
-        if not set(targets) <= set(names):
-            logits = names = None
+        raise InputError(
+            f"metric {metric!r} is not a number for each sample",
+            file=path,
+            column=metric,
+            mend=f"choose one with columns={{'score': METRIC}}: there are {', '.join(samples[0].metrics)}",
+        )
+    targets = [sample.target for sample in samples]
+    logits = _logits(samples)
+    names = None if logits is None else tuple(str(choice) for choice in range(logits.shape[1]))
+    if logits is not None and (np.array(targets) == logits.argmax(axis=1).astype(str)).tolist() != scores:
+        # The metric is not of the likeliest choice (acc_norm is of the likeliest for its length), or has other targets.
+        logits = names = None
     return Columns(
-        example_ids=pl.Series([str(record["doc_id"]) for record in records], dtype=pl.String),
+        example_ids=pl.Series([sample.doc_id for sample in samples], dtype=pl.String),
         label=pl.Series(targets, dtype=pl.String) if names is not None else None,
-        score=pl.Series([float(score) for score in scores if score is not None]),
+        score=pl.Series([None if score is None or math.isnan(score) else float(score) for score in scores]),
         logits=logits,
         label_names=names,
     )
 
 
-def _metric(record: dict[str, Any], path: Path) -> str:
-    offered = [str(name) for name in record["metrics"]]
-    usable = [n for n in offered if isinstance(record.get(n), (int, float)) and 0 <= float(record[n]) <= 1]
+def _metric(metrics: dict[str, Any], path: Path) -> str:
+    usable = [n for n, value in metrics.items() if isinstance(value, (int, float)) and 0 <= float(value) <= 1]
     for name in (*_PREFERRED, *usable):
         if name in usable:
             return name
     raise InputError(
-        f"none of the metrics {', '.join(offered)} is a score within [0, 1]",
+        f"none of the metrics {', '.join(metrics)} is a score within [0, 1]",
         file=path,
         mend="choose one with columns={'score': METRIC}",
     )
 
 
-def _choice_logits(records: list[dict[str, Any]]) -> NDArray[np.float64] | None:
-    """Log-likelihood of each choice (N, K), where each sample has the same number of at least 2."""
-    try:
-        rows = [[float(choice[0][0]) for choice in record["resps"]] for record in records]
-    except (TypeError, ValueError, IndexError, KeyError):
-        return None
-    widths = {len(row) for row in rows}
-    return np.array(rows) if len(widths) == 1 and widths.pop() > 1 else None
+def _logits(samples: Sequence[_Sample]) -> NDArray[np.float64] | None:
+    """Log-likelihood of each choice (N, K), where each sample has the same number of them."""
+    rows = [sample.choices for sample in samples if sample.choices is not None]
+    return np.array(rows) if len(rows) == len(samples) and len({len(row) for row in rows}) == 1 else None

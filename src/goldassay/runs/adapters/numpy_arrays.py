@@ -8,6 +8,7 @@ leave out R. Objects in an archive are pickles, and refused.
 from __future__ import annotations
 
 import zipfile
+import zlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import MAX_UNPACKED, start_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -50,9 +52,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         raise InputError("the archive is damaged or cut short", file=path, mend="copy it again") from error
     if not members or not all(member.filename.endswith(".npy") for member in members):
         return None
-    if sum(member.file_size for member in members) > MAX_UNPACKED:
-        raise InputError(f"the archive unpacks to more than {MAX_UNPACKED >> 20} MB", file=path)
-    arrays = _read(path)
+    arrays = _by_role(path, members)
     kinds = [kind for kind in ("logits", "predictions", "scores") if kind in arrays]
     if not kinds:
         return None
@@ -81,22 +81,55 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     ]
 
 
-def _read(path: Path) -> dict[str, NDArray[Any]]:
+def read_members(path: Path, wanted: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """Arrays of an archive: {role: name in the archive}, as far as they are there.
+
+    Raises:
+        InputError: The archive is damaged, unpacks to more than it may, or holds Python objects.
+    """
     try:
+        with zipfile.ZipFile(path) as packed:
+            if sum(member.file_size for member in packed.infolist()) > MAX_UNPACKED:
+                raise MemoryError
         with np.load(path, allow_pickle=False) as archive:
-            names = {name.lower(): name for name in archive.files}
-            wanted = {
-                role: next((names[s] for s in options if s in names), None) for role, options in _SYNONYMS.items()
-            }
-            return {role: archive[name] for role, name in wanted.items() if name is not None}
-    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
-        if "pickle" in str(error).lower():
-            raise InputError(
-                "the archive holds Python objects, which are pickles, so it is refused",
-                file=path,
-                mend="save plain arrays of numbers or strings",
-            ) from error
-        raise InputError("the archive is damaged or cut short", file=path, mend="copy it again") from error
+            return {role: archive[name] for role, name in wanted.items() if name in archive.files}
+    except DAMAGE as error:
+        raise _refused("archive", path, error) from error
+
+
+def read_array(path: Path) -> NDArray[Any]:
+    """The array of a .npy file.
+
+    Raises:
+        InputError: The file is damaged, or holds Python objects.
+    """
+    try:
+        array: NDArray[Any] = np.load(path, allow_pickle=False)
+    except DAMAGE as error:
+        raise _refused("file", path, error) from error
+    return array
+
+
+# What numpy and zipfile say of damaged files; MemoryError is of a header that claims more than there can be.
+DAMAGE = (ValueError, OSError, zipfile.BadZipFile, zlib.error, EOFError, MemoryError, NotImplementedError, RuntimeError)
+
+
+def _refused(what: str, path: Path, error: BaseException) -> InputError:
+    if "pickle" in str(error).lower():
+        return InputError(
+            f"the {what} holds Python objects, which are pickles, so it is refused",
+            file=path,
+            mend="save plain arrays of numbers or strings",
+        )
+    if isinstance(error, MemoryError):
+        return InputError(f"the {what} unpacks to more than memory holds", file=path)
+    return InputError(f"the {what} is damaged or cut short", file=path, mend="copy it again")
+
+
+def _by_role(path: Path, members: Sequence[zipfile.ZipInfo]) -> dict[str, NDArray[Any]]:
+    names = {member.filename.removesuffix(".npy").lower(): member.filename.removesuffix(".npy") for member in members}
+    wanted = {role: next((names[s] for s in options if s in names), None) for role, options in _SYNONYMS.items()}
+    return read_members(path, {role: name for role, name in wanted.items() if name is not None})
 
 
 def _with_axes(values: NDArray[Any], kind: str, path: Path) -> NDArray[Any]:
