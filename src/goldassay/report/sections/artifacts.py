@@ -236,7 +236,7 @@ def _by_value(found: Mapping[str, Any]) -> Table:
             data(row.get("pattern")),
             text(row.get("label")),
             whole_cell(row.get("support")),
-            points_cell(row.get("probability"), row.get("wilson_low")),
+            points_cell(row.get("probability"), row.get("wilson_low"), row.get("wilson_high")),
         )
         for row in records(found.get("by_value"))
     )

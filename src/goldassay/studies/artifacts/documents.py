@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
+from goldassay.artifacts import fold_redundant
 from goldassay.artifacts.highlighting import mark_pattern
 from goldassay.settings import ArtifactLimits
 from goldassay.studies.artifacts.inputs import texts_for
-from goldassay.studies.artifacts.section import Described, ranked_by_gain, shares
+from goldassay.studies.artifacts.section import Described, Searched, describe_patterns, ranked_by_gain, shares
 from goldassay.studies.artifacts.segmenters import SEPARATOR
 from goldassay.studies.audit.inputs import describe_input, majority_share
 from goldassay.studies.audit.verdicts import Headline, Verdict, judge_artifacts, not_measurable
@@ -28,30 +28,36 @@ STRONGEST_PER_VALUE = 3
 
 
 def document_of_mining(
-    described: Described,
     mined: PatternTable,
     train: Dataset,
     test: Dataset | None,
     steps: Steps,
-    by_value: Mapping[str, PatternTable] | None = None,
-    findings_by_value: Mapping[str, pl.DataFrame] | None = None,
+    q: float,
+    threshold: float,
     condition: str | None = None,
+    by_value: Mapping[str, PatternTable] | None = None,
+    seed: int = 0,
 ) -> dict[str, Any]:
     """The report on mined patterns: as in the audit, with a verdict where they were tried on a test set.
 
     Args:
-        described: The section, made by `describe_patterns`.
         mined: All patterns.
         train: What they were mined from.
-        test: What they were tried on, or None.
+        test: What they are tried on, or None.
         steps: What was done, and when.
-        by_value: Patterns of each value of a column, or None.
-        findings_by_value: Their findings, folded.
-        condition: The column.
+        q: Largest q of a finding.
+        threshold: The share that a finding's label exceeds.
+        condition: The column that the rows were also parted by, or None.
+        by_value: Patterns of each of its values.
+        seed: Of the examples shown.
     """
+    searched = [None if part is None else Searched(part, texts_for(part, mined)) for part in (train, test)]
+    assert searched[0] is not None
+    described = describe_patterns(mined, searched[0], searched[1], q, threshold, seed)
     section = {**described.section, "table": "findings"}
     if by_value:
-        section |= {"condition": condition, "by_value": _by_value(by_value, findings_by_value or {})}
+        rows = [row for value, table in by_value.items() for row in _rows_of_value(value, table, q, threshold)]
+        section |= {"condition": condition, "by_value": rows}
     findings = {
         "questions": ["artifacts"],
         "verdicts": {"artifacts": _verdict(described, mined, train, test).to_dict()},
@@ -88,22 +94,18 @@ def _verdict(described: Described, mined: PatternTable, train: Dataset, test: Da
     )
 
 
-def _by_value(tables: Mapping[str, PatternTable], findings: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
-    rows = []
-    for value, table in tables.items():
-        found = findings.get(value, pl.DataFrame())
-        sizes = {
-            "value": value,
-            "n_examples": table.settings["n_sentences"],
-            "n_patterns": len(table),
-            "n_findings": found.height,
-        }
-        strongest = ranked_by_gain(found, shares(table)).head(STRONGEST_PER_VALUE) if found.height else found
-        rows += [{**sizes, **row} for row in strongest.select(_SHOWN).to_dicts()] if found.height else [sizes]
-    return rows
-
-
-_SHOWN = ("pattern", "label", "support", "probability", "wilson_low")
+def _rows_of_value(value: str, table: PatternTable, q: float, threshold: float) -> list[dict[str, Any]]:
+    """The sizes of one value's patterns, and a row for each of its strongest findings."""
+    found = fold_redundant(table.significant(q).select(threshold))
+    sizes = {
+        "value": value,
+        "n_examples": table.settings["n_sentences"],
+        "n_patterns": len(table),
+        "n_findings": found.height,
+    }
+    strongest = ranked_by_gain(found, shares(table)).head(STRONGEST_PER_VALUE)
+    rows = strongest.select("pattern", "label", "support", "probability", "wilson_low", "wilson_high").to_dicts()
+    return [{**sizes, **row} for row in rows] or [sizes]
 
 
 def document_of_subsets(

@@ -57,7 +57,7 @@ def _module(place: str) -> ModuleType:
         return _from_file(Path(place)) if place.endswith(".py") else _by_name(place)
     except InputError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(f"the tokenizer's module {place} cannot be imported ({reason})", mend="mend it") from error
 
@@ -69,6 +69,8 @@ def _from_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise InputError("this is no Python file", file=path, mend="name the file of the tokenizer")
     module = importlib.util.module_from_spec(spec)
+    # Data classes look their module up; what is there already under this name stays.
+    sys.modules.setdefault(path.stem, module)
     spec.loader.exec_module(module)
     return module
 
