@@ -45,7 +45,7 @@ install: .venv/.installed
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-.venv/.tested: .venv/.installed requirements/test.txt
+.venv/.tested: .venv/.installed requirements/test.txt requirements/train.txt
 	@echo "installing what the tests need into .venv"
 	@$(PIP) install -r requirements/test.txt
 	@touch $@

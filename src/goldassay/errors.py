@@ -85,5 +85,11 @@ class MissingDependencyError(GoldassayError, ImportError):
     exit_status = 2
 
 
+class TrainingError(GoldassayError):
+    """A training that cannot go on; others of the same command can."""
+
+    exit_status = 2
+
+
 class UndefinedMeasureWarning(UserWarning):
     """A measure has no value on this input; the message says why. The value returned is NaN."""

@@ -56,6 +56,37 @@ class LeakageSettings(_Section):
     )
 
 
+class TrainingSettings(_Section):
+    """What `goldassay train` does where an option is not given."""
+
+    model: str | None = Field(default=None, description="Name of a network, or the place of a checkpoint.")
+    dev: str | None = Field(default=None, description="What to choose the best epoch by.")
+    seeds: int | list[int] = Field(default=10, description="How many seeds, or which.")
+    vary: list[str] | None = Field(default=None, description="Sources of randomness that follow the seed.")
+    conditions: list[str] | None = Field(default=None, description="What the model sees.")
+    configuration: Literal["desk", "published"] | None = Field(default=None, description="Sizes and recipe.")
+    changes: dict[str, bool | int | float | str] | None = Field(
+        default=None, description="Settings of the network or its recipe that replace those of the configuration."
+    )
+    rows: int | None = Field(default=None, ge=1, description="Draw so many training rows.")
+    bootstrap: bool | None = Field(default=None, description="Draw the training rows with replacement.")
+    weights: str | None = Field(default=None, description="Column with a weight for each training row.")
+    checkpoint_every: int | None = Field(default=None, ge=1, description="Evaluate every so many steps, too.")
+    record: list[str] | None = Field(default=None, description="What to keep of each run.")
+    precision: Literal["float32", "bfloat16"] | None = Field(default=None, description="Of matrix products.")
+    device: Literal["auto", "cpu", "cuda", "mps"] | None = Field(default=None, description="Where to train.")
+    workers: int | None = Field(default=None, ge=1, description="Runs side by side.")
+
+    def arguments(self) -> dict[str, Any]:
+        """What is set, as `goldassay.training.train` takes it."""
+        plain = {name: getattr(self, name) for name in type(self).model_fields}
+        return {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in plain.items()
+            if value is not None
+        }
+
+
 class DataSettings(_Section):
     """How data without a test part are split."""
 
@@ -110,6 +141,7 @@ class Settings(_Section):
     data: DataSettings = DataSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     leakage: LeakageSettings = LeakageSettings()
+    training: TrainingSettings = TrainingSettings()
     verdicts: VerdictSettings = VerdictSettings()
 
 

@@ -1,16 +1,28 @@
-"""Conditions: which parts of its input a model may see, in training and in test alike."""
+"""Conditions: which parts of its input a model may see, in training and in test alike.
+
+Two kinds. Those of `conditions_of` leave whole texts out. Those of `transformations_of` keep one property of the texts
+and destroy the rest, so that what a model still learns comes from that property; usable information of such an input
+is how much of the label that property gives away.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import unicodedata
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from goldassay.data import Dataset
 
 PAIRED = "paired"
 TEXT = "text"
+SHUFFLED, OVERLAP, LENGTH, EMPTY = "shuffled", "overlap", "length", "empty"
 
 
 def conditions_of(text_columns: Sequence[str]) -> tuple[str, ...]:
@@ -24,18 +36,112 @@ def conditions_of(text_columns: Sequence[str]) -> tuple[str, ...]:
     return (PAIRED, *(f"{role}_only" for role in text_columns))
 
 
+def transformations_of(text_columns: Sequence[str]) -> tuple[str, ...]:
+    """The conditions that change the texts.
+
+    - "shuffled": the words of each text in random order.
+    - "overlap": of each text only the words that all others have too; needs two texts or more.
+    - "length": each word replaced by the same sign.
+    - "empty": no word at all. What is left is how frequent each label is.
+
+    Source: Ethayarajh, Choi and Swayamdipta 2022, section 4.
+    """
+    return (SHUFFLED, *((OVERLAP,) if len(text_columns) > 1 else ()), LENGTH, EMPTY)
+
+
 def roles_of(condition: str, text_columns: Sequence[str]) -> tuple[str, ...]:
     """The text roles that a condition shows.
 
     Raises:
         InputError: The dataset has no such condition.
     """
-    allowed = conditions_of(text_columns)
+    allowed = (*conditions_of(text_columns), *transformations_of(text_columns))
     if condition not in allowed:
         raise InputError(
             f"condition {condition!r} does not apply to texts with the roles {', '.join(text_columns)}",
             mend=f"choose from {', '.join(allowed)}",
         )
-    if condition in (PAIRED, TEXT):
-        return tuple(text_columns)
-    return (condition.removesuffix("_only"),)
+    if condition.endswith("_only"):
+        return (condition.removesuffix("_only"),)
+    return tuple(text_columns)
+
+
+def shown_texts(dataset: Dataset, condition: str, seed: int = 0) -> dict[str, list[str]]:
+    """What a model sees of a dataset under a condition: a column of texts for each role that is shown.
+
+    Args:
+        dataset: N examples.
+        condition: Of `conditions_of` or `transformations_of`.
+        seed: Of the order of shuffled words; the order is that of the example's id, role and this seed, whatever
+            other examples there are.
+
+    Raises:
+        InputError: The dataset has no such condition.
+    """
+    texts = {role: dataset.texts(role) for role in roles_of(condition, dataset.text_columns)}
+    change = _CHANGES.get(condition)
+    if change is None:
+        return texts
+    words = {role: _words(column, dataset) for role, column in texts.items()}
+    return change(words, dataset.examples["example_id"].cast(str).to_list(), seed)
+
+
+def tokenizer_of(dataset: Dataset) -> str:
+    """How a dataset's texts are cut into words: "characters" for scripts without spaces, else "treebank"."""
+    from goldassay.data.facts import length_unit_of
+
+    return "characters" if length_unit_of(dataset) == "characters" else "treebank"
+
+
+Words = dict[str, list[list[str]]]
+
+
+def _words(texts: list[str], dataset: Dataset) -> list[list[str]]:
+    from goldassay.data.tokenization import tokenize
+
+    corpus = tokenize(texts, tokenizer_of(dataset))
+    return [corpus.sentence(row) for row in range(len(corpus))]
+
+
+def _shuffled(words: Words, ids: Sequence[str], seed: int) -> dict[str, list[str]]:
+    return {
+        role: [" ".join(_in_random_order(row, f"{seed}\0{role}\0{name}")) for row, name in zip(rows, ids, strict=True)]
+        for role, rows in words.items()
+    }
+
+
+def _in_random_order(words: list[str], key: str) -> list[str]:
+    # Keys from a hash, not from a generator: the same order in every version of every library.
+    keys = np.frombuffer(hashlib.shake_128(key.encode()).digest(8 * len(words)), np.uint64)
+    return [words[place] for place in np.argsort(keys, kind="stable")]
+
+
+def _overlap(words: Words, ids: Sequence[str], seed: int) -> dict[str, list[str]]:  # noqa: ARG001
+    shared = [
+        set.intersection(*({word.lower() for word in row if _is_word(word)} for row in rows))
+        for rows in zip(*words.values(), strict=True)
+    ]
+    return {
+        role: [" ".join(word for word in row if word.lower() in both) for row, both in zip(rows, shared, strict=True)]
+        for role, rows in words.items()
+    }
+
+
+def _is_word(token: str) -> bool:
+    return any(unicodedata.category(character)[0] in "LN" for character in token)
+
+
+def _length(words: Words, ids: Sequence[str], seed: int) -> dict[str, list[str]]:  # noqa: ARG001
+    return {role: [" ".join("#" * len(row)) for row in rows] for role, rows in words.items()}
+
+
+def _empty(words: Words, ids: Sequence[str], seed: int) -> dict[str, list[str]]:  # noqa: ARG001
+    return {role: [""] * len(rows) for role, rows in words.items()}
+
+
+_CHANGES: Mapping[str, Callable[[Words, Sequence[str], int], dict[str, list[str]]]] = {
+    SHUFFLED: _shuffled,
+    OVERLAP: _overlap,
+    LENGTH: _length,
+    EMPTY: _empty,
+}

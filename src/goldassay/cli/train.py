@@ -1,0 +1,229 @@
+"""`goldassay train`: from a dataset and the name of a network to runs that every question can be asked of."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from goldassay.cli.app import app
+from goldassay.cli.options import Quiet
+from goldassay.errors import GoldassayError, InputError, InterruptionError
+
+if TYPE_CHECKING:
+    from goldassay.training import TrainingReport
+
+_COMMAS = "Separated by commas."
+
+
+@app.command(short_help="Train a network with several seeds, and keep what the measures need.")
+def train(
+    data: Annotated[
+        str, typer.Argument(metavar="TRAIN", help="Training data: a file, a folder, or a name on the hub.")
+    ],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            help="ngram_average, bilstm, or a transformers checkpoint: its folder or its name on the hub.",
+        ),
+    ] = None,
+    tests: Annotated[
+        list[str] | None,
+        typer.Option("--test", metavar="[NAME=]FILE", help="What to evaluate on. Repeatable."),
+    ] = None,
+    dev: Annotated[
+        str | None, typer.Option(metavar="FILE", help="What to choose the best epoch by.  [default: train all epochs]")
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="N|A,B,...", help="How many seeds, or which.  [default: 10]")
+    ] = None,
+    vary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE,...",
+            help="What follows the seed: initialization, order, dropout, subset.  [default: all]",
+        ),
+    ] = None,
+    conditions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--condition",
+            metavar="NAME",
+            help="What the model sees: paired, hypothesis_only, premise_only, shuffled, overlap, length, empty. "
+            "Repeatable.  [default: all texts]",
+        ),
+    ] = None,
+    configuration: Annotated[
+        str | None, typer.Option("--sizes", metavar="NAME", help="desk or published.  [default: desk]")
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A setting of the network or its recipe: epochs=5. Repeatable."
+        ),
+    ] = None,
+    rows: Annotated[int | None, typer.Option(metavar="N", help="Draw so many training rows.  [default: all]")] = None,
+    bootstrap: Annotated[
+        bool | None, typer.Option("--bootstrap", help="Draw the training rows with replacement.")
+    ] = None,
+    weights: Annotated[str | None, typer.Option(metavar="COLUMN", help="A weight for each training row.")] = None,
+    checkpoint_every: Annotated[
+        int | None,
+        typer.Option(metavar="STEPS", help="Evaluate every so many steps, too.  [default: at the end only]"),
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT,...",
+            help="predictions, logits, embeddings, relevance, dynamics.  [default: predictions,logits]",
+        ),
+    ] = None,
+    precision: Annotated[
+        str | None, typer.Option(metavar="NAME", help="float32 or bfloat16.  [default: float32]")
+    ] = None,
+    device: Annotated[str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.  [default: auto]")] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="Runs side by side.  [default: one a core; on a GPU 1]")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="What the runs call the model.  [default: its name]")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the runs.")] = Path("runs"),
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result to this file as well.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROLE=NAME,...", help="Which column plays which role, where the names do not say it, in all files."
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Settings; without it ./goldassay.toml is read if it is there."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Train a network with several seeds, and keep what the measures need.
+
+    Each run is a model trained with a seed of its own under one condition, and evaluated on every test set. Runs go
+    on side by side, one a core. The folder can be handed to goldassay instability, compare and audit --runs.
+
+    \b
+      goldassay train train.jsonl --model ngram_average --seeds 10 --test test.jsonl -o runs
+      goldassay instability runs
+
+    A command that was stopped, or killed, goes on where it was when it is given again, and what is done is not done
+    again. Options not given are taken from the section [training] of the settings.
+    """
+    from goldassay.settings import load_settings
+
+    given = {
+        "model": model,
+        "dev": dev,
+        "seeds": _numbers(seeds),
+        "vary": _names(vary),
+        "conditions": tuple(conditions) if conditions else None,
+        "configuration": configuration,
+        "changes": _changes(changes),
+        "rows": rows,
+        "bootstrap": bootstrap,
+        "weights": weights,
+        "checkpoint_every": checkpoint_every,
+        "record": _names(record),
+        "precision": precision,
+        "device": device,
+        "workers": workers,
+        "label": label,
+    }
+    asked = load_settings(config).training.arguments() | {k: v for k, v in given.items() if v is not None}
+    if "model" not in asked:
+        raise InputError("no model is named", mend="name one with --model, such as --model ngram_average")
+    report = _train(data, tests or [], out, columns, asked, quiet=quiet)
+    if json_file is not None:
+        from goldassay.cli.run_options import write_json
+
+        write_json(json_file, json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n")
+    if not quiet:
+        _show(report)
+    if report.failures.height:
+        first = report.failures.row(0, named=True)
+        raise GoldassayError(
+            f"{report.failures.height} of {report.n_jobs} runs failed, the first: {first['name']}: {first['reason']}"
+        )
+
+
+def _train(
+    data: str, tests: list[str], out: Path, columns: str | None, asked: dict[str, Any], *, quiet: bool
+) -> TrainingReport:
+    from goldassay.cli.training_progress import bars
+    from goldassay.training import plan_jobs, run_plan
+
+    workers = asked.pop("workers", None)
+    jobs = plan_jobs(data, asked.pop("model"), [_named(test) for test in tests], out=out, columns=columns, **asked)
+    try:
+        if quiet:
+            return run_plan(jobs, workers)
+        with bars(len(jobs)) as watcher:
+            return run_plan(jobs, workers, watcher)
+    except KeyboardInterrupt as interruption:
+        raise InterruptionError(
+            f"what is done is kept in {out}, and the same command goes on from there"
+        ) from interruption
+
+
+def _named(test: str) -> str | tuple[str, str]:
+    """NAME=FILE as name and file; a file whose own name holds the sign is taken as it is."""
+    name, sign, path = test.partition("=")
+    return (name, path) if sign and name and not Path(test).exists() else test
+
+
+def _show(report: TrainingReport) -> None:
+    for row in report.summary().iter_rows(named=True):
+        spread = "" if row["sd"] is None else f" ± {100 * row['sd']:.2f}"
+        typer.echo(
+            f"{report.model}, {row['condition']}, on {row['dataset']}: accuracy {100 * row['mean']:.2f}{spread} "
+            f"over {row['n_runs']} runs, {row['seconds']:.0f} s each"
+        )
+    for line in report.remarks():
+        typer.echo(line)
+    typer.echo(report.out)
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _numbers(text: str | None) -> int | tuple[int, ...] | None:
+    if text is None:
+        return None
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"{text!r} are no seeds", mend="write --seeds 10 or --seeds 0,1,2") from error
+    return numbers[0] if "," not in text else numbers
+
+
+def _changes(pairs: list[str] | None) -> dict[str, Any] | None:
+    """KEY=VALUE, the value as TOML writes it; what is no TOML is a word."""
+    if not pairs:
+        return None
+    changes: dict[str, Any] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or not key.strip():
+            raise InputError(f"{pair!r} is not KEY=VALUE", mend="write --set epochs=5")
+        if value.strip().lower() == "none":
+            changes[key.strip()] = None
+            continue
+        try:
+            changes[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            changes[key.strip()] = value.strip()
+    return changes

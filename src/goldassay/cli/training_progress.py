@@ -1,0 +1,67 @@
+"""Live progress of several trainings side by side, on standard error."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from goldassay.training import Done, Failure, Job
+
+
+class Bars:
+    """A bar for all jobs and one for each that is under way; a line for each that is done.
+
+    Args:
+        bars: To draw with.
+        console: To write lines to.
+        n_jobs: How many there will be.
+    """
+
+    def __init__(self, bars: Progress, console: Console, n_jobs: int) -> None:
+        self.bars, self.console, self.n_jobs = bars, console, n_jobs
+        self.finished = 0
+        self.all = bars.add_task("runs", total=n_jobs)
+        self.tasks: dict[str, TaskID] = {}
+
+    def going(self, job: Job, step: int, total: int) -> None:
+        """Move a job's bar."""
+        if job.name not in self.tasks:
+            self.tasks[job.name] = self.bars.add_task(job.name, total=total)
+        self.bars.update(self.tasks[job.name], completed=step)
+
+    def done(self, job: Job, done: Done) -> None:
+        """Say what a job came to."""
+        scores = ", ".join(f"{name} {100 * value:.2f}" for name, value in done.accuracy.items())
+        self._end(job, f"{scores}{' (was there)' if done.skipped else f' in {done.seconds:.0f} s'}")
+
+    def failed(self, job: Job, failure: Failure) -> None:
+        """Say why a job failed."""
+        self._end(job, f"failed: {failure.line}")
+
+    def _end(self, job: Job, outcome: str) -> None:
+        if job.name in self.tasks:
+            self.bars.remove_task(self.tasks.pop(job.name))
+        self.finished += 1
+        self.bars.advance(self.all)
+        self.console.print(f"[{self.finished}/{self.n_jobs}] {job.name}: {outcome}", highlight=False, markup=False)
+
+
+@contextmanager
+def bars(n_jobs: int) -> Iterator[Bars]:
+    """Bars while the jobs are under way; where standard error is no terminal, lines alone."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+               TimeElapsedColumn(), TimeRemainingColumn())  # fmt: skip
+    console = Console(file=sys.stderr, soft_wrap=True)
+    with RichProgress(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
+        yield Bars(drawn, console, n_jobs)

@@ -1,0 +1,114 @@
+"""What a network is made of and how it is trained: named configurations, and settings that replace parts of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goldassay.errors import InputError
+from goldassay.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DESK, PUBLISHED = "desk", "published"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a network is to learn.
+
+    Attributes:
+        roles: Names of the texts an example shows, in order; one under a condition that shows one.
+        label_names: The K labels, in the order of the logits.
+        tokenizer: Of `goldassay.data.tokenization`, for networks that have no tokenizer of their own: "characters"
+            for scripts without spaces, else "treebank".
+    """
+
+    roles: tuple[str, ...]
+    label_names: tuple[str, ...]
+    tokenizer: str = "treebank"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is trained.
+
+    Attributes:
+        epochs: Most passes over the training rows.
+        batch_size: Examples a step.
+        optimizer: "adam", "adagrad" or "sgd"; see `training.optimizers`.
+        learning_rate: Peak.
+        weight_decay: Decoupled from the gradient; not for biases and normalization layers.
+        schedule: How the rate goes over the steps; see `training.schedules`.
+        warmup: Share of all steps in which the rate rises from 0 to its peak.
+        clip: Largest norm of the gradient, or None.
+        patience: Stop after so many epochs without a better dev score; None trains all epochs.
+    """
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    optimizer: str = "adam"
+    weight_decay: float = 0.0
+    schedule: str = "constant"
+    warmup: float = 0.0
+    clip: float | None = None
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("batch_size", 1), ("patience", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InputError(f"{name} is {value}", mend=f"give {least} or more")
+        for name in ("learning_rate", "clip"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise InputError(f"{name} is {value}", mend="give a number above 0")
+        if not 0 <= self.warmup < 1:
+            raise InputError(f"warmup is {self.warmup}", mend="give a share of all steps, from 0 to below 1")
+        if self.weight_decay < 0:
+            raise InputError(f"weight_decay is {self.weight_decay}", mend="give 0 or more")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A network's sizes and its recipe, under one name.
+
+    Attributes:
+        sizes: A frozen dataclass of the network's own: widths, dropout, limits.
+        recipe: How it is trained.
+    """
+
+    sizes: Any
+    recipe: Recipe
+
+    def replaced(self, changes: Mapping[str, Any]) -> Configuration:
+        """The same with some sizes or parts of the recipe replaced, each by its name.
+
+        Raises:
+            InputError: A name is neither a size nor part of the recipe, or a value is of the wrong kind.
+        """
+        known = {field.name: self.sizes for field in dataclasses.fields(self.sizes)}
+        known |= {field.name: self.recipe for field in dataclasses.fields(self.recipe)}
+        for name, value in changes.items():
+            if name not in known:
+                raise InputError(f"there is no setting {name!r}", mend=did_you_mean(name, sorted(known)))
+            _check_kind(name, value, getattr(known[name], name))
+        own = {field.name for field in dataclasses.fields(self.recipe)}
+        return Configuration(
+            dataclasses.replace(self.sizes, **{name: value for name, value in changes.items() if name not in own}),
+            dataclasses.replace(self.recipe, **{name: value for name, value in changes.items() if name in own}),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All settings by name."""
+        return {"sizes": dataclasses.asdict(self.sizes), "recipe": dataclasses.asdict(self.recipe)}
+
+
+def _check_kind(name: str, value: Any, default: Any) -> None:
+    kinds: dict[type, tuple[type, ...]] = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}
+    wanted = kinds.get(type(default))
+    if wanted is not None and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
+        raise InputError(f"{name} is {value!r}", mend=f"give a {type(default).__name__}, such as {default!r}")

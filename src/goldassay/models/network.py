@@ -1,0 +1,159 @@
+"""What every network offers to the training room, and what it takes from it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import torch
+from torch import nn
+
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Self
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from goldassay.models.configuration import Configuration, Task
+
+# One list of N texts for each role of the task; None where a text is left out altogether, as it is when single
+# sentences are put through a network for pairs.
+Columns = Sequence[Sequence[str] | None]
+
+
+class Encoded(Protocol):
+    """Texts as a network's numbers; made once, used in every epoch."""
+
+    @property
+    def costs(self) -> NDArray[np.int64]:
+        """How long each example is, for batches of similar length, (N,)."""
+
+    @property
+    def cut(self) -> NDArray[np.bool_]:
+        """For each role, which texts were longer than the network takes and lost their end, (roles, N)."""
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some examples, ready for the network.
+
+    Attributes:
+        tensors: By names that are the network's own.
+        size: B.
+    """
+
+    tensors: dict[str, Tensor]
+    size: int
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.tensors[name]
+
+    def to(self, device: torch.device) -> Batch:
+        """The same on another device."""
+        return Batch({name: tensor.to(device, non_blocking=True) for name, tensor in self.tensors.items()}, self.size)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Tokens that enter a network side by side.
+
+    Attributes:
+        vectors: Their input embeddings, (B, L, E).
+        tokens: Their numbers, (B, L).
+        roles: Position of the role that each token belongs to in the task's roles; -1 for padding and for special
+            tokens, (B, L).
+    """
+
+    vectors: Tensor
+    tokens: Tensor
+    roles: Tensor
+
+
+class Network(nn.Module, ABC):
+    """A classifier of texts.
+
+    `forward` is `classify(represent(batch))`. What a network adds for the measures is that the layer before the
+    classifier can be read (`represent`), and that its input embeddings can be given from outside (`embed`,
+    `represent_streams`), so that the gradient at each token is at hand.
+    """
+
+    name: ClassVar[str]
+    configurations: ClassVar[Mapping[str, Configuration]]
+
+    @classmethod
+    @abstractmethod
+    def build(cls, task: Task, texts: Columns, sizes: Any, model: str) -> Self:
+        """Make a network with fresh weights, drawn from torch's generator; what it learns of `texts` are words only.
+
+        Args:
+            task: What to learn.
+            texts: Of the training rows, a column a role.
+            sizes: One of those in `configurations`, or like it.
+            model: What the user called it: for pretrained networks the place of the checkpoint.
+        """
+
+    @classmethod
+    @abstractmethod
+    def load(cls, task: Task, sizes: Any, assets: Path) -> Self:
+        """Make a network of the same shape from what `save_assets` wrote; its weights are whatever they are."""
+
+    @abstractmethod
+    def save_assets(self, folder: Path) -> None:
+        """Write all that is not weights (vocabulary, tokenizer, configuration) into a folder."""
+
+    @abstractmethod
+    def encode(self, texts: Columns) -> Encoded:
+        """Turn texts into numbers."""
+
+    @abstractmethod
+    def collate(self, encoded: Any, rows: NDArray[np.int64]) -> Batch:
+        """Put some examples into a batch."""
+
+    @abstractmethod
+    def embed(self, batch: Batch) -> list[Stream]:
+        """Input embeddings of all tokens."""
+
+    @abstractmethod
+    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:
+        """The layer before the classifier, (B, D), from embeddings."""
+
+    @abstractmethod
+    def classify(self, representation: Tensor) -> Tensor:
+        """Logits, (B, K)."""
+
+    @abstractmethod
+    def token_names(self) -> Sequence[str]:
+        """The token of each number."""
+
+    def represent(self, batch: Batch) -> Tensor:
+        """The layer before the classifier, (B, D)."""
+        return self.represent_streams(self.embed(batch), batch)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Logits, (B, K)."""
+        return self.classify(self.represent(batch))
+
+    def sentences(self, batch: Batch) -> tuple[Tensor, ...]:  # noqa: ARG002
+        """One vector a text, each (B, S), for objectives that look at one sentence alone.
+
+        Raises:
+            InputError: The network reads its texts together and has no such vectors.
+        """
+        raise InputError(
+            f"{self.name} has no vector for each sentence, since it reads the texts together",
+            mend="choose a network that encodes each sentence by itself, such as bilstm",
+        )
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        return next(self.parameters()).device

@@ -1,0 +1,185 @@
+"""Averages of word and word-pair vectors, compared by one hidden layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
+from goldassay.models.network import Batch, Stream
+from goldassay.models.network import Network as Base
+from goldassay.models.ragged import Ragged
+from goldassay.models.sentence_encoder import (
+    EncodedTexts,
+    encode_texts,
+    join,
+    joined_width,
+    load_vocabulary,
+    save_vocabulary,
+)
+from goldassay.models.vocabulary import PADDING, Grams, Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Widths and limits.
+
+    Attributes:
+        vectors: Width of a word's vector.
+        hidden: Width of the hidden layer, which is what `represent` gives; 0 for none, as published.
+        longest_gram: Runs of up to so many words have a vector of their own.
+        min_count: Words and runs seen less often in training have none.
+        dropout: Before the hidden layer and before the classifier.
+        max_tokens: Words of a text beyond this are cut off.
+        lowercase: Whether case is ignored.
+    """
+
+    vectors: int = 64
+    hidden: int = 128
+    longest_gram: int = 2
+    min_count: int = 2
+    dropout: float = 0.3
+    max_tokens: int = 512
+    lowercase: bool = True
+
+
+class Network(Base):
+    """fastText's average of word and n-gram vectors, one average a text.
+
+    Published (Joulin et al. 2017, single texts): a linear classifier on the average, 10 to 20 wide vectors, bigrams,
+    SGD with a rate from .05 to .5 that falls linearly, 5 epochs; n-grams hashed into 10 million rows.
+    Here runs of words get rows of their own if the training texts hold them `min_count` times: no two share a row,
+    and the table is a tenth as large. Pairs, which fastText does not know, are joined as [u, v, |u - v|, u * v]; the
+    desk size adds a hidden layer, without which the comparison of two averages is linear. Vectors get sparse
+    gradients: a step touches the rows of its batch and no others.
+
+    The gradient at a word is that of the average over its length, so that it is the same for all words of a text:
+    relevance tells the texts apart, not the words within one.
+
+    Source: Joulin, Grave, Bojanowski and Mikolov 2017; Mou et al. 2016 for joining pairs.
+    """
+
+    name: ClassVar[str] = "ngram_average"
+    configurations: ClassVar[Mapping[str, Configuration]] = {
+        DESK: Configuration(
+            Sizes(), Recipe(epochs=5, batch_size=64, learning_rate=3e-3, optimizer="adam", schedule="linear", clip=5.0)
+        ),
+        PUBLISHED: Configuration(
+            Sizes(vectors=20, hidden=0, dropout=0.0, min_count=1, lowercase=False),
+            Recipe(epochs=5, batch_size=1, learning_rate=0.25, optimizer="sgd", schedule="linear"),
+        ),
+    }
+
+    def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary, grams: Grams) -> None:
+        super().__init__()
+        self.vocabulary, self.grams, self.sizes = vocabulary, grams, sizes
+        self.n_texts = len(task.roles)
+        self.vectors = nn.EmbeddingBag(len(vocabulary) + len(grams), sizes.vectors, mode="sum", sparse=True)
+        # An average of many must still tell words apart: the scale of fastText's own start, 1/width, is too small
+        # for products of two averages.
+        nn.init.uniform_(self.vectors.weight, -0.5, 0.5)
+        width = joined_width(self.n_texts, sizes.vectors)
+        self.dropout = nn.Dropout(sizes.dropout)
+        self.hidden = nn.Linear(width, sizes.hidden) if sizes.hidden else None
+        self.classifier = nn.Linear(sizes.hidden or width, len(task.label_names))
+
+    @classmethod
+    def build(cls, task: Task, texts: Any, sizes: Any, model: str) -> Network:  # noqa: ARG003
+        """Learn words and runs from the training texts; see `network.Network.build`."""
+        columns = [column for column in texts if column is not None]
+        vocabulary = Vocabulary.learn(columns, task.tokenizer, lowercase=sizes.lowercase, min_count=sizes.min_count)
+        encoded = (vocabulary.encode(column).cut(sizes.max_tokens)[0] for column in columns)
+        grams = Grams.learn(encoded, len(vocabulary), sizes.longest_gram, sizes.min_count)
+        return cls(task, sizes, vocabulary, grams)
+
+    @classmethod
+    def load(cls, task: Task, sizes: Any, assets: Path) -> Network:
+        """See `network.Network.load`."""
+        vocabulary, content = load_vocabulary(assets)
+        grams = Grams(tuple(np.array(keys, np.int64) for keys in content["grams"]), len(vocabulary))
+        return cls(task, sizes, vocabulary, grams)
+
+    def save_assets(self, folder: Path) -> None:
+        """Write the vocabulary and the runs of words."""
+        save_vocabulary(self.vocabulary, folder, grams=[keys.tolist() for keys in self.grams.keys])
+
+    def encode(self, texts: Sequence[Sequence[str] | None]) -> EncodedTexts:
+        """Words and runs of words."""
+        encoded = encode_texts(texts, self.vocabulary, self.sizes.max_tokens)
+        grams = tuple(self._shifted(self.grams.encode(words)) for words in encoded.words)
+        return EncodedTexts(encoded.words, encoded.costs, encoded.cut, grams)
+
+    def _shifted(self, grams: Ragged) -> Ragged:
+        return Ragged(grams.flat + len(self.vocabulary), grams.offsets)
+
+    def collate(self, encoded: EncodedTexts, rows: NDArray[np.int64]) -> Batch:
+        """Rows of the table for each text, one after the other without padding, and how many."""
+        tensors: dict[str, Tensor] = {}
+        for role, (words, grams) in enumerate(zip(encoded.words, encoded.grams, strict=True)):
+            some_words, some_grams = words.take(rows), grams.take(rows)
+            for name, part in (("words", some_words), ("grams", some_grams)):
+                tensors[f"{name}{role}"] = torch.from_numpy(part.flat)
+                tensors[f"{name}_at{role}"] = torch.from_numpy(part.offsets[:-1])
+            count = np.maximum(some_words.lengths + some_grams.lengths, 1).astype(np.float32)
+            tensors[f"count{role}"] = torch.from_numpy(count)[:, None]
+            tensors[f"length{role}"] = torch.from_numpy(some_words.lengths)
+        return Batch(tensors, rows.size)
+
+    def sentences(self, batch: Batch) -> tuple[Tensor, ...]:
+        """The average of each text, (B, vectors)."""
+        return tuple(
+            (self._sum(batch, "words", role) + self._sum(batch, "grams", role)) / batch[f"count{role}"]
+            for role in range(self.n_texts)
+        )
+
+    def _sum(self, batch: Batch, what: str, role: int) -> Tensor:
+        total: Tensor = self.vectors(batch[f"{what}{role}"], batch[f"{what}_at{role}"])
+        return total
+
+    def embed(self, batch: Batch) -> list[Stream]:
+        """The vectors of single words; those of runs stay what they are."""
+        streams = []
+        for role in range(self.n_texts):
+            length = batch[f"length{role}"]
+            real = torch.arange(max(1, int(length.max())), device=length.device) < length[:, None]
+            tokens = torch.full(real.shape, PADDING, dtype=torch.int64, device=length.device)
+            tokens[real] = batch[f"words{role}"]
+            vectors = nn.functional.embedding(tokens, self.vectors.weight)
+            streams.append(Stream(vectors, tokens, torch.where(real, role, -1)))
+        return streams
+
+    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:
+        """The hidden layer, from given vectors of single words."""
+        sums = [(stream.vectors * (stream.roles >= 0).unsqueeze(2)).sum(1) for stream in streams]
+        averages = [
+            (total + self._sum(batch, "grams", role)) / batch[f"count{role}"] for role, total in enumerate(sums)
+        ]
+        return self._compare(averages)
+
+    def represent(self, batch: Batch) -> Tensor:
+        """The hidden layer, (B, hidden); without one the joined averages."""
+        return self._compare(self.sentences(batch))
+
+    def _compare(self, averages: Sequence[Tensor]) -> Tensor:
+        joined = self.dropout(join(averages))
+        return joined if self.hidden is None else torch.relu(self.hidden(joined))
+
+    def classify(self, representation: Tensor) -> Tensor:
+        """Logits."""
+        logits: Tensor = self.classifier(self.dropout(representation) if self.hidden is not None else representation)
+        return logits
+
+    def token_names(self) -> Sequence[str]:
+        """The words, in the order of their numbers."""
+        return [self.vocabulary.word(number) for number in range(len(self.vocabulary))]

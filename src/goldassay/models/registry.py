@@ -1,0 +1,72 @@
+"""Which networks there are, by name; known without importing torch.
+
+A network is a file of this folder, named after it, that holds one class `Network` (see `network.py`) and is listed
+here. Anything that is a folder, or looks like a name on the Hugging Face hub, is a checkpoint for `transformer`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from goldassay.errors import InputError, MissingDependencyError
+from goldassay.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from goldassay.models.network import Network
+
+# Without "transformer", which needs a checkpoint's place rather than its own name.
+NETWORKS = ("bilstm", "ngram_average")
+_ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_EXTRA = ("torch", "safetensors", "accelerate")
+_TRANSFORMERS = ("transformers", "tokenizers")
+
+
+def find_network(model: str) -> str:
+    """The file that a model's name stands for: one of `NETWORKS`, or "transformer" for a folder or hub name.
+
+    Raises:
+        InputError: It is no network, no folder and no name on the hub; the nearest names are given.
+    """
+    if model in NETWORKS:
+        return model
+    place = Path(model)
+    if place.is_dir():
+        return "transformer"
+    if _ON_HUB.fullmatch(model) and not place.parent.is_dir():
+        return "transformer"
+    if "/" in model or place.exists():
+        raise InputError("is no folder with a checkpoint", file=model, mend="name a folder that holds config.json")
+    raise InputError(
+        f"there is no model {model!r}",
+        mend=f"{did_you_mean(model.replace('-', '_'), NETWORKS)}, or name a checkpoint's folder or its name on the hub",
+    )
+
+
+def load_network(model: str) -> type[Network]:
+    """The class of a model's network.
+
+    Raises:
+        InputError: There is no such model.
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    name = find_network(model)
+    require_extra((*_EXTRA, *_TRANSFORMERS) if name == "transformer" else _EXTRA)
+    module: Any = importlib.import_module(f"goldassay.models.{name}")
+    return cast("type[Network]", module.Network)
+
+
+def require_extra(libraries: tuple[str, ...] = _EXTRA) -> None:
+    """Refuse to train where what it needs is not installed.
+
+    Raises:
+        MissingDependencyError: Says what to install.
+    """
+    missing = [name for name in libraries if importlib.util.find_spec(name) is None]
+    if missing:
+        raise MissingDependencyError(
+            f"training networks needs {', '.join(missing)}; install it with: pip install 'goldassay[train]'"
+        )

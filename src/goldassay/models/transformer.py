@@ -1,0 +1,313 @@
+"""Any sequence classifier of the transformers library, from a folder or from the hub."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from goldassay.errors import InputError
+from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
+from goldassay.models.network import Batch, Stream
+from goldassay.models.network import Network as Base
+from goldassay.models.ragged import Ragged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+# Tokenizers say "no limit" by a number beyond any length.
+_NO_LIMIT = 1 << 20
+_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Limits; all else is the checkpoint's own.
+
+    Attributes:
+        max_tokens: Longest input, special tokens among them; the checkpoint's own limit, if that is lower.
+        dropout: In place of the checkpoint's own rates; None leaves them.
+    """
+
+    max_tokens: int = 128
+    dropout: float | None = None
+
+
+@dataclass(frozen=True)
+class EncodedInputs:
+    """Inputs as the tokenizer puts them together; see `network.Encoded`.
+
+    Attributes:
+        tokens: Special tokens among them.
+        types: Token type of each, where the model has such.
+        roles: Position of each token's role; -1 for special tokens.
+        costs: Length, (N,).
+        cut: (roles, N).
+    """
+
+    tokens: Ragged
+    types: Ragged | None
+    roles: Ragged
+    costs: NDArray[np.int64]
+    cut: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+class Network(Base):
+    """A pretrained transformer with a classification head: BERT, RoBERTa, XLNet, ALBERT, DistilBERT and so on.
+
+    Published fine-tuning (Devlin et al. 2019; Zhou et al. 2020): Adam, peak rate 2e-5, batch 32, 2 to 4 epochs, linear
+    decay after a warm-up of a tenth. Desk has a higher rate and 3 epochs, for small checkpoints and few rows.
+
+    The layer before the classifier is whatever enters the last linear layer that has as many outputs as there are
+    labels: for BERT the pooled first token, for RoBERTa the dense layer of the head.
+
+    Weights are read from safetensors only, and no code that comes with a checkpoint is run.
+    """
+
+    name: ClassVar[str] = "transformer"
+    configurations: ClassVar[Mapping[str, Configuration]] = {
+        DESK: Configuration(
+            Sizes(),
+            Recipe(
+                epochs=3, batch_size=32, learning_rate=5e-5, weight_decay=0.01, schedule="linear", warmup=0.1, clip=1.0
+            ),
+        ),
+        PUBLISHED: Configuration(
+            Sizes(max_tokens=128),
+            Recipe(
+                epochs=2, batch_size=32, learning_rate=2e-5, weight_decay=0.01, schedule="linear", warmup=0.1, clip=1.0
+            ),
+        ),
+    }
+
+    def __init__(self, model: nn.Module, tokenizer: Any, sizes: Sizes, n_texts: int) -> None:
+        super().__init__()
+        self.model, self.tokenizer, self.sizes, self.n_texts = model, tokenizer, sizes, n_texts
+        self._classifier_name, classifier = _last_linear(model)
+        self._captured: list[Tensor] = []
+        classifier.register_forward_pre_hook(lambda _, inputs: self._captured.append(inputs[0]))
+        self.max_tokens = min(sizes.max_tokens, _limit(model.config, tokenizer))
+        self.has_types = "token_type_ids" in tokenizer.model_input_names
+
+    @classmethod
+    def build(cls, task: Task, texts: Any, sizes: Any, model: str) -> Network:  # noqa: ARG003
+        """Load a checkpoint; its head is new, unless it was made for as many labels."""
+        from transformers import AutoModelForSequenceClassification, logging
+
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+        tokenizer = _tokenizer(model)
+        config = _config(model, len(task.label_names), sizes.dropout)
+        try:
+            network = AutoModelForSequenceClassification.from_pretrained(
+                model, config=config, use_safetensors=True, dtype=torch.float32, ignore_mismatched_sizes=True
+            )
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"its weights cannot be loaded ({_first_line(error)})",
+                file=model,
+                mend="give a checkpoint that holds model.safetensors",
+            ) from error
+        _check_head(network, model)
+        return cls(network, tokenizer, sizes, len(task.roles))
+
+    @classmethod
+    def load(cls, task: Task, sizes: Any, assets: Path) -> Network:
+        """See `network.Network.load`."""
+        from transformers import AutoConfig, AutoModelForSequenceClassification
+
+        model = AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(assets))
+        return cls(model.float(), _tokenizer(str(assets)), sizes, len(task.roles))
+
+    def save_assets(self, folder: Path) -> None:
+        """Write configuration and tokenizer as the library does."""
+        self.model.config.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+    def encode(self, texts: Sequence[Sequence[str] | None]) -> EncodedInputs:
+        """Tokenize, at most two texts together; too long ones lose tokens from the longer text's end."""
+        shown = [role for role, column in enumerate(texts) if column is not None]
+        if len(shown) > 2:
+            raise InputError(f"a transformer takes one text or two, not {len(shown)}", mend="choose other columns")
+        columns = [column for column in texts if column is not None]
+        parts = [part for start in range(0, len(columns[0]), _BLOCK) for part in self._block(columns, start)]
+        tokens, types, roles, lost = zip(*parts, strict=True) if parts else ((), (), (), ())
+        cut = np.zeros((self.n_texts, len(tokens)), np.bool_)
+        for place, role in enumerate(shown):
+            cut[role] = [place in each for each in lost]
+        numbers = np.array([*shown, -1])
+        placed = Ragged.of(roles)
+        return EncodedInputs(
+            tokens=Ragged.of(tokens),
+            types=Ragged.of(types) if self.has_types else None,
+            roles=Ragged(numbers[placed.flat], placed.offsets),
+            costs=np.fromiter(map(len, tokens), np.int64, len(tokens)),
+            cut=cut,
+        )
+
+    def _block(self, columns: Sequence[Any], start: int) -> Iterator[tuple[list[int], list[int], list[int], set[int]]]:
+        """Tokens, types, places of the text (-1 for special tokens) and the texts that were cut, row by row."""
+        some = [list(column[start : start + _BLOCK]) for column in columns]
+        whole = self.tokenizer(*some, verbose=False)
+        long = {row for row, tokens in enumerate(whole["input_ids"]) if len(tokens) > self.max_tokens}
+        if long:
+            rows = sorted(long)
+            shortened = self.tokenizer(
+                *([column[row] for row in rows] for column in some),
+                truncation="longest_first",
+                max_length=self.max_tokens,
+                verbose=False,
+            )
+            where = {row: place for place, row in enumerate(rows)}
+        for row in range(len(some[0])):
+            source, at = (shortened, where[row]) if row in long else (whole, row)
+            places = [-1 if place is None else place for place in source.sequence_ids(at)]
+            lost = set()
+            if row in long:
+                before = whole.sequence_ids(row)
+                lost = {place for place in range(len(some)) if places.count(place) < before.count(place)}
+            types = source["token_type_ids"][at] if self.has_types else []
+            yield source["input_ids"][at], types, places, lost
+
+    def collate(self, encoded: EncodedInputs, rows: NDArray[np.int64]) -> Batch:
+        """Rectangles of tokens; padding goes to the side that the model was trained with."""
+        tokens, real = encoded.tokens.take(rows).padded(self.tokenizer.pad_token_id or 0)
+        roles = encoded.roles.take(rows).padded(-1)[0]
+        tables = {"tokens": tokens, "real": real.astype(np.int64), "roles": roles}
+        if encoded.types is not None:
+            tables["types"] = encoded.types.take(rows).padded(self.tokenizer.pad_token_type_id)[0]
+        if self.tokenizer.padding_side == "left":
+            tables = {name: _to_the_right(table, real) for name, table in tables.items()}
+        return Batch({name: torch.from_numpy(table) for name, table in tables.items()}, rows.size)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Logits."""
+        return self._run(batch, input_ids=batch["tokens"])[0]
+
+    def represent(self, batch: Batch) -> Tensor:
+        """What enters the classifier, (B, D)."""
+        return self._run(batch, input_ids=batch["tokens"])[1]
+
+    def embed(self, batch: Batch) -> list[Stream]:
+        """Word-piece embeddings, without those of positions."""
+        vectors = self.model.get_input_embeddings()(batch["tokens"])
+        return [Stream(vectors, batch["tokens"], batch["roles"])]
+
+    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:
+        """What enters the classifier, from given embeddings."""
+        return self._run(batch, inputs_embeds=streams[0].vectors)[1]
+
+    def _run(self, batch: Batch, **inputs: Tensor) -> tuple[Tensor, Tensor]:
+        if self.has_types:
+            inputs["token_type_ids"] = batch["types"]
+        self._captured.clear()
+        logits: Tensor = self.model(**inputs, attention_mask=batch["real"]).logits
+        return logits, self._captured.pop()
+
+    def classify(self, representation: Tensor) -> Tensor:
+        """Logits."""
+        logits: Tensor = self.model.get_submodule(self._classifier_name)(representation)
+        self._captured.clear()
+        return logits
+
+    def token_names(self) -> Sequence[str]:
+        """The word pieces, in the order of their numbers."""
+        names: list[str] = self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer))))
+        return names
+
+
+def _tokenizer(model: str) -> Any:
+    from transformers import AutoTokenizer
+
+    if Path(model).is_dir() and not any((Path(model) / name).exists() for name in _TOKENIZER_FILES):
+        raise InputError(
+            "the checkpoint has no tokenizer",
+            file=model,
+            mend="put its tokenizer.json beside config.json",
+        )
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(model, use_fast=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"its tokenizer cannot be loaded ({_first_line(error)})",
+            file=model,
+            mend="check the name, or give a folder with config.json, model.safetensors and tokenizer.json",
+        ) from error
+    if not tokenizer.is_fast:
+        raise InputError("its tokenizer cannot say which text a token is of", file=model, mend="add a tokenizer.json")
+    return tokenizer
+
+
+_TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
+
+
+def _config(model: str, n_labels: int, dropout: float | None) -> Any:
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(model, num_labels=n_labels)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"no checkpoint can be loaded from there ({_first_line(error)})",
+            file=model,
+            mend="check the name, or give a folder with config.json, model.safetensors and tokenizer.json",
+        ) from error
+    if dropout is not None:
+        for name in _DROPOUTS:
+            if isinstance(getattr(config, name, None), float):
+                setattr(config, name, dropout)
+    return config
+
+
+_DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "dropout",
+             "attention_dropout", "seq_classif_dropout", "summary_last_dropout", "classifier_dropout_prob")  # fmt: skip
+
+
+def _check_head(model: Any, name: str) -> None:
+    if getattr(model.config, "problem_type", None) == "regression":
+        raise InputError("the checkpoint was made for regression", file=name, mend="give one for classification")
+
+
+def _last_linear(model: Any) -> tuple[str, nn.Module]:
+    n_labels = model.config.num_labels
+    found = [
+        (name, module)
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Linear) and module.out_features == n_labels
+    ]
+    if not found:
+        raise InputError(
+            f"{type(model).__name__} has no linear classifier to read from", mend="choose another kind of checkpoint"
+        )
+    return found[-1]
+
+
+def _limit(config: Any, tokenizer: Any) -> int:
+    """Most tokens that the checkpoint takes."""
+    limits = [int(min(tokenizer.model_max_length, _NO_LIMIT))]
+    positions = getattr(config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        # RoBERTa and its kin count positions from behind the padding's number on.
+        shifted = any(kind in config.model_type for kind in ("roberta", "camembert"))
+        limits.append(positions - (config.pad_token_id or 0) - 1 if shifted else positions)
+    return min(limits)
+
+
+def _to_the_right(table: NDArray[np.int64], real: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Rows with their filling in front."""
+    turned = np.argsort(real, axis=1, kind="stable")
+    return np.take_along_axis(table, turned, axis=1)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0][:200]

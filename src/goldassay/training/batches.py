@@ -1,0 +1,39 @@
+"""Batches of examples of similar length, in an order that the seed decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Batches sorted by length together: enough for little padding, few enough that what stands together is still mixed.
+_POOL = 50
+
+
+def shuffled_batches(costs: NDArray[np.int64], batch_size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Every row once, in random order but for this: rows of similar length stand in the same batch.
+
+    Rows are shuffled, sorted by length within pools of 50 batches, cut into batches, and the batches shuffled.
+
+    Args:
+        costs: Length of each row, (N,).
+        batch_size: Rows a batch; the last one of a pool may be smaller.
+        rng: Decides the order.
+    """
+    order = rng.permutation(costs.size)
+    pool = _POOL * batch_size
+    batches = []
+    for start in range(0, order.size, pool):
+        rows = order[start : start + pool]
+        rows = rows[np.argsort(costs[rows], kind="stable")]
+        batches += [rows[at : at + batch_size] for at in range(0, rows.size, batch_size)]
+    return [batches[place] for place in rng.permutation(len(batches))]
+
+
+def sorted_batches(costs: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
+    """Every row once, by length: for evaluation, where the order does not matter."""
+    order = np.argsort(costs, kind="stable")
+    return [order[start : start + batch_size] for start in range(0, order.size, batch_size)]

@@ -1,0 +1,131 @@
+"""One training: what it is, in plain values that JSON holds, so that any process can do it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goldassay.models.configuration import DESK
+from goldassay.training.held import Held
+from goldassay.training.seeds import SOURCES, Seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RECORDS = ("predictions", "logits", "embeddings", "relevance", "dynamics")
+# Folders whose names begin like this are passed over by whoever looks for runs in the folder, here and in pyarrow.
+FOLDER = "_jobs"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One model, trained once on one dataset under one condition, and evaluated.
+
+    Attributes:
+        model: Name of a network, or a checkpoint's folder or name on the hub.
+        train: What to train on.
+        tests: What to evaluate on.
+        out: Folder of the runs.
+        seed: Of this run.
+        condition: Which part of its input the model sees.
+        dev: What to choose the best epoch by, or None to train all epochs.
+        configuration: "desk" or "published".
+        changes: Settings of the network or its recipe that replace those of the configuration, by name.
+        objective: What is minimized.
+        vary: Sources of randomness that follow the seed; the others have seed 0.
+        rows: Draw so many training rows, without replacement; None takes all.
+        bootstrap: Draw as many rows as there are, with replacement.
+        weights: Column of the training data with a weight for each example, or None.
+        checkpoint_every: Evaluate after so many steps, too; None evaluates at the end only.
+        record: Some of `RECORDS`.
+        precision: "float32" or "bfloat16".
+        device: "auto", "cpu", "cuda" or "mps".
+        threads: Of torch, on CPU.
+        label: What the runs call the model; by default its name.
+    """
+
+    model: str
+    train: Held
+    tests: tuple[Held, ...]
+    out: str
+    seed: int = 0
+    condition: str = "paired"
+    dev: Held | None = None
+    configuration: str = DESK
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    objective: str = "cross_entropy"
+    vary: tuple[str, ...] = SOURCES
+    rows: int | None = None
+    bootstrap: bool = False
+    weights: str | None = None
+    checkpoint_every: int | None = None
+    record: tuple[str, ...] = ("predictions", "logits")
+    precision: str = "float32"
+    device: str = "auto"
+    threads: int = 1
+    label: str | None = None
+
+    @property
+    def model_name(self) -> str:
+        """What the runs call the model."""
+        if self.label:
+            return self.label
+        place = Path(self.model)
+        name = place.resolve().name if place.is_dir() else self.model
+        return name if self.configuration == DESK else f"{name}-{self.configuration}"
+
+    @property
+    def seeds(self) -> Seeds:
+        """One for each source of randomness."""
+        return Seeds.varying(self.seed, self.vary)
+
+    @property
+    def name(self) -> str:
+        """What tells this run from others in the same folder: model, training set, condition, seed."""
+        return "/".join((self.model_name, self.train.name, self.condition, f"seed={self.seed}"))
+
+    @property
+    def folder(self) -> Path:
+        """Where its checkpoints, weights and records lie."""
+        readable = re.sub(r"[^\w.-]+", "-", self.name.replace("/", "__").replace("=", "-")).strip("-.")
+        digest = hashlib.sha256(self.name.encode()).hexdigest()[:8]
+        return Path(self.out) / FOLDER / f"{readable[:120]}__{digest}"
+
+    def settings(self) -> dict[str, Any]:
+        """What decides the result, given by the user; where it is computed does not.
+
+        Two jobs of the same name with different settings cannot share a folder.
+        """
+        plain = self.to_dict()
+        for name in ("out", "device", "threads"):
+            del plain[name]
+        for name in ("train", "dev", "tests"):
+            plain[name] = _without_paths(plain[name])
+        return plain | {"seeds": self.seeds.to_dict()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        return plain
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Job:
+        """From what `to_dict` gave."""
+        plain = dict(content)
+        plain["train"] = Held(**plain["train"])
+        plain["dev"] = None if plain["dev"] is None else Held(**plain["dev"])
+        plain["tests"] = tuple(Held(**test) for test in plain["tests"])
+        for name in ("vary", "record"):
+            plain[name] = tuple(plain[name])
+        return cls(**plain)
+
+
+def _without_paths(held: Any) -> Any:
+    if isinstance(held, list):
+        return [_without_paths(each) for each in held]
+    return None if held is None else {"name": held["name"], "sha256": held["sha256"]}

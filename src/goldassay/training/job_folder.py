@@ -1,0 +1,99 @@
+"""The folder of one job: whose it is, what it was made with, what is done."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from goldassay.errors import InputError
+from goldassay.files import output_error, written_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+SETTINGS, DONE, STATE, LOCK = "settings.json", "done.json", "state.safetensors", "lock"
+MODEL, WEIGHTS = "model", "weights.safetensors"
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """What a JSON file holds; None where there is none.
+
+    Raises:
+        InputError: The file is damaged.
+    """
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (ValueError, OSError) as error:
+        raise InputError("the file is damaged", file=path, mend="delete its folder, and the run begins anew") from error
+    return content
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON whole or not at all."""
+    with written_whole(path) as aside:
+        aside.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def claim(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Say what a folder's run is made with; a folder made with anything else is refused.
+
+    Raises:
+        InputError: The folder was made with other settings; the first differences are shown.
+    """
+    before = read_json(folder / SETTINGS)
+    if before is None:
+        write_json(folder / SETTINGS, settings)
+        return
+    different = list(_differences(before, json.loads(json.dumps(settings))))
+    if different:
+        shown = ", ".join(different[:3]) + (f" and {len(different) - 3} more" if len(different) > 3 else "")
+        raise InputError(
+            f"the run was made with other settings: {shown}",
+            file=folder,
+            mend="choose another folder with -o or another name with --name, or delete this one",
+        )
+
+
+def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in sorted(before.keys() | now.keys()):
+            yield from _differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
+    elif before != now:
+        yield f"{name} was {_short(before)}, now {_short(now)}"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep the folder to this process until left; the lock of a process that dies is gone with it.
+
+    Raises:
+        InputError: Another process is at work on the same run.
+        OutputError: The folder cannot be written to.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such locks; there two commands on one folder are the user's to avoid.
+        yield
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / LOCK).open("w")
+    except OSError as error:
+        raise output_error(error, folder) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                "another process is at work on this run", file=folder, mend="wait for it, or end it first"
+            ) from error
+        yield

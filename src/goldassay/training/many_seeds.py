@@ -1,0 +1,292 @@
+"""Many seeds: one model, trained again and again under each condition, into a folder of runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
+from goldassay.errors import GoldassayError, InputError
+from goldassay.nearest import did_you_mean
+from goldassay.results import Result
+from goldassay.training.conditions import roles_of
+from goldassay.training.held import hold
+from goldassay.training.job import RECORDS, Job
+from goldassay.training.precision import DEVICES, PRECISIONS
+from goldassay.training.running import Done, configuration_of
+from goldassay.training.seeds import SOURCES, Seeds
+from goldassay.training.workers import Failure, Watcher, run_jobs
+
+if TYPE_CHECKING:
+    from goldassay.training.held import Held
+
+Data = str | os.PathLike[str] | Dataset
+Columns = str | Mapping[str, str] | None
+Tests = Data | Sequence[Data | tuple[str, Data]] | Mapping[str, Data]
+
+
+@dataclass(frozen=True)
+class TrainingReport(Result):
+    """What was trained.
+
+    Attributes:
+        model: What the runs call it.
+        out: Folder of the runs.
+        n_jobs: Runs that were asked for.
+        runs: model, train_set, condition, seed, dataset, n_examples, n_cut, accuracy, steps, selected_step, seconds
+            (of the whole job), skipped (it was already there).
+        failures: name, reason; of jobs that could not be finished.
+        settings: Sizes and recipe.
+    """
+
+    model: str
+    out: str
+    n_jobs: int
+    runs: pl.DataFrame
+    failures: pl.DataFrame
+    settings: dict[str, Any]
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row a run and test set."""
+        return self.runs
+
+    def summary(self) -> pl.DataFrame:
+        """A row a condition and test set: mean and standard deviation (ddof 1) of accuracy over runs, seconds a run."""
+        return self.runs.group_by("condition", "dataset", maintain_order=True).agg(
+            pl.len().alias("n_runs"),
+            pl.col("accuracy").mean().alias("mean"),
+            pl.col("accuracy").std().alias("sd"),
+            pl.col("seconds").mean(),
+        )
+
+    def remarks(self) -> list[str]:
+        """What is not as one would expect, in sentences."""
+        cut = self.runs.group_by("dataset", maintain_order=True).agg(pl.col("n_cut").max(), pl.col("n_examples").max())
+        return [
+            f"Of the {n_examples:,} examples of {dataset}, {n_cut:,} are longer than the model takes and were cut."
+            for dataset, n_cut, n_examples in cut.iter_rows()
+            if n_cut
+        ]
+
+
+def train(
+    train: Data,
+    model: str,
+    tests: Tests,
+    *,
+    out: str | os.PathLike[str] = "runs",
+    seeds: int | Sequence[int] = 10,
+    conditions: Sequence[str] | None = None,
+    dev: Data | None = None,
+    workers: int | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    watcher: Watcher | None = None,
+    **options: Any,
+) -> TrainingReport:
+    """Train a model with several seeds and write what it leaves behind into a folder of runs.
+
+    What is already there is not done again, and what was begun goes on from its last checkpoint.
+
+    Args:
+        train: To train on: a file, a folder, a hub name or a dataset.
+        model: Name of a network, or a checkpoint's folder or name on the hub.
+        tests: What to evaluate on; a mapping, or pairs of name and data, name the sets.
+        out: Folder of the runs.
+        seeds: How many (0, 1, ...), or which.
+        conditions: What the model sees; all texts if not given. See `conditions_of` and `transformations_of`.
+        dev: What to choose the best epoch by.
+        workers: Processes side by side; as many as there are cores if not given, on a GPU one.
+        columns: Role to column where names do not tell, for all files.
+        watcher: Told how the jobs go.
+        options: Other fields of `Job`: configuration, changes, objective, vary, rows, bootstrap, weights,
+            checkpoint_every, record, precision, device, threads, label.
+
+    Raises:
+        InputError: Anything that keeps all of it from being done, in one line.
+        MissingDependencyError: The extra `train` is not installed.
+        OutputError: The folder cannot be written to, or the disk is full.
+        GoldassayError: Not a single job could be finished.
+    """
+    jobs = plan_jobs(
+        train, model, tests, out=out, seeds=seeds, conditions=conditions, dev=dev, columns=columns, **options
+    )
+    return run_plan(jobs, workers, watcher)
+
+
+def run_plan(jobs: Sequence[Job], workers: int | None = None, watcher: Watcher | None = None) -> TrainingReport:
+    """Do the jobs of `plan_jobs`; see `train`."""
+    outcomes = run_jobs(jobs, workers or default_workers(jobs[0].device, jobs[0].threads), watcher)
+    pairs = list(zip(jobs, outcomes, strict=True))
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    if len(failures) == len(jobs):
+        raise GoldassayError(f"{failures[0].name}: {failures[0].line}")
+    first = jobs[0]
+    return TrainingReport(
+        model=first.model_name,
+        out=first.out,
+        n_jobs=len(jobs),
+        runs=pl.DataFrame([row for job, outcome in pairs if isinstance(outcome, Done) for row in _rows(job, outcome)]),
+        failures=pl.DataFrame(
+            [{"name": failure.name, "reason": failure.line} for failure in failures],
+            schema={"name": pl.String, "reason": pl.String},
+        ),
+        settings=configuration_of(first).to_dict(),
+    )
+
+
+def plan_jobs(
+    train: Data,
+    model: str,
+    tests: Tests,
+    *,
+    out: str | os.PathLike[str],
+    seeds: int | Sequence[int],
+    conditions: Sequence[str] | None = None,
+    dev: Data | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    **options: Any,
+) -> list[Job]:
+    """The jobs of `train`, checked: seed by seed, and for each seed condition by condition.
+
+    Raises:
+        InputError: See `train`.
+    """
+    _check_options(options)
+    numbers = _seeds(seeds, options.get("vary", SOURCES))
+    training = _dataset(train, "train", columns)
+    require_classes(training)
+    shown = tuple(conditions) if conditions else (_all_texts(training),)
+    for condition in shown:
+        roles_of(condition, training.text_columns)
+    if len(set(shown)) < len(shown):
+        raise InputError("the same condition is given twice", mend="give each once")
+    evaluation = [_checked(each, training) for each in _tests(tests, columns)]
+    if len({each.name for each in evaluation}) < len(evaluation):
+        raise InputError("two test sets have the same name", mend="name them with --test NAME=FILE")
+    weights = options.get("weights")
+    if weights is not None and weights not in training.examples.columns:
+        raise InputError(
+            f"there is no column {weights!r} with weights",
+            file=training.source,
+            mend=did_you_mean(weights, training.examples.columns),
+        )
+    folder = Path(out)
+    held = hold(training, folder, () if weights is None else (weights,))
+    watched: Held | None = None if dev is None else hold(_checked(_dataset(dev, "dev", columns), training), folder)
+    made_of = tuple(hold(each, folder) for each in evaluation)
+    jobs = [
+        Job(model, held, made_of, str(folder), seed=seed, condition=condition, dev=watched, **options)
+        for seed in numbers
+        for condition in shown
+    ]
+    configuration_of(jobs[0])
+    return jobs
+
+
+def default_workers(device: str, threads: int) -> int:
+    """As many processes as there are cores for their threads; one where there is a GPU to share."""
+    if device in ("cuda", "mps") or (device == "auto" and _has_gpu()):
+        return 1
+    return max(1, (os.cpu_count() or 1) // threads)
+
+
+def _has_gpu() -> bool:
+    from goldassay.models.registry import require_extra
+
+    require_extra()
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def _rows(job: Job, done: Done) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": job.model_name,
+            "train_set": job.train.name,
+            "condition": job.condition,
+            "seed": job.seed,
+            "dataset": dataset,
+            "n_examples": done.n_examples[dataset],
+            "n_cut": done.cut[dataset],
+            "accuracy": accuracy,
+            "steps": done.steps,
+            "selected_step": done.selected_step,
+            "seconds": done.seconds,
+            "skipped": done.skipped,
+        }
+        for dataset, accuracy in done.accuracy.items()
+    ]
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name, known in (("device", DEVICES), ("precision", PRECISIONS)):
+        value = options.get(name, known[0])
+        if value not in known:
+            raise InputError(f"there is no {name} {value!r}", mend=did_you_mean(str(value), known))
+    record = options.get("record", ("predictions",))
+    for what in record:
+        if what not in RECORDS:
+            raise InputError(f"{what!r} cannot be recorded", mend=did_you_mean(what, RECORDS))
+    for name in ("rows", "checkpoint_every", "threads"):
+        value = options.get(name)
+        if value is not None and value < 1:
+            raise InputError(f"{name} is {value}", mend="give 1 or more")
+    if options.get("device") == "cuda" and not _has_gpu():
+        raise InputError("a GPU was asked for, and torch finds none", mend="leave out --device, or install its driver")
+
+
+def _seeds(seeds: int | Sequence[int], vary: Sequence[str]) -> tuple[int, ...]:
+    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    if not numbers:
+        raise InputError("no seed is given", mend="give one or more with --seeds")
+    if len(set(numbers)) < len(numbers):
+        raise InputError("the same seed is given twice", mend="give each seed once")
+    for number in numbers:
+        Seeds.varying(number, vary)
+    return numbers
+
+
+def _all_texts(training: Dataset) -> str:
+    return "text" if len(training.text_columns) == 1 else "paired"
+
+
+def _tests(tests: Tests, columns: Columns) -> list[Dataset]:
+    several: Sequence[Data | tuple[str, Data]]
+    if isinstance(tests, (str, os.PathLike, Dataset)):
+        several = [tests]
+    else:
+        several = list(tests.items()) if isinstance(tests, Mapping) else tests
+    if not several:
+        raise InputError("there is nothing to evaluate on", mend="name a test set with --test FILE")
+    named = [each if isinstance(each, tuple) else (None, each) for each in several]
+    return [_dataset(data, "test", columns, name) for name, data in named]
+
+
+def _dataset(data: Data, part: str, columns: Columns, name: str | None = None) -> Dataset:
+    """A dataset; of one that has parts, the one named, if it is there."""
+    if isinstance(data, Dataset):
+        return data if name is None else replace(data, name=name)
+    dataset = read_dataset(data, columns=columns, name=name)
+    parts = dataset.parts
+    return replace(parts[part], name=dataset.name) if len(parts) > 1 and part in parts else dataset
+
+
+def _checked(test: Dataset, training: Dataset) -> Dataset:
+    if test.text_columns != training.text_columns:
+        raise InputError(
+            f"its texts are {', '.join(test.text_columns)}, those of the training data "
+            f"{', '.join(training.text_columns)}",
+            file=test.source,
+            mend="make the roles equal with --columns",
+        )
+    check_same_labels(training, test)
+    if not len(test) or not np.all(test.labels() >= 0):
+        raise InputError("there are no labelled examples", file=test.source, mend="give a file with some")
+    return test

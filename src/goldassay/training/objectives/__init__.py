@@ -1,0 +1,27 @@
+"""Objectives: one a file, known by name without importing torch."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, cast
+
+from goldassay.errors import InputError
+from goldassay.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from goldassay.training.objectives.objective import Objective
+
+_CLASSES = {"cross_entropy": "CrossEntropy"}
+OBJECTIVES = tuple(_CLASSES)
+
+
+def load_objective(name: str) -> type[Objective]:
+    """The class of an objective.
+
+    Raises:
+        InputError: There is no such objective; the nearest one is named.
+    """
+    if name not in _CLASSES:
+        raise InputError(f"there is no objective {name!r}", mend=did_you_mean(name, OBJECTIVES))
+    module: Any = importlib.import_module(f"goldassay.training.objectives.{name}")
+    return cast("type[Objective]", getattr(module, _CLASSES[name]))

@@ -1,0 +1,200 @@
+"""Optimizers, for dense weights and for tables of vectors of which a step touches few rows.
+
+Ours rather than torch's: those load the compiler when they are made, which takes longer than a desk-size epoch, and
+keep dense and sparse weights in different classes. Tests hold them against torch's own.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+from torch import nn
+
+from goldassay.errors import InputError
+from goldassay.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from torch import Tensor
+
+    from goldassay.models.configuration import Recipe
+
+
+class Optimizer(ABC):
+    """Moves weights along their gradients.
+
+    Args:
+        modules: Whose weights; those with `requires_grad` are moved.
+        weight_decay: Decoupled from the gradient; of weights with two axes or more, so not of biases and
+            normalization layers, and not of tables with sparse gradients.
+    """
+
+    decays: ClassVar[bool] = False
+    n_moments: ClassVar[int] = 0
+
+    def __init__(self, modules: Iterable[nn.Module], weight_decay: float = 0.0) -> None:
+        if weight_decay and not self.decays:
+            name = type(self).__name__.lower()
+            raise InputError(f"{name} has no weight decay here", mend="choose optimizer=adam or weight_decay=0")
+        self.weight_decay = weight_decay
+        self.parameters = [p for module in modules for p in module.parameters() if p.requires_grad]
+        self.moments = [[torch.zeros_like(p) for p in self.parameters] for _ in range(self.n_moments)]
+        self.steps = 0
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        """Move the weights that have a gradient; of a table with a sparse one, only the rows that it touches."""
+        self.steps += 1
+        dense: list[int] = []
+        sparse: list[int] = []
+        for place, parameter in enumerate(self.parameters):
+            if parameter.grad is not None:
+                (sparse if parameter.grad.is_sparse else dense).append(place)
+        if dense:
+            self._step_dense(dense, rate)
+        for place in sparse:
+            gradient = _coalesced(self.parameters[place])
+            self._step_rows(place, gradient._indices()[0], gradient._values(), rate)
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    def clip(self, largest: float) -> None:
+        """Scale all gradients together so that their norm is at most `largest`."""
+        values = [_values(parameter) for parameter in self.parameters if parameter.grad is not None]
+        if not values:
+            return
+        norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(values)))
+        torch._foreach_mul_(values, (largest / (norm + 1e-6)).clamp(max=1.0))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """What it remembers."""
+        moments = {f"{m}.{p}": value for m, values in enumerate(self.moments) for p, value in enumerate(values)}
+        return moments | {"steps": torch.tensor(self.steps)}
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Take back what `tensors` gave."""
+        self.steps = int(tensors["steps"])
+        for m, values in enumerate(self.moments):
+            for p, value in enumerate(values):
+                value.copy_(tensors[f"{m}.{p}"])
+
+    def _dense(self, places: Sequence[int]) -> tuple[list[nn.Parameter], list[Tensor]]:
+        parameters = [self.parameters[place] for place in places]
+        return parameters, [p.grad for p in parameters if p.grad is not None]
+
+    @abstractmethod
+    def _step_dense(self, places: Sequence[int], rate: float) -> None: ...
+
+    @abstractmethod
+    def _step_rows(self, place: int, rows: Tensor, values: Tensor, rate: float) -> None: ...
+
+
+class Adam(Optimizer):
+    """Adam with decoupled weight decay; on rows of a table, with moments that do not fade while a row is not seen.
+
+    Source: Kingma and Ba 2015; Loshchilov and Hutter 2019.
+    """
+
+    decays: ClassVar[bool] = True
+    n_moments: ClassVar[int] = 2
+    _FIRST, _SECOND, _EPSILON = 0.9, 0.999, 1e-8
+
+    def _corrections(self) -> tuple[float, float]:
+        return 1 - self._FIRST**self.steps, math.sqrt(1 - self._SECOND**self.steps)
+
+    def _step_dense(self, places: Sequence[int], rate: float) -> None:
+        parameters, gradients = self._dense(places)
+        first, second = ([moment[place] for place in places] for moment in self.moments)
+        if self.weight_decay:
+            decayed = [parameter for parameter in parameters if parameter.ndim > 1]
+            torch._foreach_mul_(decayed, 1 - rate * self.weight_decay)
+        torch._foreach_lerp_(first, gradients, 1 - self._FIRST)
+        torch._foreach_mul_(second, self._SECOND)
+        torch._foreach_addcmul_(second, gradients, gradients, 1 - self._SECOND)
+        of_first, of_second = self._corrections()
+        scale = torch._foreach_sqrt(second)
+        torch._foreach_div_(scale, of_second)
+        torch._foreach_add_(scale, self._EPSILON)
+        torch._foreach_addcdiv_(parameters, first, scale, -rate / of_first)
+
+    def _step_rows(self, place: int, rows: Tensor, values: Tensor, rate: float) -> None:
+        first, second = (moment[place] for moment in self.moments)
+        some_first = first.index_select(0, rows).lerp_(values, 1 - self._FIRST)
+        some_second = second.index_select(0, rows).mul_(self._SECOND).addcmul_(values, values, value=1 - self._SECOND)
+        first.index_copy_(0, rows, some_first)
+        second.index_copy_(0, rows, some_second)
+        of_first, of_second = self._corrections()
+        # The epsilon stands where torch's SparseAdam has it: before the correction, unlike in dense Adam.
+        change = some_first.div_(some_second.sqrt_().add_(self._EPSILON)).mul_(-rate * of_second / of_first)
+        self.parameters[place].index_add_(0, rows, change)
+
+
+class Adagrad(Optimizer):
+    """Adagrad.
+
+    Source: Duchi, Hazan and Singer 2011.
+    """
+
+    n_moments: ClassVar[int] = 1
+    _EPSILON = 1e-10
+
+    def _step_dense(self, places: Sequence[int], rate: float) -> None:
+        parameters, gradients = self._dense(places)
+        sums = [self.moments[0][place] for place in places]
+        torch._foreach_addcmul_(sums, gradients, gradients)
+        scale = torch._foreach_sqrt(sums)
+        torch._foreach_add_(scale, self._EPSILON)
+        torch._foreach_addcdiv_(parameters, gradients, scale, -rate)
+
+    def _step_rows(self, place: int, rows: Tensor, values: Tensor, rate: float) -> None:
+        sums = self.moments[0][place]
+        some = sums.index_select(0, rows).addcmul_(values, values)
+        sums.index_copy_(0, rows, some)
+        self.parameters[place].index_add_(0, rows, values / some.sqrt_().add_(self._EPSILON), alpha=-rate)
+
+
+class SGD(Optimizer):
+    """Gradient descent, without momentum."""
+
+    def _step_dense(self, places: Sequence[int], rate: float) -> None:
+        parameters, gradients = self._dense(places)
+        torch._foreach_add_(parameters, gradients, alpha=-rate)
+
+    def _step_rows(self, place: int, rows: Tensor, values: Tensor, rate: float) -> None:
+        self.parameters[place].index_add_(0, rows, values, alpha=-rate)
+
+
+OPTIMIZERS: Mapping[str, type[Optimizer]] = {"adagrad": Adagrad, "adam": Adam, "sgd": SGD}
+
+
+def build_optimizer(modules: Iterable[nn.Module], recipe: Recipe) -> Optimizer:
+    """The optimizer of a recipe.
+
+    Raises:
+        InputError: There is no such optimizer, or weight decay is asked of one that has none.
+    """
+    if recipe.optimizer not in OPTIMIZERS:
+        mend = did_you_mean(recipe.optimizer, sorted(OPTIMIZERS))
+        raise InputError(f"there is no optimizer {recipe.optimizer!r}", mend=mend)
+    return OPTIMIZERS[recipe.optimizer](modules, recipe.weight_decay)
+
+
+def _coalesced(parameter: nn.Parameter) -> Tensor:
+    """A sparse gradient with each row once; kept, so that it is made only once."""
+    gradient: Tensor = parameter.grad
+    if not gradient.is_coalesced():
+        gradient = parameter.grad = gradient.coalesce()
+    return gradient
+
+
+def _values(parameter: nn.Parameter) -> Tensor:
+    """The entries of a gradient."""
+    gradient: Tensor = parameter.grad
+    return _coalesced(parameter)._values() if gradient.is_sparse else gradient

@@ -1,0 +1,55 @@
+"""Device and precision, by the accelerate library."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from accelerate import Accelerator
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+PRECISIONS = ("float32", "bfloat16")
+
+
+def open_accelerator(device: str, precision: str) -> Accelerator:
+    """The device and precision that were asked for.
+
+    Args:
+        device: "auto" is a GPU if there is one, else the CPU.
+        precision: "bfloat16" computes matrix products in 16 bits and keeps weights in 32.
+
+    Raises:
+        InputError: There is no such device, or it cannot do that.
+    """
+    import torch
+    from accelerate import Accelerator
+    from accelerate.state import AcceleratorState
+
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("a GPU was asked for, and torch finds none", mend="leave out --device, or install its driver")
+    if device == "mps" and not torch.backends.mps.is_available():
+        raise InputError("the Mac's GPU was asked for, and torch finds none", mend="leave out --device")
+    # The library keeps device and precision for the whole process; a process here does jobs of both kinds.
+    AcceleratorState._reset_state(reset_partial_state=True)
+    return Accelerator(cpu=device == "cpu", mixed_precision="bf16" if precision == "bfloat16" else "no")
+
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
+    """Let torch use so many threads, and as many as before when left.
+
+    Sums are taken apart by threads, so that bits depend on how many there are.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,328 @@
+"""Doing one job: whatever of it is done stays done, whatever is missing is made."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from goldassay.errors import InputError, TrainingError
+from goldassay.models.configuration import Configuration, Task
+from goldassay.models.registry import find_network, load_network
+from goldassay.nearest import did_you_mean
+from goldassay.training.conditions import shown_texts, tokenizer_of
+from goldassay.training.job_folder import DONE, MODEL, STATE, WEIGHTS, claim, locked, read_json, write_json
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.data import Dataset
+    from goldassay.models.network import Network
+    from goldassay.runs.beside import Origin
+    from goldassay.training.evidence import EvaluationSet
+    from goldassay.training.held import Held
+    from goldassay.training.job import Job
+    from goldassay.training.loop import Loop, Reached
+
+# Between evaluations the state is kept as often as this: as much work as a kill may cost.
+SECONDS_BETWEEN_STATES = 60.0
+
+
+class Report(Protocol):
+    """Where a job says how far it is."""
+
+    def __call__(self, step: int, total: int) -> None:
+        """Say that `step` of `total` steps are done."""
+
+
+def unheard(step: int, total: int) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a job.
+
+    Attributes:
+        name: Of the job.
+        accuracy: By test set.
+        n_examples: By test set.
+        steps: That the network was trained for.
+        selected_step: Whose weights the final evaluation and the records are of.
+        seconds: That the training and the evaluations took, over all processes that worked on it.
+        cut: By dataset, how many examples have a text that the network did not see to its end.
+        skipped: Whether it was already there.
+    """
+
+    name: str
+    accuracy: dict[str, float]
+    n_examples: dict[str, int]
+    steps: int
+    selected_step: int
+    seconds: float
+    cut: dict[str, int] = field(default_factory=dict)
+    skipped: bool = False
+
+
+def configuration_of(job: Job) -> Configuration:
+    """All settings of a job's network and recipe.
+
+    Raises:
+        InputError: A model, configuration or setting is not known.
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    known = load_network(job.model).configurations
+    if job.configuration not in known:
+        raise InputError(
+            f"{job.model} has no configuration {job.configuration!r}",
+            mend=did_you_mean(job.configuration, sorted(known)),
+        )
+    return known[job.configuration].replaced(job.changes)
+
+
+def run_job(job: Job, report: Report = unheard) -> Done:
+    """Do a job, or what is left of it.
+
+    The same job gives the same runs, and on one machine's CPU the same bits, however often it was killed in between.
+
+    Raises:
+        InputError: The job cannot be done as it is, or its folder was made with other settings.
+        TrainingError: The loss is no longer a number.
+        OutputError: The folder cannot be written to, or the disk is full.
+    """
+    configuration = configuration_of(job)
+    with locked(job.folder):
+        claim(job.folder, job.settings() | {"network": find_network(job.model), **configuration.to_dict()})
+        done = read_json(job.folder / DONE)
+        if done is not None:
+            return replace(Done(**done), skipped=True)
+        from goldassay.training.precision import threads
+
+        with threads(job.threads):
+            return _Running(job, configuration, report).run()
+
+
+class _Running:
+    """One job in one process."""
+
+    def __init__(self, job: Job, configuration: Configuration, report: Report) -> None:
+        self.job, self.configuration, self.report = job, configuration, report
+        self.started = time.perf_counter()
+        self.before = 0.0
+        self.train = _training_rows(job)
+        self.texts = shown_texts(self.train, job.condition)
+        self.task = Task(tuple(self.texts), self.train.label_names, tokenizer_of(self.train))
+        self.loop = self._build()
+        self.tests = [self._evaluation_set(held, "test") for held in job.tests]
+
+    def _build(self) -> Loop:
+        import torch
+
+        from goldassay.training.loop import Examples, Loop
+        from goldassay.training.objectives import load_objective
+        from goldassay.training.precision import open_accelerator
+
+        job = self.job
+        accelerator = open_accelerator(job.device, job.precision)
+        # Both draw fresh weights, from a generator of their own kind of seed.
+        torch.manual_seed(job.seeds.number("initialization"))
+        network = load_network(job.model).build(
+            self.task, tuple(self.texts.values()), self.configuration.sizes, job.model
+        )
+        objective = load_objective(job.objective)()
+        encoded = network.encode(tuple(self.texts.values()))
+        self.cut = {self.train.name: int(encoded.cut.any(0).sum())}
+        weights = None if job.weights is None else _weights(self.train, job.weights)
+        dev = None if job.dev is None else self._examples(job.dev.load(), network)
+        if dev is None and (self.configuration.recipe.patience or self.configuration.recipe.schedule == "dev_drops"):
+            raise InputError("stopping by a dev score needs a dev set", mend="give one with --dev FILE")
+        return Loop(
+            network,
+            objective,
+            self.configuration.recipe,
+            job.seeds,
+            Examples(encoded, self.train.labels(), weights),
+            accelerator,
+            dev,
+        )
+
+    def _examples(self, dataset: Dataset, network: Network) -> Any:
+        from goldassay.training.loop import Examples
+
+        encoded = network.encode(tuple(shown_texts(dataset, self.job.condition).values()))
+        return Examples(encoded, gold_codes(dataset, self.task.label_names))
+
+    def _evaluation_set(self, held: Held, split: str) -> EvaluationSet:
+        from goldassay.training.evidence import EvaluationSet
+
+        dataset = held.load()
+        texts = shown_texts(dataset, self.job.condition)
+        encoded = self.loop.network.encode(tuple(texts.values()))
+        self.cut[dataset.name] = int(encoded.cut.any(0).sum())
+        return EvaluationSet(dataset, split, texts, gold_codes(dataset, self.task.label_names), encoded)
+
+    def run(self) -> Done:
+        from goldassay.training.state import read_state
+
+        kept = read_state(self.job.folder / STATE)
+        if kept is not None:
+            position, tensors = kept
+            self.before = float(tensors.pop("seconds"))
+            self.loop.restore(position, tensors)
+        saved = time.perf_counter()
+        for reached in self.loop.run():
+            self.report(reached.step, reached.total)
+            if self._record(reached) or time.perf_counter() - saved > SECONDS_BETWEEN_STATES:
+                self._save()
+                saved = time.perf_counter()
+        return self._finish()
+
+    def _save(self) -> None:
+        import torch
+
+        from goldassay.training.state import write_state
+
+        seconds = torch.tensor(self._seconds(), dtype=torch.float64)
+        write_state(self.job.folder / STATE, self.loop.position, self.loop.tensors() | {"seconds": seconds})
+
+    def _seconds(self) -> float:
+        return self.before + time.perf_counter() - self.started
+
+    def _record(self, reached: Reached) -> bool:
+        """Write what is due at a step; whether anything was."""
+        job = self.job
+        if reached.epoch_ended and "dynamics" in job.record:
+            self._write_dynamics(reached)
+        every = job.checkpoint_every
+        ended = reached.epoch_ended and job.dev is not None
+        due = every is not None and (reached.step % every == 0 or ended or self.loop.position.finished)
+        if due:
+            for test in self.tests:
+                self._predict(test, reached.step)
+        return bool(due or reached.epoch_ended)
+
+    def _predict(self, test: EvaluationSet, checkpoint: int | None) -> NDArray[np.bool_]:
+        from goldassay.training.evidence import write_predictions
+
+        logits = self.loop.evaluate(test.encoded)
+        if not np.isfinite(logits).all():
+            raise TrainingError(f"the logits are no longer numbers after step {self.loop.position.step}")
+        write_predictions(
+            logits, test, self._origin(test), self.task.label_names, Path(self.job.out),
+            checkpoint=checkpoint, keep_logits="logits" in self.job.record,
+        )  # fmt: skip
+        return logits.argmax(1) == test.gold
+
+    def _origin(self, test: EvaluationSet, step: int | None = None) -> Origin:
+        from goldassay.runs.beside import Origin
+
+        return Origin(
+            model=self.job.model_name,
+            train_set=self.train.name,
+            condition=self.job.condition,
+            dataset=test.dataset.name,
+            split=test.split,
+            seed=self.job.seed,
+            step=self.loop.position.step if step is None else step,
+        )
+
+    def _write_dynamics(self, reached: Reached) -> None:
+        from goldassay.training.evidence import EvaluationSet, write_predictions
+
+        if reached.dynamics is None:
+            return
+        # A row drawn twice by a bootstrap is one example.
+        ids = np.array(self.train.examples["example_id"].to_list(), dtype=np.str_)
+        first = np.sort(np.unique(ids, return_index=True)[1])
+        rows = self.train.take(first)
+        on = EvaluationSet(rows, "train", {}, rows.labels(), self.loop.examples.encoded)
+        write_predictions(
+            reached.dynamics[first], on, self._origin(on), self.task.label_names, self.job.folder / "dynamics",
+            checkpoint=reached.epoch_ended, keep_logits=True,
+        )  # fmt: skip
+
+    def _finish(self) -> Done:
+        from goldassay.training.state import weights_of, write_tensors
+
+        job, loop = self.job, self.loop
+        loop.check_losses()
+        loop.select()
+        selected = loop.position.best_step or loop.position.step
+        final = None if job.checkpoint_every is None else selected
+        accuracy = {}
+        for test in self.tests:
+            accuracy[test.dataset.name] = float(np.mean(self._predict(test, final)))
+            self._record_beside(test, selected)
+        model = job.folder / MODEL
+        try:
+            model.mkdir(exist_ok=True)
+            loop.network.save_assets(model)
+        except OSError as error:
+            from goldassay.files import output_error
+
+            raise output_error(error, model) from error
+        write_tensors(model / WEIGHTS, weights_of(loop.network), {"task": vars(self.task)})
+        done = Done(
+            name=job.name,
+            accuracy=accuracy,
+            n_examples={test.dataset.name: len(test.dataset) for test in self.tests},
+            steps=loop.position.step,
+            selected_step=selected,
+            seconds=round(self._seconds(), 3),
+            cut=self.cut,
+        )
+        plain = {name: value for name, value in vars(done).items() if name != "skipped"}
+        write_json(job.folder / DONE, plain)
+        (job.folder / STATE).unlink(missing_ok=True)
+        return done
+
+    def _record_beside(self, test: EvaluationSet, step: int) -> None:
+        from goldassay.training.evidence import record_embeddings, record_relevance
+
+        origin = self._origin(test, step)
+        name = f"{test.dataset.name}.parquet".replace("/", "-")
+        if "embeddings" in self.job.record:
+            record_embeddings(self.loop, test, origin, self.job.folder / "embeddings" / name)
+        if "relevance" in self.job.record:
+            record_relevance(self.loop, test, origin, self.job.folder / "relevance" / name)
+
+
+def gold_codes(dataset: Dataset, label_names: tuple[str, ...]) -> NDArray[np.int64]:
+    """Labels as codes of the training set's labels, (N,).
+
+    Raises:
+        InputError: A label is not among them.
+    """
+    unknown = sorted(set(dataset.label_names) - set(label_names))
+    if unknown:
+        raise InputError(
+            f"there are labels that the training set lacks ({', '.join(unknown)})",
+            file=dataset.source,
+            mend="map them to the training labels, or drop their rows",
+        )
+    codes = np.array([label_names.index(name) for name in dataset.label_names], dtype=np.int64)
+    return codes[dataset.labels()]
+
+
+def _training_rows(job: Job) -> Dataset:
+    train = job.train.load()
+    if job.rows is None and not job.bootstrap:
+        return train
+    rng = job.seeds.generator("subset")
+    if job.bootstrap:
+        return train.take(rng.integers(len(train), size=job.rows or len(train)))
+    if job.rows is not None and job.rows > len(train):
+        raise InputError(
+            f"{job.rows:,} training rows are asked for, and there are {len(train):,}", mend="ask for fewer with --rows"
+        )
+    return train.take(np.sort(rng.choice(len(train), job.rows, replace=False)))
+
+
+def _weights(train: Dataset, column: str) -> NDArray[np.float32]:
+    weights = train.examples[column].cast(float, strict=False).to_numpy().astype(np.float32)
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError("a weight is no number, or below 0", column=column, mend="give numbers from 0 up")
+    return weights

@@ -1,0 +1,135 @@
+"""The state of a training on disk: one file, whole or not there, from which a run goes on as if nothing had happened.
+
+A state is one safetensors file: weights, moments of the optimizers and training dynamics as tensors, and the position
+in the training as JSON in the file's own metadata. One file can be renamed into place in one step, two cannot. There is
+no state of random generators: what is drawn at a step is a function of seed and step (see `seeds`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from goldassay.errors import InputError
+from goldassay.files import written_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from torch import Tensor, nn
+
+FORMAT_VERSION = 1
+_KEY = "goldassay"
+
+
+@dataclass
+class Position:
+    """Where a training is.
+
+    Attributes:
+        step: Steps done.
+        epoch: Epochs done.
+        batch: Batches done of the epoch begun.
+        dev_scores: Dev accuracy after each epoch done.
+        best_step: At which the best dev score was reached, or None.
+        finished: Nothing is left to train.
+        memory: Of the objective.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    dev_scores: list[float] = field(default_factory=list)
+    best_step: int | None = None
+    finished: bool = False
+    memory: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def best_score(self) -> float:
+        """The best dev score so far; minus infinity before the first."""
+        return max(self.dev_scores, default=float("-inf"))
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], content: Mapping[str, Any]) -> None:
+    """Write tensors with JSON beside them, whole or not at all; the same content gives the same bytes.
+
+    Raises:
+        OutputError: The folder cannot be written to, or the disk is full.
+    """
+    from safetensors.torch import save
+
+    ready = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    metadata = {_KEY: json.dumps({"version": FORMAT_VERSION, **content}, sort_keys=True)}
+    data = save(ready, metadata)
+    with written_whole(path) as aside, aside.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """What `write_tensors` wrote.
+
+    Raises:
+        InputError: The file is damaged, or of a newer version.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            content = json.loads(metadata[_KEY])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
+    except (SafetensorError, KeyError, ValueError, OSError) as error:
+        raise InputError("the checkpoint is damaged", file=path, mend="delete it, and the run begins anew") from error
+    if content["version"] > FORMAT_VERSION:
+        raise InputError("the checkpoint was written by a newer goldassay", file=path, mend="upgrade")
+    return tensors, content
+
+
+def write_state(path: Path, position: Position, tensors: Mapping[str, Tensor]) -> None:
+    """Write the state of a training; the one before is replaced in one step."""
+    write_tensors(path, tensors, {"position": asdict(position)})
+
+
+def read_state(path: Path) -> tuple[Position, dict[str, Tensor]] | None:
+    """The last whole state, or None where there is none."""
+    if not path.exists():
+        return None
+    tensors, content = read_tensors(path)
+    return Position(**content["position"]), tensors
+
+
+def weights_of(module: nn.Module) -> dict[str, Tensor]:
+    """All weights and buffers of a module, by name; those under two names once."""
+    return {**dict(module.named_parameters()), **dict(module.named_buffers())}
+
+
+def restore_weights(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Put weights back in place.
+
+    Raises:
+        InputError: Some are missing, too many or of another shape.
+    """
+    own = weights_of(module)
+    wrong = sorted(own.keys() ^ tensors.keys()) or [n for n in own if own[n].shape != tensors[n].shape]
+    if wrong:
+        raise InputError(f"the checkpoint does not fit the network at {wrong[0]!r}", mend="delete it")
+    with torch.no_grad():
+        for name, tensor in own.items():
+            tensor.copy_(tensors[name])
+
+
+def part_of(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin with a prefix and a dot, without it."""
+    return {name.removeprefix(f"{prefix}."): value for name, value in tensors.items() if name.startswith(f"{prefix}.")}
+
+
+def named(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors under a prefix."""
+    return {f"{prefix}.{name}": value for name, value in tensors.items()}

@@ -1,0 +1,226 @@
+"""Several jobs side by side, each in a process of its own with one thread: the same bits as one after the other."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.training.job import Job
+    from goldassay.training.running import Done
+
+# A library that starts threads of its own must not make several jobs fight for one core; and threads that wait by
+# spinning make a busy neighbor many times slower.
+_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "TOKENIZERS_PARALLELISM": "false",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A job that could not be done.
+
+    Attributes:
+        name: Of the job.
+        line: Why.
+    """
+
+    name: str
+    line: str
+
+
+class Watcher(Protocol):
+    """Who is told how jobs go; called from one thread at a time."""
+
+    def going(self, job: Job, step: int, total: int) -> None:
+        """A job is at a step."""
+
+    def done(self, job: Job, done: Done) -> None:
+        """A job is done."""
+
+    def failed(self, job: Job, failure: Failure) -> None:
+        """A job failed; the others go on."""
+
+
+class Silent:
+    """A watcher that does nothing."""
+
+    def going(self, job: Job, step: int, total: int) -> None:
+        """See `Watcher`."""
+
+    def done(self, job: Job, done: Done) -> None:
+        """See `Watcher`."""
+
+    def failed(self, job: Job, failure: Failure) -> None:
+        """See `Watcher`."""
+
+
+def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None) -> list[Done | Failure]:
+    """Do jobs in as many processes as `workers`, and give what came of each, in their order.
+
+    A job whose training fails, or whose process dies, is a `Failure`, and the others go on. What is wrong with the
+    command itself (a model that does not exist, a disk that is full) ends all at once.
+
+    Raises:
+        InputError: A job cannot be done as it is, or its folder was made with other settings.
+        OutputError: The folder cannot be written to, or the disk is full.
+        MissingDependencyError: The extra `train` is not installed.
+        KeyboardInterrupt: Interrupted; all processes have ended, and what they had saved is kept.
+    """
+    pool = _Pool(jobs, watcher or Silent())
+    executor = ThreadPoolExecutor(max(1, min(workers, len(jobs))), thread_name_prefix="worker")
+    threads = [executor.submit(pool.work) for _ in range(max(1, min(workers, len(jobs))))]
+    try:
+        # Where the system hands Ctrl-C to another thread, this one only notices when it wakes by itself.
+        while wait(threads, timeout=0.2).not_done:
+            pass
+        for thread in threads:
+            thread.result()
+    finally:
+        pool.end()
+        executor.shutdown(wait=True, cancel_futures=True)
+    return [pool.outcomes[place] for place in range(len(jobs))]
+
+
+class _Pool:
+    def __init__(self, jobs: Sequence[Job], watcher: Watcher) -> None:
+        self.waiting = deque(enumerate(jobs))
+        self.watcher = watcher
+        self.outcomes: dict[int, Done | Failure] = {}
+        self.lock = threading.Lock()
+        self.processes: set[subprocess.Popen[str]] = set()
+        self.ended = False
+
+    def work(self) -> None:
+        """Do jobs until there are no more; one process does them all, so that torch is loaded once."""
+        process: subprocess.Popen[str] | None = None
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+            try:
+                while (taken := self._next()) is not None:
+                    place, job = taken
+                    if process is None or process.poll() is not None:
+                        process = self._start(errors)
+                        if process is None:
+                            return
+                    self._settle(place, job, self._do(job, process, errors))
+            except BaseException:
+                self.end()
+                raise
+            finally:
+                if process is not None:
+                    self._close(process)
+
+    def _next(self) -> tuple[int, Job] | None:
+        with self.lock:
+            return None if self.ended or not self.waiting else self.waiting.popleft()
+
+    def _start(self, errors: Any) -> subprocess.Popen[str] | None:
+        with self.lock:
+            if self.ended:
+                return None
+            process = subprocess.Popen(
+                [sys.executable, "-m", "goldassay.training.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                encoding="utf-8",
+                env={**_ENVIRONMENT, **os.environ},
+            )
+            self.processes.add(process)
+            return process
+
+    def _do(self, job: Job, process: subprocess.Popen[str], errors: Any) -> Done | Failure | None:
+        from goldassay.training.running import Done
+
+        try:
+            if process.stdin is None or process.stdout is None:
+                raise BrokenPipeError
+            process.stdin.write(json.dumps(job.to_dict()) + "\n")
+            process.stdin.flush()
+            for line in process.stdout:
+                message = json.loads(line)
+                if "done" in message:
+                    return Done(**message["done"])
+                if "failed" in message:
+                    return _failure(job, **message["failed"])
+                with self.lock:
+                    self.watcher.going(job, message["step"], message["total"])
+        except (BrokenPipeError, ValueError):
+            # The process is gone, perhaps in the middle of a line.
+            process.kill()
+        return None if self.ended else Failure(job.name, _last_words(process, errors))
+
+    def _settle(self, place: int, job: Job, outcome: Done | Failure | None) -> None:
+        if outcome is None:
+            return
+        with self.lock:
+            self.outcomes[place] = outcome
+            if isinstance(outcome, Failure):
+                self.watcher.failed(job, outcome)
+            else:
+                self.watcher.done(job, outcome)
+
+    def _close(self, process: subprocess.Popen[str]) -> None:
+        if process.stdin is not None and not process.stdin.closed:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        with self.lock:
+            self.processes.discard(process)
+
+    def end(self) -> None:
+        """End all processes; what they had saved is whole, since files are renamed into place."""
+        with self.lock:
+            self.ended = True
+            running = list(self.processes)
+        for process in running:
+            process.kill()
+
+
+def _failure(job: Job, kind: str, line: str) -> Failure:
+    """A failure of this job alone; one of the whole command is raised."""
+    from goldassay.training import worker
+
+    if kind == worker.INPUT:
+        raise InputError(line)
+    if kind == worker.OUTPUT:
+        raise OutputError(line)
+    if kind == worker.DEPENDENCY:
+        raise MissingDependencyError(line)
+    if kind == worker.UNKNOWN:
+        raise GoldassayError(line)
+    return Failure(job.name, line)
+
+
+def _last_words(process: subprocess.Popen[str], errors: Any) -> str:
+    """Why a process died."""
+    status = process.wait()
+    if status < 0:
+        return f"its process was killed (signal {-status}); the same command goes on from its last checkpoint"
+    errors.seek(0)
+    lines = [line.strip() for line in errors if line.strip()]
+    return f"its process ended with status {status} ({lines[-1][:300] if lines else 'and said nothing'})"
