@@ -12,6 +12,7 @@ from goldassay.leakage.agreement import (
 from goldassay.leakage.clusters import ClusterScore, score_clusters
 from goldassay.leakage.information import UsableInformation, label_shares, pvi, usable_information
 from goldassay.leakage.peco import PecoScore, peco
+from goldassay.leakage.peco_grid import PecoGrid, peco_grid
 from goldassay.leakage.single_sentence import (
     ConditionAccuracy,
     SingleSentenceReport,
@@ -23,6 +24,7 @@ __all__ = [
     "AgreementReport",
     "ClusterScore",
     "ConditionAccuracy",
+    "PecoGrid",
     "PecoScore",
     "SingleSentenceReport",
     "TokenRelevanceAgreement",
@@ -34,6 +36,7 @@ __all__ = [
     "cohen_kappa",
     "label_shares",
     "peco",
+    "peco_grid",
     "pvi",
     "recovery",
     "score_clusters",

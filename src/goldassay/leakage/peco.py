@@ -102,7 +102,7 @@ def peco(
     Source: Saxon, Wang, Xu and Wang 2023, "PECO".
     """
     codes = np.asarray(labels)
-    points = _checked(embeddings, codes.size, n_clusters)
+    points = check_embeddings(embeddings, codes.size, n_clusters)
     repetitions = n_repetitions or (1 if is_paper(convention) else 10)
     reduced = reduce_embeddings(points, n_components)
     found = []
@@ -194,7 +194,12 @@ def cluster_embeddings(points: NDArray[np.floating[Any]], n_clusters: int, seed:
         return np.asarray(model.fit_predict(points), dtype=np.int64)
 
 
-def _checked(embeddings: ArrayLike, n: int, n_clusters: int) -> NDArray[np.floating[Any]]:
+def check_embeddings(embeddings: ArrayLike, n: int, n_clusters: int) -> NDArray[np.floating[Any]]:
+    """Embeddings as an array of numbers, (N, D).
+
+    Raises:
+        InputError: They are not (n, D) numbers, hold NaN or infinity, or are fewer than the clusters.
+    """
     points = np.asarray(embeddings)
     if points.ndim != 2 or not np.issubdtype(points.dtype, np.number) or points.shape[1] == 0:
         raise InputError(f"embeddings have shape {points.shape}, not (examples, dimensions) of numbers")
