@@ -127,6 +127,7 @@ def test_missing_examples_are_refused_or_intersected(tmp_path: Path) -> None:
     LONG[[0, 1, 3, 4, 5]].write_csv(path)
     with pytest.raises(InputError, match="seed 2 has 1 examples that seed 1 lacks, first z"):
         read_runs(path)
+    assert read_runs(path, align="intersect").example_ids.tolist() == ["x", "y"]
     LONG[[0, 5]].write_csv(path)
     with pytest.raises(InputError, match="no example in common"):
         read_runs(path, align="intersect")

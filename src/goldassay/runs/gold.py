@@ -72,6 +72,9 @@ def _read_labels(path: Path) -> Gold | None:
     """
     table = read_table(path) if path.is_file() else None
     roles = {} if table is None else find_roles(table.columns, {}, path)
+    if table is not None and {"label_counter", "majority_label"} <= set(table.columns):
+        # ChaosNLI's file for abductive NLI, whose examples are no pairs of texts.
+        roles = {"example_id": "uid", "label": "majority_label"} if "uid" in table.columns else {}
     if table is None or not {"example_id", "label"} <= roles.keys() or table.height == 0:
         return None
     ids, label = table[roles["example_id"]], table[roles["label"]]

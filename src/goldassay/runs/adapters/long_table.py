@@ -60,7 +60,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if not path.is_file():
         return None
     table = read_table(path)
-    if table is None:
+    if table is None or is_beside_the_point(table.columns, request):
         return None
     roles = find_roles(table.columns, request.columns, path)
     if not roles.keys() & {"prediction", "score", "logits"}:
@@ -77,6 +77,14 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     keys = [role for role in _KEYS if role in roles]
     parts = table.partition_by([roles[key] for key in keys], maintain_order=True) if keys else [table]
     return [_slice(part, roles, path) for part in parts]
+
+
+def is_beside_the_point(names: list[str], request: Request) -> bool:
+    """Whether a table that was merely found in a folder has none of the named columns, nor others that runs have."""
+    if request.outright or not request.columns:
+        return False
+    known = {synonym for role in ("prediction", "score", "logits") for synonym in SYNONYMS[role]}
+    return not set(request.columns.values()) & set(names) and not known & {name.lower() for name in names}
 
 
 def find_roles(names: list[str], given: dict[str, str], path: Path) -> dict[str, str]:

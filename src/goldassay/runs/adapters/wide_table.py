@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from goldassay.errors import InputError
-from goldassay.runs.adapters.long_table import as_number, as_scores, find_roles
+from goldassay.runs.adapters.long_table import as_number, as_scores, find_roles, is_beside_the_point
 from goldassay.runs.labels import canonical
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import read_table
@@ -51,7 +51,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if not path.is_file():
         return None
     table = read_table(path)
-    if table is None or table.height == 0:
+    if table is None or table.height == 0 or is_beside_the_point(table.columns, request):
         return None
     roles = find_roles(table.columns, request.columns, path)
     label = table[roles["label"]].cast(pl.String) if "label" in roles else None

@@ -1,0 +1,146 @@
+"""Details of lighteval: details/MODEL/TIME/details_TASK_TIME.parquet, a row a document and way of asking.
+
+The score is the only metric within [0, 1] that the task has; of several, `columns={"score": METRIC}` must name one.
+A task that is asked in two ways (by log-probabilities and by writing) has each document twice, and only the rows that
+hold the metric count. A run is named by its time, or by the seed of generation where the results beside the
+details name one. Log-probabilities of the choices become logits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.runs.adapters.long_table import as_scores
+from goldassay.runs.score_choice import choose_score
+from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.tables import is_parquet, logits_array, unpacked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "lighteval"
+PRIORITY = 10
+
+_PARTS = ("doc", "metric", "model_response")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.-]+")
+
+
+def find(path: Path, request: Request) -> list[Slice] | None:
+    """Recognize a table of documents, responses and metrics; their columns may stand between underscores."""
+    if not path.is_file() or not is_parquet(path):
+        return None
+    schema = pl.read_parquet_schema(path)
+    names = {name.strip("_"): name for name in schema}
+    if not all(isinstance(schema.get(names.get(part, "")), pl.Struct) for part in _PARTS):
+        return None
+    document = schema[names["doc"]]
+    if not isinstance(document, pl.Struct) or not {"id", "task_name"} <= {field.name for field in document.fields}:
+        return None
+    inside = pl.col(names["doc"]).struct
+    about = _collected(path, inside.field("id"), inside.field("task_name"))
+    if about.height == 0:
+        raise InputError("there are no documents in the details", file=path)
+    model, time = _model_and_time(path)
+    return [
+        Slice(
+            collection=Collection(model, str(about["task_name"][0]), "", "paired", ""),
+            seed=_seed(path, model, time),
+            checkpoint=None,
+            n_examples=about["id"].n_unique(),
+            file=str(path),
+            format=NAME,
+            load=partial(_load, path, names, request),
+        )
+    ]
+
+
+def _model_and_time(path: Path) -> tuple[str, str]:
+    folders = path.resolve().parent.parts
+    time = folders[-1] if _TIME.fullmatch(folders[-1]) else path.stem
+    above = folders[:-1] if time is folders[-1] else folders
+    if "details" in above:
+        after = len(above) - above[::-1].index("details")
+        above = above[after:] or above
+    else:
+        above = above[-1:]
+    return "/".join(above), time
+
+
+def _seed(path: Path, model: str, time: str) -> int | str:
+    """The seed that generation was given, from the results file that belongs to the details; else their time."""
+    top = next((folder.parent for folder in path.resolve().parents if folder.name == "details"), None)
+    results = None if top is None else top / "results" / model / f"results_{time}.json"
+    if results is None or not results.is_file():
+        return time
+    try:
+        settings = json.loads(unpacked(results))["config_general"]["model_config"]["generation_parameters"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            "the results that belong to the details are damaged",
+            file=results,
+            mend="copy them again, or move them away",
+        ) from error
+    seed = settings.get("seed") if isinstance(settings, dict) else None
+    return seed if isinstance(seed, int) else time
+
+
+def _collected(path: Path, *columns: pl.Expr) -> pl.DataFrame:
+    try:
+        return pl.scan_parquet(path).select(*columns).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(
+            "the Parquet file is damaged or cut short", file=path, mend="write or copy it again"
+        ) from error
+
+
+def _load(path: Path, names: dict[str, str], request: Request) -> Columns:
+    metrics = _collected(path, pl.col(names["metric"])).to_series().struct.unnest()
+    metric = choose_score(
+        [name for name in metrics.columns if _is_score(metrics[name])],
+        request.columns.get("score"),
+        [name for name in metrics.columns if metrics[name].dtype.is_numeric() or metrics[name].dtype == pl.Boolean],
+        path,
+    )
+    document, response = pl.col(names["doc"]).struct, pl.col(names["model_response"]).struct
+    table = _collected(
+        path, document.field("id"), document.field("gold_index"), document.field("choices"), response.field("logprobs")
+    ).with_columns(metrics[metric].alias("score"))
+    table = table.filter(pl.col("score").is_not_null())
+    label = _single(table["gold_index"])
+    ranked = label is not None and _one_each(table)
+    n_choices = int(table["choices"].list.len()[0])
+    return Columns(
+        example_ids=table["id"].cast(pl.String),
+        label=label if ranked else None,
+        score=as_scores(table["score"], path),
+        logits=logits_array(table["logprobs"], path) if ranked else None,
+        label_names=tuple(str(choice) for choice in range(n_choices)) if ranked else None,
+    )
+
+
+def _is_score(values: pl.Series) -> bool:
+    if values.dtype == pl.Boolean:
+        return True
+    known = values.drop_nulls()
+    return values.dtype.is_numeric() and known.len() > 0 and bool(known.is_between(0, 1).all())
+
+
+def _single(gold: pl.Series) -> pl.Series | None:
+    """The right choice of each document as a name; None where some have several."""
+    if isinstance(gold.dtype, pl.List):
+        if gold.null_count() or gold.list.len().max() != 1 or gold.list.len().min() != 1:
+            return None
+        gold = gold.list.first()
+    return gold.cast(pl.String) if gold.dtype.is_integer() and not gold.null_count() else None
+
+
+def _one_each(table: pl.DataFrame) -> bool:
+    """Whether all documents have the same number of choices, at least two, and a log-probability for each."""
+    choices, given = table["choices"].list.len(), table["logprobs"].list.len()
+    return choices.n_unique() == 1 and int(choices[0]) > 1 and bool((choices == given).all())
