@@ -60,8 +60,8 @@ def test_a_folder_of_checkpoints(goldassay: Command, tmp_path: Path) -> None:
         "instability_scores", "instability_trajectories", "instability_correlations", "instability_examples",
     }  # fmt: skip
     assert {path.stem for path in (report / "tables").glob("*.parquet")} == {
-        "instability", "instability_groups", "normalized_deviations", "trajectories", "dataset_correlations",
-        "examples", "covarying_pairs",
+        "instability", "intervals", "seeds_needed", "instability_groups", "normalized_deviations", "model_selection",
+        "trajectories", "dataset_correlations", "examples", "covarying_pairs",
     }  # fmt: skip
     assert pl.read_parquet(report / "tables/examples.parquet").height == 4 * 60
     document = json.loads((report / "report.json").read_text())

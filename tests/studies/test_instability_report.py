@@ -79,7 +79,7 @@ def test_numbers_are_those_of_the_measures(report: Report, folder: Path) -> None
 def test_training_is_measured_where_there_are_checkpoints(report: Report) -> None:
     section = found(report)
     assert [len(each["points"]) for each in section["trajectories"]] == [4] * 4
-    assert {each["over"] for each in section["correlations"]} == {"checkpoints"}
+    assert [each["over"] for each in section["correlations"]] == ["checkpoints", "runs"] * 2
     assert section["correlations"][0]["names"] == ["probe", "standard"]
     assert report.tables["trajectories"].height == 16
     assert "flips" in report.tables["examples"].columns
@@ -280,8 +280,8 @@ def test_comparison_names_what_differs() -> None:
     assert compare_runs(one, one, names=("x", "y")).a == "x"
     swapped = compare_runs(other, one)
     assert swapped.comparison.difference == -compare_runs(one, other).comparison.difference
-    assert swapped.seeds_needed == compare_runs(one, other).seeds_needed
-    assert compare_runs(one, one).seeds_needed is None
+    assert swapped.plan == compare_runs(one, other).plan
+    assert compare_runs(one, one).plan.seeds_needed is None
 
 
 def test_the_published_sets(data_dir: Path) -> None:

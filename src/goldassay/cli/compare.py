@@ -1,4 +1,4 @@
-"""`goldassay compare`: is model A better than model B?"""
+"""`goldassay compare`: is model A better than model B, or than C?"""
 
 from __future__ import annotations
 
@@ -10,99 +10,148 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import (
-    AlignOption,
-    Checkpoint,
-    Columns,
-    Condition,
-    DatasetName,
-    Format,
-    Gold,
-    JsonFile,
-    Labels,
-    Seed,
-    Split,
-    TrainSet,
-    choose,
-    spoken,
-    write_json,
-)
+from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.run_options import JsonFile, Seed, reads_runs, write_json
+from goldassay.errors import InputError
+from goldassay.studies.run_choice import RunChoice
 
 if TYPE_CHECKING:
-    from goldassay.studies.comparison import ModelComparison
+    from goldassay.runs import Runs
+    from goldassay.runs.slices import Slice
+    from goldassay.studies.comparison import ModelComparison, ModelComparisons
 
 
 @app.command(short_help="Say whether model A is better than model B, seeds and examples allowed for.")
+@reads_runs(without=("model",))
 def compare(
-    runs_a: Annotated[str, typer.Argument(metavar="RUNS_A", help="Predictions of the one model: a file or a folder.")],
-    runs_b: Annotated[str, typer.Argument(metavar="RUNS_B", help="Predictions of the other, on the same examples.")],
+    *,
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUNS...",
+            help="Predictions of each model on the same examples, a file or a folder a model; or one that holds all.",
+        ),
+    ],
     clusters: Annotated[
         str | None,
         typer.Option(metavar="GROUP", help="Examples that share this do not count as independent: premise, template."),
     ] = None,
-    model_a: Annotated[str | None, typer.Option(metavar="NAME", help="Which model in RUNS_A, if several.")] = None,
-    model_b: Annotated[str | None, typer.Option(metavar="NAME", help="Which model in RUNS_B, if several.")] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="One of the models to compare, out of all RUNS; with * or ? all that match, as runs of one. "
+            "Repeatable.  [default: all]",
+        ),
+    ] = None,
+    model_a: Annotated[str | None, typer.Option(metavar="NAME", help="Which model in the first RUNS.")] = None,
+    model_b: Annotated[str | None, typer.Option(metavar="NAME", help="Which model in the second RUNS.")] = None,
     matched: Annotated[
         bool, typer.Option("--matched", help="Runs with the same seed belong together: same data, same order.")
     ] = False,
     method: Annotated[Literal["normal", "bootstrap"], typer.Option(help="How the interval is made.")] = "normal",
-    gold: Gold = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for a report with tables and figures.")
+    ] = None,
     json_file: JsonFile = None,
-    file_format: Format = "auto",
-    dataset: DatasetName = None,
-    condition: Condition = None,
-    split: Split = None,
-    train_set: TrainSet = None,
-    checkpoint: Checkpoint = None,
-    columns: Columns = None,
-    labels: Labels = None,
-    align: AlignOption = "exact",
+    figures: Figures = None,
+    latex: Latex = False,
+    choice: RunChoice,
     seed: Seed = None,
+    config: Config = None,
     quiet: Quiet = False,
 ) -> None:
-    """Say whether model A is better than model B, on the same examples.
+    """Say whether model A is better than model B, on the same examples, or which of several models are.
 
     Both the runs (other seeds) and the examples (other test sets of the kind) are taken as samples: the interval of
     the difference allows for both, and the split of the noise says whether more seeds or more examples would help.
-    Where several models or checkpoints are there, choose with --model-a, --model-b and --checkpoint; the last
-    checkpoint is compared.
+    Of three models or more each is compared with each, with Holm's correction, and groups of models are named of
+    which no two can be told apart. The last checkpoint is compared.
     """
     import json
 
-    from goldassay.errors import InputError
-    from goldassay.studies.comparison import compare_runs
-    from goldassay.studies.run_sets import read_run_set
+    from goldassay.report.paper import check_figures, paper_files
+    from goldassay.settings import load_settings
+    from goldassay.studies.comparison.report import report_comparison
 
-    with spoken():
-        choice = choose(
-            file_format=file_format, model=None, dataset=dataset, condition=condition, split=split,
-            train_set=train_set, checkpoint=checkpoint or None, columns=columns, labels=labels, align=align, gold=gold,
-        )  # fmt: skip
-        sides = []
-        for path, model, option in ((runs_a, model_a, "--model-a"), (runs_b, model_b, "--model-b")):
-            try:
-                sides.append(read_run_set([path], replace(choice, model=model)))
-            except InputError as error:
-                mend = None if error.mend is None else error.mend.replace("model=NAME", f"{option} NAME")
-                raise InputError(
-                    error.problem, file=error.file or path, row=error.row, column=error.column, mend=mend
-                ) from error
-        found = compare_runs(
-            *sides,
-            names=(Path(runs_a).name.split(".")[0], Path(runs_b).name.split(".")[0]),
-            clusters=clusters,
-            gold=choice.gold_of(sides[0].dataset),
-            matched=matched,
-            method=method,
-            intersect=align == "intersect",
-            seed=seed or 0,
-        )
+    check_figures(figures)
+    if out is None and (figures or latex):
+        raise InputError("figures and tables for papers need a place", mend="name a folder with -o DIR")
+    sides, found = _read(runs, choice, models or [], (model_a, model_b))
+    report, compared = report_comparison(
+        sides, choice, paths=runs, found=found,
+        names=[Path(path).name.split(".")[0] for path in runs] if len(runs) == len(sides) else None,
+        clusters=clusters, matched=matched, method=method, seed=seed, settings=load_settings(config), quiet=quiet,
+    )  # fmt: skip
+    page = None if out is None else report.save(out, paper_files(report.to_dict(), figures, latex))
     if json_file is not None:
-        write_json(json_file, json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
+        result = compared.pairs[0] if len(sides) == 2 else compared
+        write_json(json_file, json.dumps(result.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
-        for line in _lines(found):
+        for line in _lines(compared.pairs[0]) if len(sides) == 2 else _overview(compared):
             typer.echo(line)
+        if page is not None:
+            typer.echo(page)
+
+
+def _read(
+    paths: list[str], choice: RunChoice, models: list[str], named: tuple[str | None, str | None]
+) -> tuple[list[Runs], list[Slice]]:
+    """The models to compare: those of `--model`, or one of each path, or all of a single path."""
+    from goldassay.studies.run_sets import find_runs, placed, read_one, read_rivals
+
+    if any(named) and (models or len(paths) > 2):
+        raise InputError(
+            "--model-a and --model-b choose from two RUNS", mend="give --model NAME for each of the models"
+        )
+    if models or (len(paths) == 1 and not any(named)):
+        found = find_runs(paths, choice)
+        with placed(paths):
+            return read_rivals(found, choice, models), found
+    places = paths * 2 if len(paths) == 1 else paths
+    options = ("--model-a", "--model-b") if len(places) == 2 else ("--model",) * len(places)
+    sides: list[Runs] = []
+    every: list[Slice] = []
+    for path, option, model in zip(places, options, (*named, *[None] * (len(places) - 2)), strict=True):
+        own = replace(choice, model=model)
+        try:
+            found = find_runs([path], own)
+            sides.append(read_one(found, own))
+        except InputError as error:
+            mend = None if error.mend is None else error.mend.replace("model=NAME", f"{option} NAME")
+            raise InputError(
+                error.problem, file=error.file or path, row=error.row, column=error.column, mend=mend
+            ) from error
+        every += found
+    return sides, every
+
+
+def _overview(found: ModelComparisons) -> list[str]:
+    """Several models for people, in points: how they score, and which cannot be told apart."""
+    from goldassay.studies.comparison.sentences import listed, over
+
+    ranked = sorted(zip(found.names, found.models, strict=True), key=lambda item: -item[1].scores.mean())
+    width = max(len(name) for name in found.names)
+    lines = [f"{len(ranked)} models on {ranked[0][1].n_examples:,} examples of {ranked[0][1].dataset}"]
+    worse = dict.fromkeys(found.names, 0)
+    for pair, p in zip(found.pairs, found.adjusted_p, strict=True):
+        worse[pair.a] += p <= found.alpha
+    for name, runs in ranked:
+        spread = runs.scores.mean(axis=1).std(ddof=1) if runs.n_runs > 1 else math.nan
+        lines.append(f"  {name:<{width}}  {_side(runs.scores.mean(), spread, runs.n_runs)}; better than {worse[name]}")
+    lines += ["", f"cannot be told apart (noise of {over(found.pairs[0])}, Holm's correction at {found.alpha:g}):"]
+    lines += [f"  {listed(group)}" for group in found.groups if len(group) > 1] or ["  none: each differs from each"]
+    lines += ["", "differences:"]
+    wide = max(len(f"{pair.a} - {pair.b}") for pair in found.pairs)
+    for pair, p in zip(found.pairs, found.adjusted_p, strict=True):
+        low, high = pair.comparison.interval.low, pair.comparison.interval.high
+        lines.append(
+            f"  {f'{pair.a} - {pair.b}':<{wide}}  {_signed(pair.comparison.difference)} "
+            f"[{_signed(low)}, {_signed(high)}]  {_p(p)}"
+        )
+    notes = dict.fromkeys((*found.notes, *(said for pair in found.pairs for said in pair.comparison.caveats)))
+    return lines + [f"note  {note}" for note in notes]
 
 
 def _lines(found: ModelComparison) -> list[str]:
@@ -118,14 +167,15 @@ def _lines(found: ModelComparison) -> list[str]:
         f"{_conclusion(low, high)} on {result.n_examples:,} examples of {found.dataset}.",
         "",
         f"difference A - B   {_signed(result.difference)} points [{_signed(low)}, {_signed(high)}] "
-        f"({result.interval.level:.0%} interval over {over}, {result.method})",
+        f"({result.interval.level:.0%} interval over {over}, {result.interval.method.partition(',')[0]})",
         f"noise              {_noise(found)}",
         f"p-values           {_p(result.p_value)} over {over}; "
         f"{_p(result.p_examples)} over {_units(found)} alone ({result.test})",
     ]
     if max(result.n_runs_a, result.n_runs_b) > 1:
         lines.append(f"P(A > B)           {result.probability_better:.0%} of the pairs of a run of each")
-    if not math.isnan(found.smallest_difference):
+    lines.append(f"could be shown     {_signed(found.plan.detectable_difference)[1:]} points, four times out of five")
+    if not math.isnan(found.plan.smallest_difference):
         lines.append(f"seeds              {_seeds(found)}")
     lines += [f"note               {note}" for note in (*found.notes, *result.caveats)]
     return lines
@@ -165,12 +215,12 @@ def _root(variance: float) -> str:
 
 
 def _seeds(found: ModelComparison) -> str:
-    runs = min(found.comparison.n_runs_a, found.comparison.n_runs_b)
-    shown = f"{runs} of each can show {100 * found.smallest_difference:.2f} points (power 80 %, runs alone)"
-    if found.seeds_needed is None:
+    plan, runs = found.plan, min(found.comparison.n_runs_a, found.comparison.n_runs_b)
+    shown = f"{runs} of each can show {100 * plan.smallest_difference:.2f} points (power 80 %, runs alone)"
+    if plan.seeds_needed is None:
         return shown
-    span = f"{found.seeds_needed_low:,} to {found.seeds_needed_high:,}"
-    return f"{shown}; a difference of this size takes {found.seeds_needed:,} of each ({span})"
+    span = f"{plan.seeds_needed_low:,} to {plan.seeds_needed_high:,}"
+    return f"{shown}; a difference of this size takes {plan.seeds_needed:,} of each ({span})"
 
 
 def _p(value: float) -> str:

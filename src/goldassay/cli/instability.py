@@ -8,29 +8,17 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import (
-    AlignOption,
-    Checkpoint,
-    Columns,
-    Condition,
-    DatasetName,
-    Format,
-    Gold,
-    JsonFile,
-    Labels,
-    Model,
-    Seed,
-    Split,
-    TrainSet,
-    choose,
-    spoken,
-    write_json,
-)
+from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.report_files import save_report
+from goldassay.cli.run_options import JsonFile, Seed, reads_runs
+from goldassay.errors import InterruptionError
+from goldassay.studies.run_choice import RunChoice
 
 
 @app.command(short_help="Say how far a score moves from seed to seed, and why.")
+@reads_runs()
 def instability(
+    *,
     runs: Annotated[
         list[str],
         typer.Argument(metavar="RUNS...", help="Predictions of several runs: files or folders in any known format."),
@@ -46,26 +34,15 @@ def instability(
             help="Take the variance apart by this column: a template, a heuristic. Repeatable.  [default: all groups]",
         ),
     ] = None,
-    gold: Gold = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the report and its tables.")
     ] = Path("goldassay-instability"),
     json_file: JsonFile = None,
-    file_format: Format = "auto",
-    model: Model = None,
-    dataset: DatasetName = None,
-    condition: Condition = None,
-    split: Split = None,
-    train_set: TrainSet = None,
-    checkpoint: Checkpoint = None,
-    columns: Columns = None,
-    labels: Labels = None,
-    align: AlignOption = "exact",
+    figures: Figures = None,
+    latex: Latex = False,
+    choice: RunChoice,
     seed: Seed = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Settings; without it ./goldassay.toml is read if it is there."),
-    ] = None,
+    config: Config = None,
     quiet: Quiet = False,
 ) -> None:
     """Say how far a score moves from seed to seed, and why.
@@ -75,26 +52,24 @@ def instability(
     are unstable and which go together; with checkpoints, how the score moves in training. Writes report.html,
     report.json, report.md, the tables and the figures, and prints a verdict and what it rests on.
     """
+    from goldassay.report.paper import check_figures
     from goldassay.settings import load_settings
     from goldassay.studies.instability import report_instability
 
-    with spoken():
-        choice = choose(
-            file_format=file_format, model=model, dataset=dataset, condition=condition, split=split,
-            train_set=train_set, checkpoint=checkpoint, columns=columns, labels=labels, align=align, gold=gold,
-        )  # fmt: skip
-        report = report_instability(
-            runs,
-            reference=reference,
-            groups=groups or None,
-            choice=choice,
-            seed=seed,
-            settings=load_settings(config),
-            quiet=quiet,
+    check_figures(figures)
+    report = report_instability(
+        runs,
+        reference=reference,
+        groups=groups or None,
+        choice=choice,
+        seed=seed,
+        settings=load_settings(config),
+        quiet=quiet,
+        keep_finished=True,
+    )
+    save_report(report, out, json_file=json_file, figures=figures, latex=latex, quiet=quiet)
+    left = report.document["instability"]["interrupted"]
+    if left:
+        raise InterruptionError(
+            f"the report on the {left['finished']} of {left['of']} sets that were finished is in {out}"
         )
-    page = report.save(out)
-    if json_file is not None:
-        write_json(json_file, report.to_json())
-    if not quiet:
-        typer.echo(report.summary())
-        typer.echo(page)

@@ -1,9 +1,20 @@
-"""Options that every command shares."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Config = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Settings; without it ./goldassay.toml is read if it is there.")
+]
+Figures = Annotated[
+    Literal["pdf", "svg", "png"] | None,
+    typer.Option(help="Draw the figures for a paper as well, one column wide, into DIR/paper."),
+]
+Latex = Annotated[
+    bool, typer.Option("--latex", help="Write the tables for a paper as well, as LaTeX with booktabs, into DIR/paper.")
+]

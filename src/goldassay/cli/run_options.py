@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from goldassay.errors import InputError
-
-if TYPE_CHECKING:
-    from goldassay.studies.run_sets import RunChoice
+from goldassay.studies.run_choice import RunChoice, parse_gold
 
 Align = Literal["exact", "intersect", "position"]
 
@@ -104,21 +104,20 @@ def as_options(mend: str) -> str:
 
 def choose(
     *,
-    file_format: str,
-    model: str | None,
-    dataset: str | None,
-    condition: str | None,
-    split: str | None,
-    train_set: str | None,
-    checkpoint: str | None,
-    columns: str | None,
-    labels: str | None,
-    align: Align,
-    gold: list[str] | None,
+    file_format: Format = "auto",
+    model: Model = None,
+    dataset: DatasetName = None,
+    condition: Condition = None,
+    split: Split = None,
+    train_set: TrainSet = None,
+    checkpoint: Checkpoint = None,
+    gold: Gold = None,
+    columns: Columns = None,
+    labels: Labels = None,
+    align: AlignOption = "exact",
 ) -> RunChoice:
-    """What the options say, as the rooms take it."""
+    """What the options say, as the rooms take it. Its parameters are the options themselves."""
     from goldassay.data import parse_columns
-    from goldassay.studies.run_sets import RunChoice, parse_gold
 
     names, order = parse_labels(labels)
     return RunChoice(
@@ -135,6 +134,36 @@ def choose(
         align=align,
         gold=parse_gold(gold or []),
     )
+
+
+def reads_runs(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command every option of reading runs where it takes `choice`, and say its errors in their terms.
+
+    Args:
+        without: Options, by their parameter of `choose`, that the command does not have.
+    """
+    options = [
+        option for name, option in inspect.signature(choose, eval_str=True).parameters.items() if name not in without
+    ]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in inspect.signature(command, eval_str=True).parameters.values()
+        ]
+        at = [parameter.name for parameter in own].index("choice")
+
+        @functools.wraps(command)
+        def called(**values: Any) -> None:
+            with spoken():
+                choice = choose(**{option.name: values.pop(option.name) for option in options})
+                command(choice=choice, **values)
+
+        # typer reads the options off the signature.
+        called.__dict__["__signature__"] = inspect.Signature([*own[:at], *options, *own[at + 1 :]])
+        return called
+
+    return decorate
 
 
 def write_json(path: Path, content: str) -> None:

@@ -10,23 +10,9 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import (
-    AlignOption,
-    Checkpoint,
-    Columns,
-    Condition,
-    DatasetName,
-    Format,
-    Gold,
-    JsonFile,
-    Labels,
-    Model,
-    Split,
-    TrainSet,
-    choose,
-    spoken,
-    write_json,
-)
+from goldassay.cli.run_options import Columns, Format, JsonFile, reads_runs, spoken, write_json
+from goldassay.errors import InterruptionError
+from goldassay.studies.run_choice import RunChoice
 
 runs_app = typer.Typer(rich_markup_mode=None)
 app.add_typer(runs_app, name="runs", short_help="See what predictions are there, and convert them.")
@@ -87,19 +73,10 @@ def list_(
 
 
 @runs_app.command(short_help="Show the runs: seeds, checkpoints, labels, groups, scores.")
+@reads_runs()
 def show(
     path: Place,
-    file_format: Format = "auto",
-    model: Model = None,
-    dataset: DatasetName = None,
-    condition: Condition = None,
-    split: Split = None,
-    train_set: TrainSet = None,
-    checkpoint: Checkpoint = None,
-    gold: Gold = None,
-    columns: Columns = None,
-    labels: Labels = None,
-    align: AlignOption = "exact",
+    choice: RunChoice,
     json_file: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:
@@ -108,35 +85,21 @@ def show(
 
     from goldassay.studies.run_sets import describe_set, read_run_sets
 
-    with spoken():
-        choice = choose(
-            file_format=file_format, model=model, dataset=dataset, condition=condition, split=split,
-            train_set=train_set, checkpoint=checkpoint, columns=columns, labels=labels, align=align, gold=gold,
-        )  # fmt: skip
-        described = []
-        for found in read_run_sets(path, choice):
-            described.append(describe_set(found))
-            if not quiet:
-                _show(described[-1], first=len(described) == 1)
+    described = []
+    for found in read_run_sets(path, choice):
+        described.append(describe_set(found))
+        if not quiet:
+            _show(described[-1], first=len(described) == 1)
     if json_file is not None:
         write_json(json_file, json.dumps(described, ensure_ascii=False, indent=2) + "\n")
 
 
 @runs_app.command("import", short_help="Convert predictions of any known format to Parquet.")
+@reads_runs()
 def import_(
     path: Place,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files; made if not there.")],
-    file_format: Format = "auto",
-    model: Model = None,
-    dataset: DatasetName = None,
-    condition: Condition = None,
-    split: Split = None,
-    train_set: TrainSet = None,
-    checkpoint: Checkpoint = None,
-    gold: Gold = None,
-    columns: Columns = None,
-    labels: Labels = None,
-    align: AlignOption = "exact",
+    choice: RunChoice,
     quiet: Quiet = False,
 ) -> None:
     """Write each run (and checkpoint) as one Parquet file that pandas, polars, duckdb and goldassay open.
@@ -147,15 +110,16 @@ def import_(
     from goldassay.runs import write_runs
     from goldassay.studies.run_sets import read_run_sets
 
-    with spoken():
-        choice = choose(
-            file_format=file_format, model=model, dataset=dataset, condition=condition, split=split,
-            train_set=train_set, checkpoint=checkpoint, columns=columns, labels=labels, align=align, gold=gold,
-        )  # fmt: skip
+    n_sets = 0
+    try:
         for found in read_run_sets(path, choice):
             written = write_runs(found, out)
+            n_sets += 1
             if not quiet:
                 typer.echo(f"{found.model} on {found.dataset}: {len(written)} files of {found.n_examples:,} examples")
+    except KeyboardInterrupt as interruption:
+        kept = f"the {n_sets} sets of runs that were finished are in {out}" if n_sets else "nothing is finished"
+        raise InterruptionError(kept) from interruption
     if not quiet:
         typer.echo(out)
 

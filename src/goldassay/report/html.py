@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import jinja2
 
 _ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "not measurable": "none"}
+_ICONS |= {"told apart": "check", "not told apart": "none"}
 
 
 # More labels than these are counted, not listed, under the title.

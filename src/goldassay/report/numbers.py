@@ -41,6 +41,13 @@ def points(value: Any, digits: int = 1) -> str:
     return UNDEFINED if x is None else decimal(100 * x, digits)
 
 
+def signed_points(value: Any, digits: int = 2) -> str:
+    """A difference of fractions as points, with its sign: .0047 is +0.47."""
+    shown = points(value, digits)
+    x = number(value)
+    return f"+{shown}" if x is not None and x > 0 and shown.strip("0.") else shown
+
+
 def percent(value: Any, digits: int = 1) -> str:
     """A fraction as per cent: .716 is 71.6 %."""
     x = number(value)
@@ -73,9 +80,11 @@ def bounds(low: Any, high: Any, digits: int = 1, scale: float = 100.0) -> str:
 
 
 def with_unit(value: Any, unit: str) -> str:
-    """A headline's value in its unit: "points", "share", "examples" or "ratio"."""
+    """A headline's value in its unit: "points", "difference" (of points), "share", "examples" or "ratio"."""
     if number(value) is None:
         return "not defined"
+    if unit == "difference":
+        return f"{signed_points(value)} points"
     if unit == "points":
         return f"{points(value)} points"
     if unit == "share":
@@ -89,6 +98,8 @@ def bounds_in(low: Any, high: Any, unit: str) -> str:
     """A headline's interval, in the unit of its value."""
     if unit in ("points", "share"):
         return bounds(low, high)
+    if unit == "difference":
+        return bounds(low, high, 2)
     return bounds(low, high, 0 if unit == "examples" else ratio_digits(high), 1.0)
 
 

@@ -15,6 +15,8 @@ QUESTIONS = {
     "instability": ("Instability", "Would the score come out the same with another seed?"),
     "shift": ("Shift", "Does the score hold on another distribution?"),
 }
+# Asked by name alone: no audit has it.
+FURTHER_QUESTIONS = {"comparison": ("Comparison", "Is one model better than the other, or was it luck?")}
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ class Section:
 def questions_of(document: Any) -> dict[str, tuple[str, str]]:
     """The questions that a report answers: those its document names, else all four."""
     asked = document.get("questions") if isinstance(document, Mapping) else None
-    chosen = {key: value for key, value in QUESTIONS.items() if isinstance(asked, (list, tuple)) and key in asked}
+    known = QUESTIONS | FURTHER_QUESTIONS
+    chosen = {key: value for key, value in known.items() if isinstance(asked, (list, tuple)) and key in asked}
     return chosen or QUESTIONS
 
 

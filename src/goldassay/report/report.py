@@ -33,6 +33,7 @@ _ORDER = (
     "artifacts",
     "leakage",
     "instability",
+    "comparison",
     "shift",
     "settings",
     "environment",
@@ -98,10 +99,14 @@ class Report:
 
         return {name: picture.standalone for name, picture in draw_figures(self.to_dict()).items()}
 
-    def save(self, directory: str | os.PathLike[str]) -> Path:
+    def save(self, directory: str | os.PathLike[str], also: Mapping[str, bytes] | None = None) -> Path:
         """Write the report, all of it or nothing, and return the path of the page.
 
         Writes report.html, report.json, report.md, tables/NAME.parquet, tables/NAME.csv and figures/NAME.svg.
+
+        Args:
+            directory: Where to.
+            also: Further files by their path in it, such as `goldassay.report.paper` makes.
 
         Raises:
             OutputError: The folder cannot be made or written to, or the disk is full.
@@ -113,6 +118,9 @@ class Report:
                 (folder / name).mkdir()
             for name, text in texts.items():
                 (folder / name).write_bytes(text.encode("utf-8", "replace"))
+            for name, content in (also or {}).items():
+                (folder / name).parent.mkdir(exist_ok=True)
+                (folder / name).write_bytes(content)
             for name, table in self.tables.items():
                 write_parquet(table, folder / "tables" / f"{name}.parquet")
                 flattened(table).write_csv(folder / "tables" / f"{name}.csv")

@@ -5,83 +5,65 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.errors import InputError
+from goldassay.files import sha256_of
 from goldassay.instability import summarize_scores
 from goldassay.results import to_plain
-from goldassay.runs import read_runs
-from goldassay.runs.adapters import stored
-from goldassay.runs.reading import find_slices
+from goldassay.runs.reading import find_slices, runs_of
 from goldassay.runs.slices import Collection, Request
+from goldassay.studies.run_choice import RunChoice, parse_gold
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
 
     from goldassay.runs import Runs
-    from goldassay.runs.assembly import Align
     from goldassay.runs.slices import Slice
 
-
-@dataclass(frozen=True)
-class RunChoice:
-    """Which runs to take, and how to read them; the fields mean what they mean for `read_runs`.
-
-    Attributes:
-        format: Name of an adapter, or "auto".
-        model: Take this model only; with * or ?, all that match, as runs of one.
-        dataset: Take this dataset only.
-        condition: Take this condition only.
-        split: Take this part only.
-        train_set: Take runs trained on this only.
-        checkpoint: One checkpoint of each run, or "last"; None takes all.
-        columns: {role: column name}.
-        labels: {name in the files: label}.
-        label_names: All labels in order.
-        align: "exact", "intersect" or "position".
-        gold: {dataset: path of its right labels}; "" stands for every dataset that is not named.
-    """
-
-    format: str = "auto"
-    model: str | None = None
-    dataset: str | None = None
-    condition: str | None = None
-    split: str | None = None
-    train_set: str | None = None
-    checkpoint: int | str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    labels: Mapping[str, str] | None = None
-    label_names: Sequence[str] | None = None
-    align: Align = "exact"
-    gold: Mapping[str, str] = field(default_factory=dict)
-
-    def gold_of(self, dataset: str) -> str | None:
-        """The file of right labels for a dataset, if one was given."""
-        return self.gold.get(dataset, self.gold.get(""))
+__all__ = [
+    "RunChoice",
+    "describe_paths",
+    "describe_set",
+    "find_runs",
+    "parse_gold",
+    "placed",
+    "read_found",
+    "read_one",
+    "read_rivals",
+    "read_run_sets",
+    "short_names",
+    "told_apart",
+]
 
 
-def parse_gold(values: Sequence[str]) -> dict[str, str]:
-    """Take `FILE` or `DATASET=FILE`, each any number of times, apart.
+def find_runs(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> list[Slice]:
+    """What lies at the paths, named but not loaded: the runs that were asked for.
 
     Raises:
-        InputError: A dataset is given two files.
+        InputError: Nothing is there or cannot be read, or nothing there is what was asked for.
     """
-    gold: dict[str, str] = {}
-    for value in values:
-        name, equals, path = value.partition("=")
-        if not equals or Path(value).exists():
-            name, path = "", value
-        if name in gold:
-            raise InputError(
-                f"two files of right labels are given for {f'the dataset {name}' if name else 'all datasets'}",
-                mend="name the dataset of each: --gold DATASET=FILE",
-            )
-        gold[name] = path
-    return gold
+    with placed(paths):
+        found = find_slices(list(paths), choice.format, Request(dict(choice.columns)))
+        asked = _asked(choice)
+        kept = [part for part in found if _matches(part.collection, asked)]
+        if not kept:
+            raise _nothing(found, asked)
+        _check_gold(choice, {part.collection.dataset for part in kept})
+        return kept
+
+
+def read_found(found: Sequence[Slice], choice: RunChoice) -> Iterator[Runs]:
+    """Load the runs of each model, dataset and condition among what was found, one set after the other.
+
+    Raises:
+        InputError: The runs of a set cannot be read or do not fit together.
+    """
+    for key in _sets(found, choice):
+        yield _read(found, choice, key._asdict(), choice.gold_of(key.dataset))
 
 
 def read_run_sets(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> Iterator[Runs]:
@@ -90,57 +72,89 @@ def read_run_sets(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) ->
     Paths are taken together: the files of one run each make one set.
 
     Raises:
-        InputError: Nothing is there or cannot be read, nothing there is what was asked for, or the runs of a set do
-            not fit together.
+        InputError: As for `find_runs` and `read_found`.
     """
-    with _placed(paths):
-        slices = find_slices(list(paths), choice.format, Request(dict(choice.columns)))
-        sets = _chosen([part.collection for part in slices], choice)
-        _check_gold(choice, {key.dataset for key in sets})
-        for key in sets:
-            yield read_runs(
-                _files_of(slices, key) or list(paths),
-                choice.format,
-                gold=choice.gold_of(key.dataset),
-                checkpoint=choice.checkpoint,
-                columns=choice.columns,
-                labels=choice.labels,
-                label_names=choice.label_names,
-                align=choice.align,
-                model=key.model,
-                dataset=key.dataset,
-                condition=key.condition,
-                split=key.split,
-                train_set=key.train_set,
-            )
+    with placed(paths):
+        yield from read_found(find_runs(paths, choice), choice)
 
 
-def read_run_set(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> Runs:
-    """Read the runs of one model on one dataset.
+def read_one(found: Sequence[Slice], choice: RunChoice) -> Runs:
+    """Load the runs of one model on one dataset.
 
     Raises:
-        InputError: As for `read_run_sets`, or there are several sets (the line names them).
+        InputError: As for `read_found`, or there are several sets (the line names them).
     """
-    with _placed(paths):
-        return read_runs(
-            list(paths),
-            choice.format,
-            choice.model,
-            choice.dataset,
-            choice.condition,
-            choice.gold_of(choice.dataset or ""),
-            split=choice.split,
-            train_set=choice.train_set,
-            checkpoint=choice.checkpoint,
-            columns=choice.columns,
-            labels=choice.labels,
-            label_names=choice.label_names,
-            align=choice.align,
+    asked = {key: getattr(choice, key) for key in Collection._fields}
+    datasets = {part.collection.dataset for part in found}
+    return _read(found, choice, asked, choice.gold_of(datasets.pop() if len(datasets) == 1 else ""))
+
+
+def read_rivals(found: Sequence[Slice], choice: RunChoice, models: Sequence[str] = ()) -> list[Runs]:
+    """Load the runs of two or more models to compare, all on one dataset.
+
+    Args:
+        found: What is there.
+        choice: How to read it, and what to take.
+        models: Those to take, by default all; with * or ?, all that match, as runs of one.
+
+    Raises:
+        InputError: As for `read_found`, fewer than two models are there, or they are of several datasets.
+    """
+    for name in ("dataset", "condition", "split"):
+        there = list(dict.fromkeys(getattr(part.collection, name) for part in found))
+        if len(there) > 1:
+            raise InputError(
+                f"there are runs of {len(there)} {name}s: {', '.join(there[:8])}, and models are compared on one",
+                mend=f"choose one with {name}=NAME",
+            )
+    if len(models) == 1:
+        raise InputError("one model is named, and a comparison needs two", mend="give model=NAME for each of them")
+    if models:
+        return told_apart([read_one(found, dataclasses.replace(choice, model=name)) for name in models])
+    sets = told_apart(list(read_found(found, choice)))
+    if len(sets) < 2:
+        raise InputError(
+            f"the runs are all of one model, {sets[0].model}, and a comparison needs two",
+            mend="give the runs of the other as well",
         )
+    return sets
+
+
+def describe_paths(paths: Sequence[str | os.PathLike[str]], found: Sequence[Slice]) -> list[dict[str, Any]]:
+    """What the report says of each path: the files that held runs, as they stood, their formats and rows."""
+    described = []
+    for path in map(Path, paths):
+        own = [part for part in found if Path(part.file) == path or path in Path(part.file).parents]
+        files = sorted({Path(part.file) for part in own})
+        described.append(
+            {
+                "role": "runs",
+                "name": path.name,
+                "sha256": [sha256_of(file) for file in files if file.is_file()],
+                "files": [file.name if file == path else str(file.relative_to(path)) for file in files],
+                "format": ", ".join(dict.fromkeys(part.format for part in own)),
+                "n_read": sum(part.n_examples for part in own),
+                "n_rows": sum(part.n_examples for part in own),
+                "dropped": {},
+            }
+        )
+    return described
+
+
+def _read(found: Sequence[Slice], choice: RunChoice, asked: Mapping[str, str | None], gold: str | None) -> Runs:
+    return runs_of(
+        list(found),
+        asked,
+        gold,
+        checkpoint=choice.checkpoint,
+        labels=choice.labels,
+        label_names=choice.label_names,
+        align=choice.align,
+    )
 
 
 @contextmanager
-def _placed(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
+def placed(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
     """Name the paths in an error that names no file: it is of what was read from them together."""
     try:
         yield
@@ -160,26 +174,19 @@ def _check_gold(choice: RunChoice, datasets: set[str]) -> None:
         )
 
 
-def _files_of(slices: Sequence[Slice], key: Collection) -> list[str]:
-    """The files of a set in the store's own format, so that it alone is opened; none for other formats."""
-    if any(part.format != stored.NAME for part in slices):
-        return []
-    return list(dict.fromkeys(part.file for part in slices if _matches(part.collection, key._asdict())))
+def _sets(found: Sequence[Slice], choice: RunChoice) -> list[Collection]:
+    """What tells the sets apart, each once; models asked for by a pattern are one."""
+    keys = sorted({part.collection for part in found})
+    if choice.model is not None:
+        keys = [key._replace(model=choice.model) for key in keys]
+    return list(dict.fromkeys(keys))
 
 
-def _chosen(found: Sequence[Collection], choice: RunChoice) -> list[Collection]:
-    """What tells the sets apart, of those that were asked for, each once."""
-    asked = _asked(choice)
-    rows = sorted(set(found))
-    kept = [row for row in rows if _matches(row, asked)]
-    if not kept:
-        wanted = ", ".join(f"{key.replace('_', ' ')} {value!r}" for key, value in asked.items())
-        there = sorted({f"{row.model} on {row.dataset}" for row in rows})
-        shown = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
-        raise InputError(f"there are no runs with {wanted}", mend=f"there are {shown}")
-    if "model" in asked:
-        kept = [row._replace(model=asked["model"]) for row in kept]
-    return list(dict.fromkeys(kept))
+def _nothing(found: Sequence[Slice], asked: Mapping[str, str]) -> InputError:
+    wanted = ", ".join(f"{key.replace('_', ' ')} {value!r}" for key, value in asked.items())
+    there = sorted({f"{part.collection.model} on {part.collection.dataset}" for part in found})
+    shown = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
+    return InputError(f"there are no runs with {wanted}", mend=f"there are {shown}")
 
 
 def _matches(row: Collection, asked: Mapping[str, str]) -> bool:

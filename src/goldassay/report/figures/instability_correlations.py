@@ -22,9 +22,7 @@ _HEAD, _MOST = 26, 6
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     """A grid of values for each model, below its name."""
-    grids = [each for each in records(mapping(document, "instability").get("correlations")) if _has_values(each)][
-        :_MOST
-    ]
+    grids = [each for each in records(mapping(document, "instability").get("correlations")) if has_values(each)][:_MOST]
     if not grids:
         return None
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
@@ -35,7 +33,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     return canvas
 
 
-def _has_values(each: Mapping[str, Any]) -> bool:
+def has_values(each: Mapping[str, Any]) -> bool:
     """Whether there are two names or more, and a value for each pair of them."""
     names, values = each.get("names"), each.get("values")
     if not isinstance(names, (list, tuple)) or not isinstance(values, (list, tuple)) or len(names) < 2:

@@ -25,12 +25,12 @@ CAPTION = (
 )
 
 _HEAD, _LINE, _SIDE = 26, 13, 430
-_UNDEFINED = -128
+UNDEFINED = -128
 
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     """A square for each map, with the groups named at its left where there is room."""
-    maps = [(each, size) for each in records(mapping(document, "instability").get("maps")) if (size := _size(each))]
+    maps = [(each, size) for each in records(mapping(document, "instability").get("maps")) if (size := map_size(each))]
     if not maps:
         return None
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
@@ -41,7 +41,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     return canvas
 
 
-def _size(each: Mapping[str, Any]) -> int:
+def map_size(each: Mapping[str, Any]) -> int:
     """How many examples a map has; 0 where it does not hold what it should."""
     try:
         size = math.isqrt(len(values := base64.b64decode(str(each.get("values")), validate=True)))
@@ -86,7 +86,7 @@ def _rows(values: str, size: int) -> list[bytes]:
 
 
 def _pixel(code: int) -> bytes:
-    if code == _UNDEFINED:
+    if code == UNDEFINED:
         return bytes(4)
     color = LIGHT["s0" if code >= 0 else "s2"]
     return bytes.fromhex(color[1:]) + bytes([min(255, round(2.45 * abs(code)))])

@@ -9,6 +9,7 @@ from goldassay.report.sections import (
     artifacts,
     facts,
     instability,
+    instability_comparison,
     instability_examples,
     instability_training,
     leakage,
@@ -21,7 +22,17 @@ if TYPE_CHECKING:
 
     from goldassay.report.outline import Section
 
-_WRITERS = (facts, artifacts, leakage, instability, instability_training, instability_examples, shift, provenance)
+_WRITERS = (
+    facts,
+    artifacts,
+    leakage,
+    instability_comparison,
+    instability,
+    instability_training,
+    instability_examples,
+    shift,
+    provenance,
+)
 
 
 def outline(document: Mapping[str, Any]) -> list[Section]:

@@ -36,7 +36,9 @@ def section(document: Mapping[str, Any]) -> Section | None:
             Part("instability_map", _maps(records(mapping(document, "instability").get("maps"))), folded=True),
             # The least stable set of runs is shown, the others are to be opened.
             *(Part(None, _least_stable(row), folded=row is not shown[0]) for row in shown),
+            *(Part(None, _always_wrong(row), folded=True) for row in shown),
             *(Part(None, _pairs(row), folded=row is not shown[0]) for row in shown),
+            *(Part(None, table, folded=True) for row in shown for table in _pairs_by_group(row)),
         ),
         explained=True,
     )
@@ -79,9 +81,25 @@ def _maps(found: list[Mapping[str, Any]]) -> Table:
 
 
 def _least_stable(found: Mapping[str, Any]) -> Table:
+    columns, rows = _listed(found, "least_stable")
+    many = number(found.get("n_least_stable")) or 0
+    tied = f": the first of {count(many)} that are equally unstable" if many > len(rows) else ""
+    return Table(f"Least stable examples, {row_name(found)}{tied}", columns, rows, "examples")
+
+
+def _always_wrong(found: Mapping[str, Any]) -> Table:
+    """Examples that no run gets right: hard ones, or ones with a wrong label."""
+    columns, rows = _listed(found, "always_wrong")
+    many = number(found.get("n_always_wrong")) or 0
+    more = f": the first of {count(many)}" if many > len(rows) else ""
+    return Table(f"Examples wrong in every run, {row_name(found)}{more}", columns, rows, "examples")
+
+
+def _listed(found: Mapping[str, Any], key: str) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+    """Examples with their texts, label and groups, and how stable they are."""
     groups = [str(name) for name in found.get("group_columns") or ()]
     texts = [str(name) for name in found.get("text_columns") or ()]
-    examples = records(found.get("least_stable"))
+    examples = records(found.get(key))
     flips = any("flips" in row for row in examples)
     runs = number(found.get("n_runs")) or 0
     rows = []
@@ -98,10 +116,7 @@ def _least_stable(found: Mapping[str, Any]) -> Table:
     columns += ["label"] if examples and "label" in examples[0] else []
     columns += [*groups, "right in", "runs that disagree"]
     columns += ["changes in training"] if flips else []
-    many = number(found.get("n_least_stable")) or 0
-    tied = f": the first of {count(many)} that are equally unstable" if many > len(rows) else ""
-    caption = f"Least stable examples, {row_name(found)}{tied}"
-    return Table(caption, tuple(columns), tuple(rows), "examples")
+    return tuple(columns), tuple(rows)
 
 
 def _pairs_caption(found: Mapping[str, Any]) -> str:
@@ -142,3 +157,25 @@ def _side(row: Mapping[str, Any], side: str, texts: list[str]) -> Cell:
 def _shared(row: Mapping[str, Any], group: str) -> Cell:
     one, other = row.get(f"group_{group}_a"), row.get(f"group_{group}_b")
     return data(one) if one == other else Cell("no")
+
+
+def _pairs_by_group(found: Mapping[str, Any]) -> list[Table]:
+    """Where the pairs with the largest covariance lie, for each group column."""
+    tables = []
+    for each in records(found.get("pairs_by_group")):
+        total = number(each.get("n_pairs")) or 0
+        rows = tuple(
+            (
+                data(row.get("a")),
+                data(row.get("b")) if row.get("a") != row.get("b") else Cell("the same"),
+                whole_cell(row.get("n_pairs")),
+                percent_cell((number(row.get("n_pairs")) or 0) / total if total else None),
+            )
+            for row in records(each.get("rows"))
+        )
+        caption = (
+            f"The {count(total)} pairs with the largest covariance by {each.get('column')}, {row_name(found)}: "
+            f"{count(each.get('n_within'))} lie within one"
+        )
+        tables.append(Table(caption, ("one example's", "the other's", "pairs", "share"), rows))
+    return tables

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.numbers import decimal_cell, number, points, points_cell, whole_cell
-from goldassay.report.outline import Part, Section, Table, data, mapping, records, text
+from goldassay.report.numbers import bounds, count, decimal, number, points, points_cell, signed_points, whole_cell
+from goldassay.report.outline import Cell, Part, Section, Table, data, mapping, records, text
 from goldassay.report.sections.instability import row_name
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ def section(document: Mapping[str, Any]) -> Section | None:
     """The section "Checkpoints and datasets"; None where there is nothing of the kind."""
     found = mapping(document, "instability")
     moves, correlations = records(found.get("trajectories")), records(found.get("correlations"))
+    selections = records(found.get("selections"))
     if not moves and not correlations:
         return None
     title, question = "Over training", "How does the score move from checkpoint to checkpoint, and on which sets alike?"
@@ -25,13 +26,51 @@ def section(document: Mapping[str, Any]) -> Section | None:
         key="training",
         title=title,
         question=question,
-        notes=tuple(f"{_where(each)}: {each['reason']}." for each in correlations if each.get("reason")),
+        findings=tuple(str(sentence) for sentence in found.get("selection_sentences") or ()),
+        notes=(
+            *(f"{_where(each)}: {each['reason']}." for each in correlations if each.get("reason")),
+            *([_NO_SELECTION] if moves and not selections and not found.get("reference") else []),
+        ),
         parts=(
             Part("instability_trajectories", _moves(moves)),
+            Part(None, _selections(selections, str(found.get("reference")))),
             Part("instability_correlations", _correlations(correlations), folded=True),
         ),
         explained=True,
     )
+
+
+_NO_SELECTION = "Which dev set should choose the checkpoint is shown where --reference names the standard one."
+
+
+def _selections(selections: list[Mapping[str, Any]], reference: str) -> Table:
+    """Model selection on the standard dev set and on the analysis set itself, scored on its held-out fifth."""
+    rows = tuple(
+        (
+            Cell(row_name(row), code=True, aside=str(row.get("reason") or "")),
+            points_cell(row.get("standard_mean")),
+            points_cell(row.get("analysis_mean")),
+            points_cell(row.get("standard_sd"), digits=2),
+            points_cell(row.get("analysis_sd"), digits=2),
+            Cell(
+                signed_points(row.get("gain"), 1),
+                number(row.get("gain")),
+                aside=bounds(row.get("gain_low"), row.get("gain_high")),
+            ),
+        )
+        for row in selections
+    )
+    splits = next((number(row.get("n_splits")) for row in selections if number(row.get("n_splits"))), 0)
+    columns = (
+        "runs of",
+        f"mean, by {reference}",
+        "mean, by four fifths of itself",
+        f"SD, by {reference}",
+        "SD, by itself",
+        "gain",
+    )
+    caption = f"Choosing the checkpoint: accuracy on the held-out fifth, mean over {count(splits)} splits"
+    return Table(caption, columns, rows, "model_selection")
 
 
 def _where(row: Mapping[str, Any]) -> str:
@@ -77,13 +116,18 @@ def _correlations(correlations: list[Mapping[str, Any]]) -> Table:
             rows += [
                 (
                     data(_where(each)),
+                    Cell("checkpoints" if each.get("over") == "checkpoints" else "final scores"),
                     data(one),
                     data(other),
-                    decimal_cell(_at(each.get("values"), i, j)),
+                    Cell(
+                        decimal(_at(each.get("values"), i, j)),
+                        number(_at(each.get("values"), i, j)),
+                        aside=bounds(_at(each.get("low"), i, j), _at(each.get("high"), i, j), 2, 1),
+                    ),
                     whole_cell(_at(each.get("n_runs_used"), i, j)),
                 )
                 for j, other in enumerate(names)
                 if j > i
             ]
-    columns = ("model", "dataset", "with", "rank correlation", "runs used")
+    columns = ("model", "over", "dataset", "with", "rank correlation", "runs used")
     return Table("Rank correlation between datasets", columns, tuple(rows), "dataset_correlations")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import count, decimal_cell, number, whole_cell
 from goldassay.report.outline import Cell, Part, Section, Table, data, mapping, records, text
+from goldassay.report.sections.instability_inputs import runs_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,7 @@ def section(document: Mapping[str, Any]) -> Section:
         title="What was read",
         question="Inputs, decisions, settings and the machine: what it takes to get the same numbers again.",
         notes=_decisions(document),
-        parts=(Part(None, _inputs(document)),),
+        parts=(Part(None, _inputs(document)), Part(None, runs_read(document))),
         small=(_settings(document), _environment(document), _timing(document)),
     )
 

@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.errors import InputError, UndefinedMeasureWarning
-from goldassay.instability import normalized_deviation, summarize_scores
+from goldassay.instability import normalized_deviation, normalized_deviation_interval, summarize_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,4 +67,7 @@ def _row(runs: Runs, against: Runs | None) -> dict[str, Any]:
                 convention,
             )
         reasons += [str(each.message) for each in caught]
+    matched = runs.seeds.tolist() == against.seeds.tolist()
+    interval = normalized_deviation_interval(runs.scores, against.scores, matched=matched)
+    values |= {"low": interval.low, "high": interval.high}
     return {**row, **values, "reason": "; ".join(dict.fromkeys(reasons)) or None}

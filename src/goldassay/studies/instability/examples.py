@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 PAIRS = 20
 LEAST_STABLE = 12
+ALWAYS_WRONG = 12
+# Pairs that share the largest covariance are counted by group where there are no more of them than this.
+MOST_TIES = 50_000
+# More rows of such a count are not read.
+MOST_GROUP_PAIRS = 20
 _NAMES = ("model", "dataset", "condition")
 
 
@@ -36,6 +41,7 @@ def measure_examples(runs: Runs, dataset: Dataset | None) -> tuple[dict[str, Any
     table = table.join(described, on="example_id", how="left", maintain_order="left")
     final = runs.final().scores
     pairs = _pairs(final, described)
+    ties = int(pairs["ties"][0]) if pairs.height else 0
     largest = float(pairs["covariance"][0]) if pairs.height else 0.0
     entry = {
         **names,
@@ -50,8 +56,10 @@ def measure_examples(runs: Runs, dataset: Dataset | None) -> tuple[dict[str, Any
         "group_columns": list(runs.groups),
         "least_stable": table.head(LEAST_STABLE).to_dicts(),
         "n_least_stable": int((measured.disagreement == measured.disagreement.max()).sum()),
+        "always_wrong": table.filter(pl.col("status") == "always wrong").head(ALWAYS_WRONG).to_dicts(),
         "pairs": pairs.to_dicts(),
-        "n_pairs_at_most": int(pairs["ties"][0]) if pairs.height else 0,
+        "n_pairs_at_most": ties,
+        "pairs_by_group": _by_group(final, ties, runs) if 0 < ties <= MOST_TIES else [],
         "pairs_reach_bound": bool(np.isclose(largest, largest_covariance(runs.n_runs))),
     }
     keyed = [pl.lit(value).alias(name) for name, value in names.items()]
@@ -82,6 +90,30 @@ def _pairs(scores: Any, described: pl.DataFrame) -> pl.DataFrame:
         members = described[pairs[column].to_list()]
         pairs = pairs.hstack(members.rename({name: name + side for name in members.columns}))
     return pairs
+
+
+def _by_group(scores: Any, ties: int, runs: Runs) -> list[dict[str, Any]]:
+    """Where the pairs with the largest covariance lie: within which groups, and between which."""
+    if not runs.groups:
+        return []
+    pairs = top_covarying_pairs(scores, ties)
+    found = []
+    for column, names in runs.groups.items():
+        one, other = (pl.Series(names.astype(str).tolist(), dtype=pl.String)[pairs[side].to_list()] for side in "ij")
+        sides = pl.DataFrame({"one": one, "other": other}).select(
+            a=pl.min_horizontal("one", "other"), b=pl.max_horizontal("one", "other")
+        )
+        counts = sides.group_by("a", "b").len("n_pairs").sort("n_pairs", "a", "b", descending=[True, False, False])
+        found.append(
+            {
+                "column": column,
+                "n_pairs": ties,
+                "n_within": int(counts.filter(pl.col("a") == pl.col("b"))["n_pairs"].sum()),
+                "n_rows": counts.height,
+                "rows": counts.head(MOST_GROUP_PAIRS).to_dicts(),
+            }
+        )
+    return found
 
 
 def _histogram(scores: Any) -> list[int]:

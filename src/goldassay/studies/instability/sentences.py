@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # A difference of one point is what papers commonly report as progress.
 DIFFERENCE = 0.01
+# A group is named if it accounts for at least this share of the variance.
+DOMINANT = 0.2
 
 
 def say(
@@ -61,7 +63,33 @@ def _cause(grouping: Mapping[str, Any], total: float) -> str:
         return ""
     if share < 0:
         return f"the {several} offset each other in part"
-    return f"{100 * share:.0f} % of the variance is between {several}"
+    return f"{100 * share:.0f} % of the variance is between {several}{_largest(grouping)}"
+
+
+def _largest(grouping: Mapping[str, Any]) -> str:
+    """The group that accounts for much more of the variance than its size lets expect."""
+    rows = grouping["rows"]
+    top = max(rows, key=lambda row: row["share_of_variance"])
+    expected = top["n_examples"] / sum(row["n_examples"] for row in rows)
+    if len(rows) < 3 or top["share_of_variance"] < max(DOMINANT, 3 * expected):
+        return ""
+    return f", and {100 * top['share_of_variance']:.0f} % comes from {top['group']} alone"
+
+
+def say_selection(row: Mapping[str, Any], reference: str, name: str) -> str:
+    """What choosing the checkpoint on the analysis set itself would have changed."""
+    if row.get("reason"):
+        return ""
+    low, high = 100 * row["gain_low"], 100 * row["gain_high"]
+    return (
+        f"Choosing the checkpoint on four fifths of {name} instead of on {reference} moves the mean score on the rest "
+        f"by {_signed(100 * row['gain'])} points ({_signed(low)} to {_signed(high)}), to "
+        f"{100 * row['analysis_mean']:.1f}."
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.1f}".replace("-", "−")
 
 
 def _stability(examples: Mapping[str, Any], name: str) -> str:

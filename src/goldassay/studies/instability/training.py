@@ -61,18 +61,20 @@ def trajectory_table(found: Sequence[dict[str, Any]]) -> pl.DataFrame:
 def measure_correlations(sets: Sequence[Runs]) -> list[dict[str, Any]]:
     """Rank correlation of a model's scores on its datasets, as many of them as share runs and checkpoints.
 
-    Over the checkpoints of each run, averaged over runs; where there is one checkpoint, over the final scores of
+    Over the checkpoints of each run, averaged over runs, where there are checkpoints; and over the final scores of
     the runs, if there are at least five.
     """
     kin: dict[tuple[Any, ...], list[Runs]] = {}
     for runs in sets:
         steps = None if runs.scores.ndim != 3 or runs.checkpoints is None else tuple(runs.checkpoints.tolist())
         kin.setdefault((runs.model, runs.condition, runs.train_set, tuple(runs.seeds.tolist()), steps), []).append(runs)
-    return [
-        _correlate(together, over_checkpoints=steps is not None)
-        for (*_, seeds, steps), together in kin.items()
-        if len(together) > 1 and (steps is not None or len(seeds) >= FEWEST_RUNS)
-    ]
+    found = []
+    for (*_, seeds, steps), together in kin.items():
+        if len(together) > 1 and steps is not None:
+            found.append(_correlate(together, over_checkpoints=True))
+        if len(together) > 1 and len(seeds) >= FEWEST_RUNS:
+            found.append(_correlate([runs.final() for runs in together], over_checkpoints=False))
+    return found
 
 
 def _correlate(sets: Sequence[Runs], over_checkpoints: bool) -> dict[str, Any]:
@@ -86,6 +88,8 @@ def _correlate(sets: Sequence[Runs], over_checkpoints: bool) -> dict[str, Any]:
         "over": "checkpoints" if over_checkpoints else "runs",
         "names": list(measured.names),
         "values": measured.values.tolist(),
+        "low": measured.low.tolist(),
+        "high": measured.high.tolist(),
         "n_runs_used": measured.n_runs_used.tolist(),
         "n_runs": measured.n_runs,
         "n_points": measured.n_points,

@@ -1,0 +1,149 @@
+"""What a comparison found, in plain sentences and as a verdict."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.numbers import bounds, count, percent, points, signed_points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.studies.comparison import ModelComparison, ModelComparisons
+
+
+def conclude(pair: ModelComparison) -> str:
+    """Which of two models is better, by the interval of their difference."""
+    interval = pair.comparison.interval
+    if interval.low > 0:
+        return f"{pair.a} is better than {pair.b}"
+    if interval.high < 0:
+        return f"{pair.b} is better than {pair.a}"
+    return f"{pair.a} and {pair.b} cannot be told apart"
+
+
+def say_comparison(found: ModelComparisons) -> list[str]:
+    """Sentences on two models or on more, the most important first."""
+    return _say_pair(found.pairs[0]) if len(found.pairs) == 1 else _say_many(found)
+
+
+def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
+    """The verdict: whether the best of the models is better than the others beyond the noise."""
+    if len(found.pairs) == 1:
+        pair, apart = found.pairs[0], _apart(found.pairs[0])
+        evidence = f"{conclude(pair)}: {_difference(pair)}."
+        limit = "the interval of the difference leaves out zero"
+    else:
+        pair, apart = found.pairs[0], len(found.groups[0]) == 1
+        best = found.groups[0]
+        evidence = (
+            f"{best[0]} is better than all others, next {pair.b}: {_difference(pair)}."
+            if apart
+            else f"{listed(best)} cannot be told apart at the top. {pair.a} minus {pair.b}: {_difference(pair)}."
+        )
+        limit = f"the best model stands alone after Holm's correction at {found.alpha:g}"
+    result = pair.comparison
+    return {
+        "verdict": "told apart" if apart else "not told apart",
+        "evidence": evidence,
+        "headline": {
+            "label": f"{pair.a} minus {pair.b}",
+            "value": result.difference,
+            "low": result.interval.low,
+            "high": result.interval.high,
+            "unit": "difference",
+        },
+        "next_step": "" if apart else _advice(pair),
+        "rule": f"Told apart if {limit}; {over(pair)} are the noise.",
+    }
+
+
+def over(pair: ModelComparison) -> str:
+    """What the interval takes as drawn at random."""
+    what = "examples" if pair.comparison.n_clusters is None else f"{pair.clusters} clusters"
+    return what if math.isnan(pair.comparison.var_runs) else f"runs and {what}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a list in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _apart(pair: ModelComparison) -> bool:
+    interval = pair.comparison.interval
+    return interval.low > 0 or interval.high < 0
+
+
+def _difference(pair: ModelComparison) -> str:
+    interval = pair.comparison.interval
+    return (
+        f"{signed_points(pair.comparison.difference)} points {bounds(interval.low, interval.high, 2)} on "
+        f"{pair.comparison.n_examples:,} examples of {pair.dataset}"
+    )
+
+
+def _say_pair(pair: ModelComparison) -> list[str]:
+    result = pair.comparison
+    sentences = [f"{conclude(pair)}: {_difference(pair)} ({result.interval.level:.0%} interval over {over(pair)})."]
+    if not math.isnan(result.var_runs):
+        ahead, share = (pair.a, result.probability_better)
+        if share < 0.5:
+            ahead, share = pair.b, 1 - share
+        sentences.append(
+            f"A single run of {ahead} scores higher than one of the other in {percent(share, 0)} of cases."
+        )
+    if not math.isnan(result.share_runs):
+        cause = "more seeds" if result.share_runs > 0.5 else "more examples"
+        sentences.append(
+            f"{percent(result.share_runs, 0)} of the noise comes from the runs, the rest from the examples: {cause} "
+            "would make the difference clearer."
+        )
+    sentences.append(_power(pair))
+    return sentences
+
+
+def _power(pair: ModelComparison) -> str:
+    """What could have been seen, and what this difference would take."""
+    result, plan = pair.comparison, pair.plan
+    runs = min(result.n_runs_a, result.n_runs_b)
+    of = f"{runs} runs of each" if runs > 1 else "one run of each"
+    sentence = (
+        f"With {of} and {result.n_examples:,} examples, a true difference of {points(plan.detectable_difference, 2)} "
+        "points is found four times out of five"
+    )
+    if plan.seeds_needed is None:
+        return f"{sentence}."
+    return (
+        f"{sentence}; as far as the runs are the noise, one of {points(abs(result.difference), 2)} points takes "
+        f"{count(plan.seeds_needed)} runs of each ({count(plan.seeds_needed_low)} to {count(plan.seeds_needed_high)}, "
+        "for the SD is uncertain)."
+    )
+
+
+def _say_many(found: ModelComparisons) -> list[str]:
+    apart = sum(p <= found.alpha for p in found.adjusted_p)
+    sentences = [
+        f"Of {len(found.pairs)} pairs of models {apart} can be told apart on {found.models[0].n_examples:,} examples "
+        f"of {found.models[0].dataset} (Holm's correction, {found.alpha:.0%})."
+    ]
+    sentences += [f"{listed(group)} cannot be told apart." for group in found.groups if len(group) > 1]
+    best = found.groups[0]
+    if len(best) == 1:
+        sentences.append(f"{best[0]} is better than every other.")
+    seen = [pair.plan.detectable_difference for pair in found.pairs]
+    sentences.append(
+        f"With these runs and examples, true differences of {points(min(seen), 2)} to {points(max(seen), 2)} points, "
+        "by the pair, are found four times out of five (before the correction)."
+    )
+    return sentences
+
+
+def _advice(pair: ModelComparison) -> str:
+    """What would settle it."""
+    share = pair.comparison.share_runs
+    if math.isnan(share):
+        return "Give more runs of each model, or a larger test set; do not report one as better."
+    if share > 0.5:
+        return "Train more seeds of each model: most of the noise is theirs. Do not report one as better."
+    return "A larger test set would help more than more seeds. Do not report one as better."
