@@ -1,0 +1,209 @@
+"""Instance records of Every Eval Ever, schema 0.3: *_samples.jsonl, a line an example and result.
+
+A run is named by `metadata.seed` and `metadata.checkpoint` where a line has them (ours do), else by its evaluation_id.
+Where an example has several results, `columns={"score": RESULT}` says which is the score. Labels and predictions are
+taken where all examples have the same choices and both are among them; the score always is the record's. Where the
+aggregate record lies beside, its checksum and number of rows must be those of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from goldassay.errors import InputError
+from goldassay.files import sha256_of
+from goldassay.runs.every_eval_ever import aggregate_in, from_text
+from goldassay.runs.score_choice import choose_score
+from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.tables import head_of, lines_of, start_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+NAME = "every_eval_ever"
+PRIORITY = 18
+
+_START = re.compile(rb'\s*\{\s*"schema_version"\s*:')
+_IDENTITY = (b'"evaluation_id"', b'"model_id"', b'"evaluation_name"', b'"sample_id"')
+
+
+class _Run(NamedTuple):
+    """What one slice holds."""
+
+    collection: Collection
+    seed: int | str
+    checkpoint: int | str | None
+
+
+class _Row(NamedTuple):
+    """What is kept of a line."""
+
+    identifier: str
+    score: float
+    choices: tuple[str, ...]
+    references: tuple[str, ...]
+    answer: str | None
+    metadata: dict[str, str]
+
+
+def find(path: Path, request: Request) -> list[Slice] | None:
+    """Recognize lines by the first one's fields; an aggregate record holds no examples, and so no slices."""
+    if not path.is_file() or start_of(path, 1) not in (b"{", b"\x1f", b"\x28"):
+        return None
+    head = head_of(path)
+    if not _START.match(head):
+        return None
+    if not all(field in head for field in _IDENTITY):
+        return _of_aggregate(path, request)
+    runs = _rows(path)
+    _check_against_aggregate(path, sum(len(rows) for results in runs.values() for rows in results.values()))
+    return [
+        Slice(
+            collection=run.collection,
+            seed=run.seed,
+            checkpoint=run.checkpoint,
+            n_examples=max(len(rows) for rows in results.values()),
+            file=str(path),
+            format=NAME,
+            load=partial(_load, results, request, path),
+        )
+        for run, results in runs.items()
+    ]
+
+
+def _of_aggregate(path: Path, request: Request) -> list[Slice] | None:
+    if aggregate_in(path) is None:
+        return None
+    if request.outright:
+        raise InputError(
+            "this is an aggregate record: it holds scores of whole datasets, and no examples",
+            file=path,
+            mend=f"give the examples, {path.stem}_samples.jsonl",
+        )
+    return []
+
+
+def _rows(path: Path) -> dict[_Run, dict[str, list[_Row]]]:
+    """Rows by run and result."""
+    runs: dict[_Run, dict[str, list[_Row]]] = {}
+    for number, line in enumerate(lines_of(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"the line is not JSON ({error})", file=path, row=number) from error
+        try:
+            run, row = _run(record), _row(record)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(
+                f"the line is not an instance record like the first ({type(error).__name__}: {error})",
+                file=path,
+                row=number,
+            ) from error
+        result = str(record.get("evaluation_result_id") or "score")
+        runs.setdefault(run, {}).setdefault(result, []).append(row)
+    return runs
+
+
+def _run(record: dict[str, Any]) -> _Run:
+    about = record.get("metadata") or {}
+    checkpoint = about.get("checkpoint")
+    return _Run(
+        Collection(
+            str(record["model_id"]),
+            str(record["evaluation_name"]),
+            str(about.get("split", "")),
+            str(about.get("condition", "paired")),
+            str(about.get("train_set", "")),
+        ),
+        from_text(str(about["seed"])) if "seed" in about else str(record["evaluation_id"]),
+        None if checkpoint is None else from_text(str(checkpoint)),
+    )
+
+
+def _row(record: dict[str, Any]) -> _Row:
+    final = [answer["extracted_value"] for answer in record["answer_attribution"] if answer["is_terminal"]]
+    given = record["input"]
+    return _Row(
+        str(record["sample_id"]),
+        float(record["evaluation"]["score"]),
+        tuple(given.get("choices") or ()),
+        tuple(given["reference"]) if isinstance(given["reference"], list) else (str(given["reference"]),),
+        str(final[-1]) if final else None,
+        record.get("metadata") or {},
+    )
+
+
+def _check_against_aggregate(path: Path, n_rows: int) -> None:
+    beside = path.with_name(path.name.replace("_samples.jsonl", ".json"))
+    record = aggregate_in(beside) if beside != path and beside.is_file() else None
+    about = None if record is None else record.get("detailed_evaluation_results")
+    if not isinstance(about, dict):
+        return
+    total = about.get("total_rows")
+    if total is not None and total != n_rows:
+        raise InputError(f"there are {n_rows} records, but {beside.name} says {total}", file=path, mend="copy it again")
+    if about.get("hash_algorithm") == "sha256" and about.get("checksum") not in (None, sha256_of(path)):
+        raise InputError(f"the file's checksum is not the one in {beside.name}", file=path, mend="copy it again")
+
+
+def _load(results: dict[str, list[_Row]], request: Request, path: Path) -> Columns:
+    there = list(results)
+    offered = [name for name, rows in results.items() if all(0 <= row.score <= 1 for row in rows)]
+    if there == ["score"]:
+        offered = there
+    rows = results[choose_score(offered, request.columns.get("score"), there, path)]
+    names = _common_choices(rows)
+    known = names is not None
+    groups = [name for name in rows[0].metadata if name.startswith("group_")]
+    return Columns(
+        example_ids=pl.Series([row.identifier for row in rows], dtype=pl.String),
+        label=_among([row.references[0] if len(row.references) == 1 else None for row in rows], names),
+        prediction=_among([row.answer for row in rows], names),
+        score=pl.Series([row.score for row in rows], dtype=pl.Float64),
+        logits=_logits(rows, names, path) if known else None,
+        label_names=names,
+        groups={
+            name[6:]: pl.Series([str(row.metadata.get(name, "")) for row in rows], dtype=pl.String) for name in groups
+        },
+    )
+
+
+def _common_choices(rows: list[_Row]) -> tuple[str, ...] | None:
+    """The labels, where the same ones are offered with each example."""
+    first = rows[0].choices
+    return first if first and all(row.choices == first for row in rows) else None
+
+
+def _among(values: list[str | None], names: tuple[str, ...] | None) -> pl.Series | None:
+    if names is None or not all(value in names for value in values):
+        return None
+    return pl.Series(values, dtype=pl.String)
+
+
+def _logits(rows: list[_Row], names: tuple[str, ...] | None, path: Path) -> NDArray[np.float64] | None:
+    texts = [row.metadata.get("logits") for row in rows]
+    if names is None or any(text is None for text in texts):
+        return None
+    try:
+        logits = np.array([json.loads(str(text)) for text in texts], dtype=np.float64)
+    except ValueError as error:
+        raise InputError(
+            f"the logits are not one list of numbers a line ({error})", file=path, column="metadata.logits"
+        ) from error
+    if logits.shape != (len(rows), len(names)):
+        raise InputError(
+            f"logits have shape {logits.shape}, but there are {len(rows)} examples of {len(names)} labels",
+            file=path,
+            column="metadata.logits",
+        )
+    return logits

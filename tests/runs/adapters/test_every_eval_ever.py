@@ -1,0 +1,121 @@
+"""The files in fixtures/every_eval_ever were written by its own converter; make_every_eval_ever.py says how."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from goldassay.errors import InputError
+from goldassay.runs import list_runs, read_runs
+from goldassay.runs.every_eval_ever import read_aggregates
+
+MADE = Path(__file__).parents[1] / "fixtures" / "every_eval_ever"
+SOURCE = Path(__file__).parents[1] / "fixtures" / "lm_eval" / "made-up__tiny"
+ACC = {"score": "acc"}
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> Path:
+    """A samples file beside its aggregate, both of which may be changed."""
+    made = min((MADE / "data" / "made_up_choice").rglob("*_samples.jsonl"))
+    for file in (made, made.with_name(made.name.replace("_samples.jsonl", ".json"))):
+        shutil.copy(file, tmp_path)
+    return tmp_path / made.name
+
+
+def test_evaluations_are_runs() -> None:
+    listed = list_runs(MADE)
+    assert listed.select("model", "dataset", "n_runs", "n_examples").rows() == [
+        ("made-up/tiny", "made_up_answer/first", 2, 6),
+        ("made-up/tiny", "made_up_answer/last-word", 2, 6),
+        ("made-up/tiny", "made_up_choice", 2, 6),
+    ]
+    assert all(seed.startswith("made_up_choice/made-up/tiny/") for seed in listed["seeds"][2])
+
+
+def test_scores_are_those_of_the_source() -> None:
+    with pytest.raises(InputError, match="each example has 2 scores: acc, acc_norm"):
+        read_runs(MADE, dataset="made_up_choice")
+    converted = read_runs(MADE, dataset="made_up_choice", columns=ACC)
+    source = read_runs(SOURCE, dataset="made_up_choice", columns=ACC)
+    assert converted.scores.tolist() == source.scores.tolist()
+    assert converted.label_names == ("yes", "no", "maybe")
+    assert converted.predictions is not None
+    assert np.array_equal(converted.predictions, source.predictions)
+    assert converted.gold is None
+
+
+def test_aggregates_of_the_converter() -> None:
+    frame = read_aggregates(MADE).filter(dataset="made_up_choice", metric="accuracy").sort("evaluation_id")
+    runs = read_runs(MADE, dataset="made_up_choice", columns=ACC)
+    assert frame["score"].to_list() == pytest.approx(runs.scores.mean(axis=1))
+    assert frame["evaluation_id"].to_list() == runs.seeds.tolist()
+    assert frame["seed"].to_list() == [None, None]
+
+
+def test_an_aggregate_alone_holds_no_examples(samples: Path) -> None:
+    aggregate = samples.with_name(samples.name.replace("_samples.jsonl", ".json"))
+    with pytest.raises(InputError, match=f"no examples; give the examples, {samples.name}"):
+        read_runs(aggregate)
+    samples.unlink()
+    with pytest.raises(InputError, match="no runs were recognized"):
+        read_runs(aggregate.parent)
+
+
+def rewrite(samples: Path, change: Any) -> None:
+    rows = [json.loads(line) for line in samples.read_text().splitlines()]
+    samples.write_text("".join(json.dumps(row) + "\n" for row in change(rows)))
+
+
+def test_the_aggregate_beside_must_fit(samples: Path) -> None:
+    rewrite(samples, lambda rows: rows[:-1])
+    with pytest.raises(InputError, match=r"there are 11 records, but .* says 12"):
+        list_runs(samples)
+    rewrite(samples, lambda rows: [*rows, rows[-1] | {"sample_id": "x"}])
+    with pytest.raises(InputError, match="checksum is not the one in"):
+        list_runs(samples)
+    samples.with_name(samples.name.replace("_samples.jsonl", ".json")).unlink()
+    assert list_runs(samples)["n_examples"].to_list() == [7]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: [rows[0] | {"evaluation": {"is_correct": True}}], "line 1: .*KeyError: 'score'"),
+        (lambda rows: [*rows[:3], {"a": 1}], "line 4: the line is not an instance record"),
+        (lambda rows: [*rows[:3], 3], "line 4: the line is not an instance record"),
+        (lambda rows: [*rows, rows[0]], "1 example ids are there more than once, first 0"),
+        (lambda rows: [{**row, "evaluation": {"score": 7, "is_correct": True}} for row in rows], "outside"),
+    ],
+)
+def test_damage_is_one_line(samples: Path, change: Any, message: str) -> None:
+    samples.with_name(samples.name.replace("_samples.jsonl", ".json")).unlink()
+    rewrite(samples, change)
+    with pytest.raises(InputError, match=message) as caught:
+        read_runs(samples, columns=ACC)
+    assert "\n" not in str(caught.value)
+
+
+def test_logits_must_fit_the_choices(samples: Path) -> None:
+    samples.with_name(samples.name.replace("_samples.jsonl", ".json")).unlink()
+
+    def with_logits(text: str) -> Any:
+        return lambda rows: [{**row, "metadata": {"logits": text}} for row in rows]
+
+    rewrite(samples, with_logits("[1, 2]"))
+    with pytest.raises(InputError, match="logits have shape"):
+        read_runs(samples, columns=ACC)
+    rewrite(samples, with_logits("no"))
+    with pytest.raises(InputError, match="not one list of numbers a line"):
+        read_runs(samples, columns=ACC)
+
+
+def test_a_line_cut_short(samples: Path) -> None:
+    samples.write_bytes(samples.read_bytes()[:-20])
+    with pytest.raises(InputError, match="line 12: the line is not JSON"):
+        list_runs(samples)
