@@ -10,9 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from goldassay.intervals import bootstrap_interval, mean_interval, sd_interval, wilson_bounds, wilson_interval
+from goldassay.intervals import (
+    Interval,
+    bootstrap_interval,
+    difference_interval,
+    few_runs_caveat,
+    mean_interval,
+    pairs_interval,
+    ratio_interval,
+    sd_interval,
+    wilson_bounds,
+    wilson_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,3 +87,45 @@ def test_bootstrap_is_a_function_of_its_seed_and_near_the_normal_interval() -> N
 
 def test_bootstrap_leaves_out_undefined_draws() -> None:
     assert math.isnan(bootstrap_interval(lambda rows: math.nan, 5, seed=0, n_draws=10).low)
+
+
+@given(st.integers(0, 30), st.integers(0, 40))
+def test_difference_of_two_shares_is_newcombes(k: int, m: int) -> None:
+    found = difference_interval(k / 30, wilson_interval(k, 30), m / 40, wilson_interval(m, 40))
+    expected = confint_proportions_2indep(k, 30, m, 40, method="newcomb", compare="diff")
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-6)
+
+
+def test_ratio_is_the_difference_of_logarithms() -> None:
+    one, other = Interval(2.0, 8.0), Interval(1.0, 9.0)
+    found = ratio_interval(4.0, one, 3.0, other)
+    assert found.low == pytest.approx(4 / 3 * math.exp(-math.hypot(math.log(2), math.log(3))))
+    assert found.high == pytest.approx(4 / 3 * math.exp(math.hypot(math.log(2), math.log(3))))
+    assert ratio_interval(4.0, Interval(0.0, 8.0), 3.0, other).low == 0
+    assert ratio_interval(4.0, one, 3.0, Interval(0.0, 9.0)).high == math.inf
+
+
+@given(st.integers(2, 30), st.integers(2, 30), st.floats(0, 1))
+def test_chance_of_the_better_run(n: int, m: int, at: float) -> None:
+    share = round(2 * n * m * at) / (2 * n * m)
+    found = pairs_interval(share, n, m)
+    assert 0 <= found.low <= share <= found.high <= 1
+    turned = pairs_interval(1 - share, m, n)
+    assert (1 - turned.high, 1 - turned.low) == pytest.approx((found.low, found.high), abs=1e-9)
+    for bound in (found.low, found.high):
+        if 0 < bound < 1 and 0 < share < 1:
+            k = (n + m) / 2 - 1
+            spread = bound * (1 - bound) * (1 + k * ((1 - bound) / (2 - bound) + bound / (1 + bound))) / (n * m)
+            assert (share - bound) ** 2 == pytest.approx(1.959964**2 * spread, rel=1e-4, abs=1e-9)
+
+
+def test_chance_of_the_better_run_is_open_at_the_ends() -> None:
+    assert pairs_interval(1.0, 5, 5).high == 1
+    assert pairs_interval(1.0, 5, 5).low < 0.8
+    assert pairs_interval(0.0, 5, 5).low == 0
+
+
+def test_two_to_five_runs_carry_a_warning() -> None:
+    assert [bool(few_runs_caveat(n)) for n in range(1, 8)] == [False, True, True, True, True, False, False]
+    assert few_runs_caveat(5)[0].startswith("With 5 runs")
+    assert "0.6 to 2.9 times" in few_runs_caveat(5)[0]

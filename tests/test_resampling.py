@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goldassay.resampling import percentile_interval, resample_examples, resample_runs
+from goldassay.errors import InputError
+from goldassay.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
 
 
 def test_examples_have_the_variance_of_a_mean():
@@ -57,3 +58,12 @@ def test_interval_leaves_nan_out():
     interval = percentile_interval(np.array([np.nan, *range(101)]), 0.9)
     assert (interval.low, interval.high) == pytest.approx((5, 95))
     assert math.isnan(percentile_interval(np.array([np.nan]), 0.9).low)
+
+
+def test_cluster_codes():
+    assert cluster_codes(None, 3) is None
+    assert cluster_codes([2, 10, 2], 3).tolist() == [1, 0, 1]
+    with pytest.raises(InputError, match="one for each of the 3"):
+        cluster_codes(["a", "b"], 3)
+    with pytest.raises(InputError, match="one cluster"):
+        cluster_codes(["a"] * 3, 3)

@@ -88,3 +88,27 @@ def test_other_subsets_and_frame():
 def test_refuses(correct, subsets, problem):
     with pytest.raises(InputError, match=problem):
         accuracy_by_subset(correct, subsets)
+
+
+def test_clusters_are_drawn_whole_and_for_both_subsets():
+    rng = np.random.default_rng(0)
+    easy = np.arange(1000) % 2 == 0
+    subsets = {"easy": easy, "hard": ~easy}
+    # Five easy and five hard examples of a premise, which is understood or not.
+    premise = np.arange(1000) // 10
+    correct = (rng.random((1, 100)) < 0.6).repeat(10, axis=1).astype(float)
+    alone = accuracy_by_subset(correct, subsets, clusters=np.arange(1000))
+    together = accuracy_by_subset(correct, subsets, clusters=premise)
+    standard_error = correct[0, ::10].std() / 10
+    assert together["easy"].high - together["easy"].low == pytest.approx(2 * 1.96 * standard_error, rel=0.1)
+    assert alone["easy"].high - alone["easy"].low == pytest.approx(2 * 1.96 * standard_error / 5**0.5, rel=0.1)
+    # Understanding a premise helps both alike, so the gap is certain.
+    assert (together.delta_low, together.delta_high) == pytest.approx((0, 0), abs=1e-12)
+    assert alone.delta_high - alone.delta_low > 0.1
+    assert "clusters" in together.interval_method
+
+
+def test_few_runs_say_so():
+    correct, subsets = made()
+    assert "2 runs" in accuracy_by_subset(np.repeat(np.atleast_2d(correct)[:1], 2, axis=0), subsets).caveats[0]
+    assert not accuracy_by_subset(np.atleast_2d(correct)[:1], subsets).caveats

@@ -157,8 +157,10 @@ def pairs_interval(share: float, n: int, m: int, level: float = 0.95) -> Interva
         spread = theta * (1 - theta) * (1 + k * (1 - theta) / (2 - theta) + k * theta / (1 + theta)) / (n * m)
         return (share - theta) ** 2 - z * z * spread
 
-    low = float(brentq(excess, 0.0, share)) if share > 0 else 0.0
-    high = float(brentq(excess, share, 1.0)) if share < 1 else 1.0
+    # At 0 and 1 theta = share is a root too, and not the one that is meant.
+    inner = min(max(share, 1e-9), 1 - 1e-9)
+    low = float(brentq(excess, 0.0, inner)) if share > 0 else 0.0
+    high = float(brentq(excess, inner, 1.0)) if share < 1 else 1.0
     return Interval(low, high, level, "pairs of runs")
 
 

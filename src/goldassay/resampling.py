@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.errors import InputError
 from goldassay.intervals import Interval
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 _DRAWS_AT_ONCE = 50
 
@@ -41,6 +42,23 @@ def resample_examples(
         drawn = n if sizes is None else (counts @ sizes)[:, np.newaxis]
         means[start : start + size] = counts @ sums.T / drawn
     return means
+
+
+def cluster_codes(clusters: ArrayLike | None, n_examples: int) -> NDArray[np.int64] | None:
+    """Codes from 0 of what examples share, such as a premise; None where each stands for itself.
+
+    Raises:
+        InputError: There is not one name for each example, or all share one.
+    """
+    if clusters is None:
+        return None
+    names = np.asarray(clusters)
+    if names.shape != (n_examples,):
+        raise InputError(f"clusters have shape {names.shape}", mend=f"give one for each of the {n_examples} examples")
+    codes = np.unique(names.astype(np.str_), return_inverse=True)[1].astype(np.int64)
+    if codes.max(initial=0) == 0:
+        raise InputError("all examples are in one cluster", mend="give clusters that are smaller")
+    return codes
 
 
 def resample_runs(n_runs: int, rng: np.random.Generator, n_draws: int) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.intervals import Interval, few_runs_caveat, wilson_interval
-from goldassay.resampling import percentile_interval, resample_examples, resample_runs
+from goldassay.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
 from goldassay.results import Result
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def accuracy_by_subset(
     correct: ArrayLike,
     subsets: Mapping[str, ArrayLike],
     *,
+    clusters: ArrayLike | None = None,
     gap: tuple[str, str] = ("easy", "hard"),
     seed: int = 0,
     n_draws: int = 1000,
@@ -104,6 +105,8 @@ def accuracy_by_subset(
     Args:
         correct: Correctness in [0, 1], (R, N) or (N,).
         subsets: Name to mask of the examples in it, (N,).
+        clusters: (N,) names of what examples share, such as a premise. Whole clusters are then drawn, all subsets'
+            examples by one draw; without them, intervals on examples that go together are too narrow.
         gap: The subsets that delta compares, which share no example.
         seed: Of the bootstrap.
         n_draws: Of the bootstrap.
@@ -120,10 +123,18 @@ def accuracy_by_subset(
     rng = np.random.default_rng(seed)
     weights = resample_runs(len(scores), rng, n_draws)
     parts = {name: scores[:, mask] for name, mask in masks.items()}
+    codes = cluster_codes(clusters, scores.shape[1])
     # What has a Wilson interval and is in no difference needs no draws.
-    drawn = [name for name, part in parts.items() if part.size and (len(scores) > 1 or name in gap)]
-    draws = {name: (weights * resample_examples(parts[name], rng, n_draws)).sum(axis=1) for name in drawn}
-    rows = {name: _row(name, part, draws.get(name), level) for name, part in parts.items()}
+    drawn = [
+        name for name, part in parts.items() if part.size and (len(scores) > 1 or name in gap or codes is not None)
+    ]
+    if codes is None:
+        means = {name: resample_examples(parts[name], rng, n_draws) for name in drawn}
+    else:
+        means = _resample_clusters(scores, {name: masks[name] for name in drawn}, codes, rng, n_draws)
+    draws = {name: (weights * means[name]).sum(axis=1) for name in drawn}
+    wilson = len(scores) == 1 and codes is None
+    rows = {name: _row(name, part, None if wilson else draws.get(name), level) for name, part in parts.items()}
     first, second = gap
     reason = "; ".join(rows[name].reason for name in gap if rows[name].reason)
     bounds = (
@@ -141,11 +152,30 @@ def accuracy_by_subset(
         n_runs=len(scores),
         n_examples=scores.shape[1],
         level=level,
-        interval_method="bootstrap over examples and runs; Wilson for the accuracy of a single run",
+        interval_method="bootstrap over examples and runs; Wilson for the accuracy of a single run"
+        if codes is None
+        else "bootstrap over clusters of examples and runs",
         seed=seed,
         n_draws=n_draws,
         caveats=few_runs_caveat(len(scores)),
     )
+
+
+def _resample_clusters(
+    scores: NDArray[np.float64],
+    masks: Mapping[str, NDArray[np.bool_]],
+    codes: NDArray[np.int64],
+    rng: np.random.Generator,
+    n_draws: int,
+) -> dict[str, NDArray[np.float64]]:
+    """Accuracies (B, R) on each subset in the same drawn clusters; NaN where none of these has an example of it."""
+    if not masks:
+        return {}
+    rows = np.concatenate([np.vstack([scores * mask, mask]) for mask in masks.values()])
+    means = resample_examples(rows, rng, n_draws, codes).reshape(n_draws, len(masks), len(scores) + 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        accuracies = means[:, :, :-1] / means[:, :, -1:]
+    return {name: accuracies[:, at] for at, name in enumerate(masks)}
 
 
 def _check(scores: NDArray[np.float64], masks: Mapping[str, NDArray[np.bool_]], gap: tuple[str, str]) -> None:
@@ -170,9 +200,7 @@ def _row(name: str, part: NDArray[np.float64], draws: NDArray[np.float64] | None
         nan = float("nan")
         return SubsetAccuracy(name, 0, nan, nan, nan, nan, f"no example is {name}")
     single = n_runs == 1
-    bounds = (
-        wilson_interval(float(part.sum()), n, level) if single or draws is None else percentile_interval(draws, level)
-    )
+    bounds = wilson_interval(float(part.sum()), n, level) if draws is None else percentile_interval(draws, level)
     return SubsetAccuracy(
         subset=name,
         n=n,

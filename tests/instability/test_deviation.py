@@ -3,15 +3,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from scipy import optimize, stats
 
 from goldassay.errors import InputError, UndefinedMeasureWarning
-from goldassay.instability import normalized_deviation, summarize_scores
+from goldassay.instability import normalized_deviation, normalized_deviation_interval, summarize_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy as np
 
     Scores = Callable[[str], np.ndarray]
 
@@ -76,3 +76,39 @@ def test_a_reference_without_spread_leaves_it_undefined() -> None:
 def test_bad_input(arguments: tuple[float, int, float, int]) -> None:
     with pytest.raises(InputError):
         normalized_deviation(*arguments)
+
+
+def test_matched_interval_is_where_the_test_of_correlated_variances_turns() -> None:
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(9, 1))
+    one, other = common + rng.normal(size=(9, 4)), 2 * common + rng.normal(size=(9, 3))
+    found = normalized_deviation_interval(one, other)
+    x, y = one.mean(axis=1), other.mean(axis=1)
+
+    def p(deviation: float) -> float:
+        # With deviation true, the sum and the difference of the scores, brought to one size, do not correlate.
+        scaled = x / (deviation / math.sqrt(4 / 3))
+        return float(stats.pearsonr(scaled + y, scaled - y).pvalue) - 0.05
+
+    value = normalized_deviation(float(x.std(ddof=1)), 4, float(y.std(ddof=1)), 3)
+    assert found.low == pytest.approx(optimize.brentq(p, value / 50, value), rel=1e-6)
+    assert found.high == pytest.approx(optimize.brentq(p, value, value * 50), rel=1e-6)
+
+
+def test_interval_of_other_runs_is_that_of_the_f_distribution() -> None:
+    rng = np.random.default_rng(1)
+    one, other = rng.normal(size=(5, 3)), rng.normal(size=(8, 3))
+    found = normalized_deviation_interval(one, other, matched=False)
+    ratio = one.mean(axis=1).var(ddof=1) / other.mean(axis=1).var(ddof=1)
+    expected = np.sqrt(ratio / stats.f.ppf([0.975, 0.025], 4, 7))
+    assert (found.low, found.high) == pytest.approx(expected)
+
+
+def test_where_the_interval_of_a_ratio_is_undefined_or_refused() -> None:
+    flat, other = np.ones((4, 3)), np.random.default_rng(0).random((4, 3))
+    assert math.isnan(normalized_deviation_interval(other, flat).low)
+    assert math.isnan(normalized_deviation_interval(other[:2], other[:2]).low)
+    same = normalized_deviation_interval(other, other)
+    assert (same.low, same.high) == pytest.approx((1, 1))
+    with pytest.raises(InputError, match="cannot be matched"):
+        normalized_deviation_interval(other, other[:3])

@@ -35,6 +35,11 @@ def test_a_plan_covers_the_uncertainty_of_the_deviation() -> None:
     assert plan.n_seeds_low <= plan.n_seeds <= plan.n_seeds_high
     assert plan.n_seeds_high > 2 * plan.n_seeds_low
     assert plan.smallest_difference == pytest.approx(smallest_difference(plan.sd, 10))
+    assert plan.smallest_difference_low < plan.smallest_difference < plan.smallest_difference_high
+    # With as many seeds as the upper end asks for, the upper end of what 10 runs show shrinks to the difference.
+    assert plan.smallest_difference_high * np.sqrt(10 / plan.n_seeds_high) <= 0.02
+    assert not plan.caveats
+    assert "5 runs" in plan_seeds(scores[:5], 0.02).caveats[0]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from goldassay.errors import InputError
 from goldassay.instability import select_checkpoints
@@ -76,3 +77,17 @@ def test_bad_input() -> None:
         select_checkpoints(standard, analysis[:, :, :1])
     with pytest.raises(InputError, match="stratify"):
         select_checkpoints(standard, analysis, gold=[0, 1])
+
+
+def test_intervals_are_students_over_the_runs_means_of_all_splits() -> None:
+    found = select_checkpoints(*scores(5), n_splits=7)
+    on_standard, on_analysis = found.standard_scores.mean(axis=0), found.analysis_scores.mean(axis=0)
+    for interval, values in (
+        (found.standard_interval, on_standard),
+        (found.analysis_interval, on_analysis),
+        (found.gain_interval, on_analysis - on_standard),
+    ):
+        expected = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
+        assert (interval.low, interval.high) == pytest.approx(expected)
+    assert found.gain == pytest.approx(found.analysis_mean - found.standard_mean)
+    assert "5 runs" in found.caveats[0]

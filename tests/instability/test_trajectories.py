@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from goldassay.errors import InputError
 from goldassay.instability import trajectories
@@ -44,3 +45,13 @@ def test_bad_input() -> None:
         trajectories([[0.1], [0.3]], run=2)
     with pytest.raises(InputError, match="checkpoints"):
         trajectories([[0.1], [0.3]], checkpoints=[1, 2])
+
+
+def test_the_mean_has_its_own_interval() -> None:
+    scores = np.random.default_rng(0).random((5, 3))
+    found = trajectories(scores)
+    low, high = stats.t.interval(0.95, 4, scores.mean(axis=0), stats.sem(scores))
+    assert found.mean_low == pytest.approx(low)
+    assert found.mean_high == pytest.approx(high)
+    assert "5 runs" in found.caveats[0]
+    assert trajectories([[0.1, 0.2]]).mean_low is None

@@ -191,3 +191,21 @@ def test_unknown_condition_is_a_key_error():
     correct, gold = made()
     with pytest.raises(KeyError):
         single_sentence_report(correct, gold)["context_only"]
+
+
+def test_clusters_are_drawn_whole():
+    rng = np.random.default_rng(0)
+    premise = np.arange(1000) // 10
+    correct = {"part": (rng.random((1, 100)) < 0.6).repeat(10, axis=1)}
+    gold = rng.integers(0, 3, 1000)
+    row = single_sentence_report(correct, gold, clusters=premise)["part"]
+    standard_error = correct["part"][0, ::10].std() / 10
+    assert row.accuracy_high - row.accuracy_low == pytest.approx(2 * 1.96 * standard_error, rel=0.1)
+    assert "clusters" in single_sentence_report(correct, gold, clusters=premise).interval_method
+
+
+def test_few_runs_say_so():
+    gold = np.arange(30) % 3
+    many, few = np.ones((8, 30)), np.ones((3, 30))
+    assert "3 runs" in single_sentence_report({"paired": many, "part": few}, gold).caveats[0]
+    assert not single_sentence_report({"paired": many, "part": few[:1]}, gold).caveats

@@ -157,3 +157,27 @@ def test_identities(seed, n_runs) -> None:
 def test_bad_input(arguments, settings, problem) -> None:
     with pytest.raises(InputError, match=problem):
         generalization_gap(*arguments, **settings)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "spearman"])
+def test_clusters_are_drawn_whole(metric) -> None:
+    rng = np.random.default_rng(0)
+    once = rng.integers(0, 2, (1, 60)).astype(float)
+    values, shared = once.repeat(8, axis=1), np.repeat(np.arange(60), 8)
+    gold = None
+    if metric == "spearman":
+        values = once + rng.random((1, 60))
+        gold = {"a": (values[0] + rng.random(60)).repeat(8), "b": rng.random(480)}
+        values = values.repeat(8, axis=1)
+    scores = {"a": values, "b": rng.random((1, 480)).round() if gold is None else rng.random((1, 480))}
+    plain = generalization_gap(scores, gold=gold, metric=metric, n_draws=2000)["a"]
+    clustered = generalization_gap(scores, gold=gold, clusters={"a": shared}, metric=metric, n_draws=2000)["a"]
+    # Eight copies of an example tell what one tells.
+    assert (clustered.high - clustered.low) / (plain.high - plain.low) == pytest.approx(8**0.5, rel=0.25)
+    with pytest.raises(InputError, match="no set 'c'"):
+        generalization_gap(scores, gold=gold, clusters={"c": shared}, metric=metric)
+
+
+def test_few_runs_say_so() -> None:
+    scores = np.random.default_rng(0).integers(0, 2, (4, 30))
+    assert "4 runs" in generalization_gap({"a": scores, "b": scores}).caveats[0]

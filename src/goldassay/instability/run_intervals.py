@@ -89,7 +89,7 @@ def sum_of_variances_interval(parts: NDArray[np.float64], level: float) -> tuple
     """Sum of the columns' variances over runs, and its interval, for few columns that may covary.
 
     Chi-square with the degrees of freedom (R-1) tr(S)²/tr(S²) of the columns' covariance matrix S, between R-1 and G
-    times that; tr(S²) is estimated without bias.
+    times that; tr(S)² and tr(S²) are estimated without bias.
 
     Args:
         parts: (R, G), R at least 2; normal over runs.
@@ -109,7 +109,7 @@ def sum_of_variances_interval(parts: NDArray[np.float64], level: float) -> tuple
     df = float(n_runs - 1)
     if n_runs > 2:
         squares = (df**2 / ((df - 1) * (df + 2))) * (float(np.square(products).sum()) - whole**2 / df)
-        df *= min(n_columns, max(1.0, whole**2 / squares if squares > 0 else math.inf))
+        df *= min(n_columns, max(1.0, whole**2 / squares - 2 / df if squares > 0 else math.inf))
     low, high = (whole * df / float(chdtri(df, tail)) for tail in ((1 - level) / 2, (1 + level) / 2))
     return whole, Interval(low, high, level, method)
 

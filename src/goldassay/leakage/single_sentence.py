@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.intervals import Interval, few_runs_caveat, wilson_interval
-from goldassay.resampling import percentile_interval, resample_examples, resample_runs
+from goldassay.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
 from goldassay.results import Result
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def single_sentence_report(
     correct: Mapping[str, ArrayLike],
     gold: ArrayLike,
     *,
+    clusters: ArrayLike | None = None,
     label_names: Sequence[str] | None = None,
     train_gold: ArrayLike | None = None,
     seed: int = 0,
@@ -125,6 +126,8 @@ def single_sentence_report(
         correct: Condition name to correctness, (R, N) or (N,), in [0, 1]. "paired" is the whole input of pairs,
             "text" that of single texts; every other name is a part.
         gold: Test labels as codes, (N,).
+        clusters: (N,) names of what examples share, such as a premise: whole clusters are then drawn, for a single run
+            as well. Without them, intervals on examples that go together are too narrow.
         label_names: Names of the codes; "0", "1", ... without them.
         train_gold: Training labels as codes, any length.
         seed: Of the bootstrap.
@@ -143,7 +146,8 @@ def single_sentence_report(
     counts = np.bincount(labels)
     majority_code = int(counts.argmax())
     is_majority = (labels == majority_code).astype(np.float64)
-    draws = _Draws(scores, is_majority, seed, n_draws, level)
+    codes = cluster_codes(clusters, labels.size)
+    draws = _Draws(scores, is_majority, codes, seed, n_draws, level)
     rows = tuple(_row(name, draws) for name in scores)
     parts = [row for row in rows if row.condition not in (PAIRED, TEXT)]
     train_code = None if train_gold is None else int(np.bincount(_labels(train_gold, "train_gold")).argmax())
@@ -157,7 +161,9 @@ def single_sentence_report(
         train_majority_accuracy=float("nan") if train_code is None else float(np.mean(labels == train_code)),
         note=_note(scores, parts),
         level=level,
-        interval_method="bootstrap over examples and runs; Wilson for the accuracy of a single run",
+        interval_method="bootstrap over examples and runs; Wilson for the accuracy of a single run"
+        if codes is None
+        else "bootstrap over clusters of examples and runs",
         seed=seed,
         n_draws=n_draws,
         caveats=few_runs_caveat(min((len(values) for values in scores.values() if len(values) > 1), default=1)),
@@ -171,6 +177,7 @@ class _Draws:
         self,
         scores: Mapping[str, NDArray[np.float64]],
         is_majority: NDArray[np.float64],
+        codes: NDArray[np.int64] | None,
         seed: int,
         n_draws: int,
         level: float,
@@ -178,8 +185,9 @@ class _Draws:
         rng = np.random.default_rng(seed)
         self.scores = scores
         self.level = level
+        self.clustered = codes is not None
         self.majority = float(is_majority.mean())
-        means = resample_examples(np.vstack([is_majority[np.newaxis], *scores.values()]), rng, n_draws)
+        means = resample_examples(np.vstack([is_majority[np.newaxis], *scores.values()]), rng, n_draws, codes)
         self.majority_draws = means[:, 0]
         self.draws: dict[str, NDArray[np.float64]] = {}
         start = 1
@@ -195,7 +203,7 @@ class _Draws:
 def _row(name: str, draws: _Draws) -> ConditionAccuracy:
     values = draws.scores[name]
     accuracy = float(values.mean())
-    if len(values) == 1:
+    if len(values) == 1 and not draws.clustered:
         bounds = wilson_interval(float(values.sum()), values.size, draws.level)
     else:
         bounds = draws.interval(draws.draws[name])

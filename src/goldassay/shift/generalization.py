@@ -120,6 +120,7 @@ def generalization_gap(
     in_distribution: str | None = None,
     *,
     gold: Mapping[str, ArrayLike] | None = None,
+    clusters: Mapping[str, ArrayLike] | None = None,
     metric: Metric = "accuracy",
     train: str = "",
     seed: int = 0,
@@ -138,6 +139,8 @@ def generalization_gap(
             predictions (class codes for "accuracy", numbers for a correlation).
         in_distribution: Which set that is; the first by default.
         gold: Set name to targets, (N_set,). A correlation needs them.
+        clusters: Set name to names of what its examples share, (N_set,), for those sets where they do: whole clusters
+            are then drawn, for a single run as well.
         metric: "accuracy", "exact_match" and "f1" are means of fractions, "mean" of any numbers; "pearson" and
             "spearman" are correlations of predictions with targets.
         train: Name of the training set, for the table.
@@ -154,7 +157,7 @@ def generalization_gap(
     """
     check_share(level, "level")
     check_draws(n_draws)
-    sets = _evaluation_sets(scores, in_distribution, gold, metric)
+    sets = _evaluation_sets(scores, in_distribution, gold, clusters or {}, metric)
     n_runs = sets[0].n_runs
     rng = np.random.default_rng(seed)
     weights = resample_runs(n_runs, rng, n_draws)
@@ -177,7 +180,11 @@ def generalization_gap(
 
 
 def _evaluation_sets(
-    scores: Mapping[str, ArrayLike], in_distribution: str | None, gold: Mapping[str, ArrayLike] | None, metric: Metric
+    scores: Mapping[str, ArrayLike],
+    in_distribution: str | None,
+    gold: Mapping[str, ArrayLike] | None,
+    clusters: Mapping[str, ArrayLike],
+    metric: Metric,
 ) -> list[EvaluationSet]:
     """Check all sets and put the in-distribution one first."""
     if metric not in METRICS:
@@ -191,7 +198,13 @@ def _evaluation_sets(
     if missing:
         raise InputError(f"there are no targets of {missing[0]!r}", mend="give gold for every set, or for none")
     names = [first, *(name for name in scores if name != first)]
-    sets = [EvaluationSet(name, scores[name], None if gold is None else gold[name], metric) for name in names]
+    strange = [name for name in clusters if name not in scores]
+    if strange:
+        raise InputError(f"there is no set {strange[0]!r} to cluster", mend=f"choose of {', '.join(map(repr, scores))}")
+    sets = [
+        EvaluationSet(name, scores[name], None if gold is None else gold[name], metric, clusters.get(name))
+        for name in names
+    ]
     for one in sets[1:]:
         if one.n_runs != sets[0].n_runs:
             raise InputError(
@@ -207,7 +220,7 @@ def _measure(one: EvaluationSet, weights: NDArray[np.float64], rng: np.random.Ge
     if one.metric != "mean":
         # A stretched weight of runs may carry a mean past the ends of the scale.
         draws = np.clip(draws, -1.0 if one.metric in CORRELATIONS else 0.0, 1.0)
-    single = one.n_runs == 1 and one.gold is None and one.metric != "mean"
+    single = one.n_runs == 1 and one.gold is None and one.codes is None and one.metric != "mean"
     return _Measured(one, by_run, draws, single and bool(np.isin(one.values, (0.0, 1.0)).all()))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from goldassay.errors import InputError
-from goldassay.resampling import resample_examples
+from goldassay.resampling import cluster_codes, resample_examples
 from goldassay.shift.inputs import as_finite
 
 if TYPE_CHECKING:
@@ -27,9 +27,12 @@ class EvaluationSet:
         metric: What is measured.
         values: Per-example scores, or predictions for a correlation, (R, N).
         gold: Targets of a correlation, (N,), or None.
+        codes: Cluster of each example, (N,), or None where each stands for itself.
     """
 
-    def __init__(self, name: str, values: ArrayLike, gold: ArrayLike | None, metric: Metric) -> None:
+    def __init__(
+        self, name: str, values: ArrayLike, gold: ArrayLike | None, metric: Metric, clusters: ArrayLike | None = None
+    ) -> None:
         what = f"{'predictions' if gold is not None else 'scores'} on {name!r}"
         self.name, self.metric = name, metric
         self.values = np.atleast_2d(as_finite(values, what, ("(N,)", "(R, N)")))
@@ -45,6 +48,8 @@ class EvaluationSet:
             self.values, self.gold = (self.values == self.gold).astype(np.float64), None
         elif metric != "mean" and not (self.values.min() >= 0 and self.values.max() <= 1):
             raise InputError(f"{what} reach from {self.values.min():g} to {self.values.max():g}", mend="give fractions")
+
+        self.codes = cluster_codes(clusters, self.values.shape[1])
 
     @property
     def n_runs(self) -> int:
@@ -63,14 +68,15 @@ class EvaluationSet:
         return correlations(self.values, self.gold, np.ones((1, self.n_examples)), ranked=self.metric == "spearman")[0]
 
     def draws(self, rng: np.random.Generator, n_draws: int) -> NDArray[np.float64]:
-        """The metric of each run on examples drawn with replacement, all runs by the same draw, (B, R)."""
+        """The metric of each run on examples or clusters drawn with replacement, all runs by the same draw, (B, R)."""
         if self.gold is None:
-            return resample_examples(self.values, rng, n_draws)
-        n = self.n_examples
+            return resample_examples(self.values, rng, n_draws, self.codes)
+        n = self.n_examples if self.codes is None else int(self.codes.max()) + 1
         found = np.empty((n_draws, self.n_runs))
         for start in range(0, n_draws, _DRAWS_AT_ONCE):
             rows = rng.integers(0, n, (min(_DRAWS_AT_ONCE, n_draws - start), n))
             counts = np.stack([np.bincount(row, minlength=n) for row in rows]).astype(np.float64)
+            counts = counts if self.codes is None else counts[:, self.codes]
             ranked = self.metric == "spearman"
             found[start : start + len(rows)] = correlations(self.values, self.gold, counts, ranked=ranked)
         return found
