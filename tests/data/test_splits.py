@@ -102,3 +102,16 @@ def test_real_files_split_near_the_share(data_dir, file):
     assert abs(len(test) / len(dataset) - 0.2) < 0.02
     shares = [np.bincount(part.labels(), minlength=3) / len(part) for part in (train, test)]
     assert np.abs(shares[0] - shares[1]).max() < 0.03
+
+
+def test_only_the_named_texts_must_differ():
+    n = 60
+    dataset = pairs([f"p {i}" for i in range(n)], [f"h {i % 3}" for i in range(n)], ["a", "b", "c"] * (n // 3))
+    train, test = split_disjoint(dataset, 0.2, 0, roles=["premise"])
+    assert (len(train), len(test)) == (48, 12)
+    assert not set(train.texts("premise")) & set(test.texts("premise"))
+    assert set(train.texts("hypothesis")) & set(test.texts("hypothesis"))
+    assert "no premise being in both parts" in test.provenance.decisions[-1]
+    for roles in (["text"], []):
+        with pytest.raises(InputError, match="choose from premise, hypothesis"):
+            split_disjoint(dataset, roles=roles)

@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,7 +25,9 @@ def normalized_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def split_disjoint(dataset: Dataset, share: float = 0.2, seed: int = 0) -> tuple[Dataset, Dataset]:
+def split_disjoint(
+    dataset: Dataset, share: float = 0.2, seed: int = 0, *, roles: Sequence[str] | None = None
+) -> tuple[Dataset, Dataset]:
     """Split into a training and a test part with no sentence in both, whatever its role.
 
     Rows that share a sentence (compared without case and with single spaces), directly or through others, form a
@@ -40,16 +42,17 @@ def split_disjoint(dataset: Dataset, share: float = 0.2, seed: int = 0) -> tuple
         share: Share of the rows that the test part should get, strictly between 0 and 1. Rows dropped are not made
             up for.
         seed: Of the order in which units are drawn.
+        roles: The texts that may not be in both; all if not given.
 
     Returns:
         The training part and the test part, rows in their old order.
 
     Raises:
-        InputError: `share` is out of range, or one part would be empty.
+        InputError: `share` is out of range, a role is not there, or one part would be empty.
     """
     if not 0 < share < 1:
         raise InputError(f"the share of the test part is {share}", mend="give a number between 0 and 1")
-    texts = _text_codes(dataset)
+    texts = _text_codes(dataset, _known_roles(dataset, roles))
     components = _components(texts)
     sizes = np.bincount(components)
     target = round(share * len(dataset))
@@ -58,16 +61,29 @@ def split_disjoint(dataset: Dataset, share: float = 0.2, seed: int = 0) -> tuple
     in_test = _drawn(units, _strata(dataset), share, np.random.default_rng(seed))
     bridge = _bridges(texts, in_test)
     _check_filled(dataset, in_test & ~bridge, ~in_test & ~bridge)
-    decision = _decision(int(large.sum()), int(bridge.sum()), share, seed)
+    shared = "sentence" if roles is None else " or ".join(roles)
+    decision = _decision(int(large.sum()), int(bridge.sum()), share, seed, shared)
     train = _part(dataset, ~in_test, bridge, "train", decision, dataset.provenance.dropped)
     return train, _part(dataset, in_test, bridge, "test", decision, {})
 
 
-def _text_codes(dataset: Dataset) -> NDArray[np.int64]:
+def _known_roles(dataset: Dataset, roles: Sequence[str] | None) -> tuple[str, ...]:
+    wanted = dataset.text_columns if roles is None else tuple(dict.fromkeys(roles))
+    strange = [role for role in wanted if role not in dataset.text_columns]
+    if strange or not wanted:
+        raise InputError(
+            f"there is no text {strange[0]!r}" if strange else "no text was named that may not be in both parts",
+            file=dataset.source,
+            mend=f"choose from {', '.join(dataset.text_columns)}",
+        )
+    return wanted
+
+
+def _text_codes(dataset: Dataset, roles: Sequence[str]) -> NDArray[np.int64]:
     """A code for each distinct sentence, across roles, (N, roles)."""
     codes: dict[str, int] = {}
     columns = []
-    for role in dataset.text_columns:
+    for role in roles:
         distinct = dataset.examples[role].unique(maintain_order=True)
         of_text = [codes.setdefault(normalized_text(text), len(codes)) for text in distinct]
         column = dataset.examples[role].replace_strict(distinct, of_text, return_dtype=pl.Int64)
@@ -148,10 +164,10 @@ def _check_filled(dataset: Dataset, test: NDArray[np.bool_], train: NDArray[np.b
         )
 
 
-def _decision(n_large: int, n_bridges: int, share: float, seed: int) -> str:
+def _decision(n_large: int, n_bridges: int, share: float, seed: int, shared: str) -> str:
     how = (
         f"There was no test part: {share:.0%} of the rows were drawn for it (seed {seed}), "
-        "no sentence being in both parts"
+        f"no {shared} being in both parts"
     )
     if not n_large:
         return f"{how}."

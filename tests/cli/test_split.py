@@ -1,0 +1,79 @@
+"""`goldassay split` as a process."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from goldassay.data import read_dataset, split_disjoint
+from goldassay.data.specimen import write_specimen
+from tests.end_to_end.conftest import Outcome, goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("specimen")
+    write_specimen(folder, size=2000, seed=1)
+    return folder / "train.jsonl"
+
+
+def test_parts_are_those_of_the_library(goldassay: Command, data: Path, tmp_path: Path):
+    outcome = goldassay("split", data, "--disjoint", "premise,hypothesis", "--seed", "3", "-o", "out")
+    assert outcome.status == 0, outcome.err
+    dataset = read_dataset(data)
+    for name, part in zip(("train", "test"), split_disjoint(dataset, 0.2, 3), strict=True):
+        written = read_dataset(tmp_path / f"out/{name}.jsonl")
+        assert written.examples.select("premise", "hypothesis", "label").equals(
+            part.examples.select("premise", "hypothesis", "label")
+        )
+        assert written.label_names == dataset.label_names
+    told = json.loads((tmp_path / "out/split.json").read_text())
+    assert told["disjoint"] == ["premise", "hypothesis"]
+    (first,) = told["splits"]
+    lost = sum(sum(first[part]["dropped"].values()) for part in ("train", "test"))
+    n_dropped = sum(dataset.provenance.dropped.values())
+    assert first["train"]["n_examples"] + first["test"]["n_examples"] + lost - n_dropped == len(dataset)
+    assert f"{first['test']['n_examples']} test" in outcome.out
+
+
+def test_repeated_splits_lie_apart(goldassay: Command, data: Path, tmp_path: Path):
+    outcome = goldassay("split", data, "--repeats", "2", "--share", ".3", "-o", "out", "--json", "told.json", "-q")
+    assert outcome.status == 0, outcome.err
+    assert not outcome.out
+    tests = [(tmp_path / f"out/seed_{seed}/test.jsonl").read_text() for seed in (0, 1)]
+    assert tests[0] != tests[1]
+    assert [each["seed"] for each in json.loads((tmp_path / "told.json").read_text())["splits"]] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--disjoint", "context"], "there is no text 'context'"),
+        (["--disjoint", ""], "there is no text ''"),
+        (["--share", "1"], "share of the test part"),
+        (["--repeats", "0"], "--repeats is 0"),
+        (["--seed", "-1"], "the seeds are"),
+    ],
+)
+def test_refusals_are_one_line(goldassay: Command, data: Path, tmp_path: Path, arguments: list[str], message: str):
+    outcome = goldassay("split", data, *arguments, "-o", "out")
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert len([line for line in outcome.err.splitlines() if not line.endswith("done")]) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_data_with_parts_of_their_own_are_refused(goldassay: Command, data: Path):
+    outcome = goldassay("split", data.parent, "-o", "out")
+    assert outcome.status == 2
+    assert "it has parts of its own" in outcome.err
