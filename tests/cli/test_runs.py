@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["goldassay", "refused"]
 
+EXPORT = ("--to", "every_eval_ever", "-o", "out")
 HANS_LABELS = "0=contradiction,1=entailment,2=neutral"
 
 
@@ -69,6 +70,33 @@ def test_import_and_read_back(goldassay: Command, tmp_path: Path) -> None:
     assert len(list((tmp_path / "few").iterdir())) == 3
 
 
+def test_export_and_read_back(goldassay: Command, tmp_path: Path) -> None:
+    long_table(models=("a", "b"), steps=(10, 20)).write_ndjson(tmp_path / "mine.jsonl")
+    rows = [{"example_id": f"e{i}", "premise": f"p {i}", "hypothesis": "h", "label": LABELS[i % 3]} for i in range(24)]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = goldassay("runs", "export", "mine.jsonl", *EXPORT, "--gold", "gold.jsonl", "--developer", "me")
+    assert done.status == 0, done.err
+    assert done.out.splitlines() == ["a on toy: 6 runs of 24 examples", "b on toy: 6 runs of 24 examples", "out"]
+    made = tmp_path / "out" / "data" / "toy" / "me"
+    assert sorted(folder.name for folder in made.iterdir()) == ["a", "b"]
+    line = json.loads(next(made.rglob("*_samples.jsonl")).read_text().splitlines()[0])
+    assert line["input"] == {"raw": "premise: p 0\nhypothesis: h", "reference": ["entailment"], "choices": list(LABELS)}
+    before, after = (read_runs(tmp_path / name, model="b") for name in ("mine.jsonl", "out"))
+    assert np.array_equal(before.scores, after.scores)
+    assert before.seeds.tolist() == after.seeds.tolist()
+
+
+def test_export_without_texts_of_all_examples(goldassay: Command, tmp_path: Path) -> None:
+    long_table(seeds=(1,)).write_csv(tmp_path / "mine.csv")
+    gold = {f"e{i}": LABELS[i % 3] for i in range(24)}
+    (tmp_path / "labels.csv").write_text("id,label\n" + "".join(f"{name},{label}\n" for name, label in gold.items()))
+    done = goldassay("runs", "export", "mine.csv", *EXPORT, "--gold", "labels.csv", "--organization", "us")
+    assert (done.status, done.err) == (0, "")
+    aggregate = json.loads(next(path for path in (tmp_path / "out").rglob("*.json")).read_text())
+    assert aggregate["source_metadata"]["source_organization_name"] == "us"
+    assert aggregate["model_info"]["developer"] == "unnamed"
+
+
 def test_several_models_as_runs_of_one(goldassay: Command, tmp_path: Path) -> None:
     long_table(models=("bert-a", "bert-b", "esim"), seeds=(1,)).write_csv(tmp_path / "mine.csv")
     shown = goldassay("runs", "show", "mine.csv", "--model", "bert-*")
@@ -79,7 +107,7 @@ def test_several_models_as_runs_of_one(goldassay: Command, tmp_path: Path) -> No
 def test_help_without_a_command(goldassay: Command) -> None:
     shown = goldassay("runs")
     assert shown.status == 0
-    assert all(word in shown.out for word in ("list", "show", "import"))
+    assert all(word in shown.out for word in ("list", "show", "import", "export"))
 
 
 def test_published_predictions_with_gold_by_position(goldassay: Command, data_dir: Path, tmp_path: Path) -> None:

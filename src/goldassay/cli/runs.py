@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -28,7 +28,8 @@ def runs(context: typer.Context) -> None:
 
     Formats are recognized by content: goldassay's Parquet, tables in CSV, TSV, JSONL and Parquet (a row a
     prediction, or a column a run), NumPy archives, lm-evaluation-harness samples, inspect_ai logs, cartography
-    dynamics, HANS and SQuAD prediction files, folders seed_K/-DATASET.
+    dynamics, Trainer outputs, lighteval details, HELM runs, ChaosNLI predictions, Every Eval Ever records, HANS and
+    SQuAD prediction files, folders seed_K/-DATASET.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -124,12 +125,64 @@ def import_(
         typer.echo(out)
 
 
+@runs_app.command(short_help="Write predictions of any known format as records of Every Eval Ever.")
+@reads_runs()
+def export(
+    path: Place,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder that data/ is made in.")],
+    to: Annotated[Literal["every_eval_ever"], typer.Option(help="The format.")],
+    choice: RunChoice,
+    developer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who made the models, where their names do not begin with it: NAME/MODEL."),
+    ] = None,
+    organization: Annotated[str | None, typer.Option(metavar="NAME", help="Who hands on the scores.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write each run (and checkpoint) as records of Every Eval Ever 0.3, in the layout of its datastore.
+
+    A run is an aggregate record (its score, with standard error) and a file of instance records, a line an example:
+    seed and checkpoint, condition, groups and logits are in their metadata, and goldassay reads them back. Texts
+    come from --gold where that is a dataset. Existing files of the same runs are replaced.
+    """
+    from goldassay.runs.every_eval_ever import NOT_NAMED, write_every_eval_ever
+    from goldassay.runs.gold import read_texts
+    from goldassay.studies.run_sets import read_run_sets
+
+    writers = {"every_eval_ever": write_every_eval_ever}
+    for found in read_run_sets(path, choice):
+        gold = choice.gold_of(found.dataset)
+        texts = None if gold is None else read_texts(gold)
+        if texts is not None and not texts.keys() >= set(found.example_ids.tolist()):
+            # The lowest of a question's variants, say, is an example that has no text of its own.
+            texts = None
+            if not quiet:
+                typer.echo(f"texts are left out: some examples of {found.dataset} have none in {gold}", err=True)
+        written = writers[to](
+            found,
+            out,
+            texts=texts,
+            developer=developer or NOT_NAMED,
+            organization=organization or NOT_NAMED,
+        )
+        if not quiet:
+            typer.echo(f"{found.model} on {found.dataset}: {len(written)} runs of {found.n_examples:,} examples")
+    if not quiet:
+        typer.echo(out)
+
+
 def _show(found: dict[str, Any], first: bool) -> None:
     shape = f"{found['n_runs']} runs"
-    if found["n_checkpoints"] > 1:
-        shape += f" x {found['n_checkpoints']} checkpoints"
-    head = f"{found['model']} on {found['dataset']}, {found['condition']}: {shape} x {found['n_examples']:,} examples"
     checkpoints = found["checkpoints"] or []
+    if len(checkpoints) > 1:
+        shape += f" x {len(checkpoints)} checkpoints"
+    if "metric" in found:
+        head = f"{found['model']} on {found['dataset']}, {found['metric']} as logged, without predictions: {shape}"
+        holds = ""
+    else:
+        head = f"{found['model']} on {found['dataset']}, {found['condition']}: {shape}"
+        head += f" x {found['n_examples']:,} examples"
+        holds = ", ".join([*found["holds"], "scores"])
     means = dict(zip(found["seeds"], found["run_means"], strict=True))
     spread = ""
     if found["sd"] is not None:

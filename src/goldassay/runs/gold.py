@@ -65,6 +65,28 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
     )
 
 
+def read_texts(gold: str | os.PathLike[str]) -> dict[str, str] | None:
+    """What was given to a model, by example id: the texts of a dataset, each after its role if there are several.
+
+    None where the file holds labels, but no texts.
+
+    Raises:
+        InputError: The file is neither a dataset nor a table of labels.
+    """
+    from goldassay.data import read_dataset
+
+    try:
+        dataset = read_dataset(gold)
+    except InputError:
+        if _read_labels(Path(gold)) is None:
+            raise
+        return None
+    several = len(dataset.text_columns) > 1
+    parts = [pl.format("{}: {}", pl.lit(n), pl.col(n)) if several else pl.col(n) for n in dataset.text_columns]
+    texts = dataset.examples.select("example_id", pl.concat_str(parts, separator="\n").alias("text"))
+    return dict(zip(texts["example_id"].cast(pl.String), texts["text"], strict=True))
+
+
 def _read_labels(path: Path) -> Gold | None:
     """Gold from a table of ids and labels without texts, which is no dataset but all that scoring needs.
 
