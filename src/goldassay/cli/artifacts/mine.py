@@ -61,15 +61,17 @@ def mine(
 ) -> None:
     """Count every pattern of the training data and how often it goes with each label.
 
-    Writes patterns (all that are frequent enough, with their statistics), findings (significant, q at most .01, with
+    Writes patterns (all that are frequent enough, with their statistics), findings (significant beyond q = .01, with
     a share above .7; a pattern that adds nothing to a more frequent part of itself is listed under that part), and with
-    --condition patterns_by_value; each as Parquet and CSV. Prints the strongest findings of each label, and with --test
-    how many of all are confirmed there.
+    --condition patterns_by_value; each as Parquet and CSV. Writes a report too, with a sample of the examples behind
+    each pattern. Prints the strongest findings of each label, and with --test how many of all are confirmed there.
     """
     from goldassay.progress import Steps
     from goldassay.report.numbers import count, points, small
     from goldassay.studies.artifacts import mine as run
+    from goldassay.studies.artifacts.documents import document_of_mining
     from goldassay.studies.artifacts.inputs import Bounds, load
+    from goldassay.studies.artifacts.mining import THRESHOLD, Q
     from goldassay.studies.artifacts.output import as_json
 
     steps = Steps(quiet)
@@ -81,7 +83,11 @@ def mine(
             result = run(
                 dataset, Bounds(max_tokens, max_gap, min_count, tokenizer, text), condition, held_out, progress
             )
-    paths = result.save(out)
+        with steps.step("writing the report"):
+            document = document_of_mining(
+                result.patterns, dataset, held_out, steps, Q, THRESHOLD, condition, result.by_value
+            )
+    paths = result.save(out, document)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
     if quiet:

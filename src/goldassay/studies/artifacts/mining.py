@@ -15,10 +15,11 @@ from goldassay.errors import InputError
 from goldassay.files import written_together
 from goldassay.progress import Progress, silent
 from goldassay.studies.artifacts.inputs import DEFAULT, Bounds, mine_dataset, texts_for
-from goldassay.studies.artifacts.output import write_tables
+from goldassay.studies.artifacts.output import write_report, write_tables
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from goldassay.data import Dataset
 
@@ -77,8 +78,10 @@ class MinedArtifacts:
             "skipped": self.skipped,
         }
 
-    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
+    def save(self, directory: str | os.PathLike[str], document: Mapping[str, Any] | None = None) -> list[Path]:
         """Write patterns.parquet (which `PatternTable.read` reads), the findings, and the tables of each value.
+
+        With a report if its document is given (`documents.document_of_mining` makes it).
 
         Raises:
             OutputError: The folder cannot be written to.
@@ -92,7 +95,10 @@ class MinedArtifacts:
         with written_together(directory) as folder:
             write_tables({"patterns": self.patterns.to_frame(), **tables}, folder)
             self.patterns.write(folder / "patterns.parquet")
-        return [Path(directory) / f"{name}.{kind}" for name in ("patterns", *tables) for kind in ("parquet", "csv")]
+            if document is not None:
+                write_report(document, ["patterns", *tables], folder)
+        paths = [Path(directory) / f"{name}.{kind}" for name in ("patterns", *tables) for kind in ("parquet", "csv")]
+        return paths if document is None else [*paths, Path(directory) / "report.html"]
 
 
 def mine(
