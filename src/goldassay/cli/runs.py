@@ -173,16 +173,10 @@ def export(
 
 def _show(found: dict[str, Any], first: bool) -> None:
     shape = f"{found['n_runs']} runs"
+    if found["n_checkpoints"] > 1:
+        shape += f" x {found['n_checkpoints']} checkpoints"
+    head = f"{found['model']} on {found['dataset']}, {found['condition']}: {shape} x {found['n_examples']:,} examples"
     checkpoints = found["checkpoints"] or []
-    if len(checkpoints) > 1:
-        shape += f" x {len(checkpoints)} checkpoints"
-    if "metric" in found:
-        head = f"{found['model']} on {found['dataset']}, {found['metric']} as logged, without predictions: {shape}"
-        holds = ""
-    else:
-        head = f"{found['model']} on {found['dataset']}, {found['condition']}: {shape}"
-        head += f" x {found['n_examples']:,} examples"
-        holds = ", ".join([*found["holds"], "scores"])
     means = dict(zip(found["seeds"], found["run_means"], strict=True))
     spread = ""
     if found["sd"] is not None:
