@@ -112,7 +112,7 @@ def measure_cell(case: Case, design: Design, n_runs: int, replications: int, see
             design.name,
             n_runs,
             float(np.mean([covered for covered, _ in rows])),
-            float(np.median([width for _, width in rows])),
+            float(np.nanmedian([width for _, width in rows])),
             len(rows),
         )
         for key, rows in held.items()

@@ -18,6 +18,7 @@ def test_with_one_checkpoint_both_rules_agree() -> None:
     found = select_checkpoints(standard, analysis, n_splits=3)
     assert found.standard_scores.tolist() == found.analysis_scores.tolist()
     assert (found.standard_mean, found.standard_sd) == (found.analysis_mean, found.analysis_sd)
+    assert "3 of 3 runs" in found.caveats[-1]
 
 
 def test_the_rule_of_the_analysis_set_is_never_worse_on_its_dev_part() -> None:

@@ -19,6 +19,8 @@ from goldassay.results import Result
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+_BLOCK = 64
+
 
 @dataclass(frozen=True)
 class GroupIntervals(Result):
@@ -163,11 +165,13 @@ def _over_examples(
     for group in range(n_groups):
         members = np.flatnonzero(codes == group)
         of_group, of_examples = values[:, members], own[members] / n_examples**2
-        for draw in range(n_draws):
-            counts = np.bincount(rng.integers(0, len(members), len(members)), minlength=len(members)).astype(np.float64)
-            parts[draw, :, group] = of_group @ counts / n_examples
-            once[draw, group] = counts @ of_examples
-            twice[draw, group] = counts**2 @ of_examples
+        for start in range(0, n_draws, _BLOCK):
+            picked = rng.integers(0, len(members), (min(_BLOCK, n_draws - start), len(members)))
+            counts = np.stack([np.bincount(row, minlength=len(members)) for row in picked]).astype(np.float64)
+            rows = slice(start, start + len(picked))
+            parts[rows, :, group] = counts @ of_group.T / n_examples
+            once[rows, group] = counts @ of_examples
+            twice[rows, group] = counts**2 @ of_examples
     centered = parts - parts.mean(axis=1, keepdims=True)
     whole = centered.sum(axis=2)
     # What examples drawn twice add to a group's own variance is in its covariance with the whole as well.

@@ -167,7 +167,18 @@ def select_checkpoints(
         n_checkpoints=n_checkpoints,
         n_examples=n_examples,
         n_dev=int(dev.sum()),
-        caveats=few_runs_caveat(n_runs),
+        caveats=few_runs_caveat(n_runs) + _alike(by_run["analysis"] - by_run["standard"]),
+    )
+
+
+def _alike(gains: NDArray[np.float64]) -> tuple[str, ...]:
+    """Gains of mostly 0 are far from normal, and few of them hide the others."""
+    alike = int((gains == 0).sum())
+    if 2 * alike < gains.size:
+        return ()
+    return (
+        f"In {alike} of {gains.size} runs nothing is gained by either rule over the other: the gain's interval is too "
+        "narrow.",
     )
 
 
