@@ -81,7 +81,8 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
             + (
                 f" {count(found['n_standing'])} stand for themselves; the others add nothing to a part of themselves"
                 " and are listed under it."
-                if number(found.get("n_standing")) is not None
+                if (number(found.get("n_standing")) or 0) < (number(found.get("n_selected")) or 0)
+                and number(found.get("n_standing")) is not None
                 else ""
             )
         )
@@ -107,6 +108,7 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _strongest(found: Mapping[str, Any]) -> Table:
     by_label = mapping(found, "strongest")
+    tested = any("test_support" in row for rows in by_label.values() for row in records(rows))
     rows = tuple(
         (
             data(row.get("pattern"), _examples(row.get("examples"), label), _variants(row)),
@@ -115,8 +117,7 @@ def _strongest(found: Mapping[str, Any]) -> Table:
             points_cell(row.get("probability"), row.get("wilson_low"), row.get("wilson_high")),
             decimal_cell(row.get("lift")),
             small_cell(row.get("q_value")),
-            whole_cell(row.get("test_support")),
-            points_cell(row.get("test_probability")),
+            *((whole_cell(row.get("test_support")), points_cell(row.get("test_probability"))) if tested else ()),
             whole_cell(row.get("n_folded")),
         )
         for label, patterns in by_label.items()
@@ -129,8 +130,7 @@ def _strongest(found: Mapping[str, Any]) -> Table:
         "p(label | pattern)",
         "lift",
         "q",
-        "support in test",
-        "p in test",
+        *(("support in test", "p in test") if tested else ()),
         "variants folded in",
     )
     caption = "Strongest patterns of each label, with a sample of their training examples; # stands for any one token"
@@ -179,6 +179,7 @@ def _coverage_curve(found: Mapping[str, Any]) -> Table:
             percent_cell(row.get("precision")),
         )
         for row in records(found.get("coverage_curve"))
+        if found.get("n_significant") != 0
     )
     return Table("Coverage and precision by threshold", ("threshold", "coverage", "precision"), rows)
 
