@@ -133,6 +133,18 @@ def test_missing_examples_are_refused_or_intersected(tmp_path: Path) -> None:
         read_runs(path, align="intersect")
 
 
+def test_gaps_are_refused_or_intersected(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("seed,id,label,prediction\n1,x,a,\n1,y,a,a\n1,z,b,a\n2,x,a,a\n2,y,a,b\n2,z,b,\n")
+    with pytest.raises(InputError, match="column 'prediction': 1 of 3 examples of seed 1 have no prediction, first x"):
+        read_runs(path)
+    assert read_runs(path, align="intersect").scores.tolist() == [[1], [0]]
+    path.write_text("seed,id,score\n1,x,0.5\n1,y,\n2,x,true\n2,y,1\n")
+    with pytest.raises(InputError, match="column 'score': 1 of 2 examples of seed 1 have no score, first y"):
+        read_runs(path)
+    assert read_runs(path, align="intersect").scores.tolist() == [[0.5], [1]]
+
+
 def test_duplicated_examples_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     pl.concat([LONG, LONG.tail(1)]).write_csv(path)
@@ -250,7 +262,7 @@ def test_a_pickle_is_refused_unopened(tmp_path: Path) -> None:
         ("nan.csv", b"seed,example_id,score\n1,x,nan\n", "not a number"),
         ("word.csv", b"seed,example_id,score\n1,x,good\n", "not numbers, the first is 'good'"),
         ("points.csv", b"seed,example_id,score\n1,x,84.5\n", "outside"),
-        ("missing.csv", b"seed,example_id,prediction,label\n1,x,,a\n", "missing"),
+        ("missing.csv", b"seed,example_id,prediction,label\n1,x,,a\n", "1 of 1 examples of seed 1 have no prediction"),
         ("cut.csv.gz", gzip.compress(b"seed,example_id,score\n" + b"1,x,1\n" * 9999)[:-40], "cut short"),
         ("cut.parquet", b"PAR1 and no more", "damaged or cut short"),
     ],

@@ -92,7 +92,8 @@ def score_columns(
     """
     if columns.prediction is None:
         raise InputError("the run has no predicted answers to score", file=file)
-    predictions: dict[str, Any] = dict(zip(columns.example_ids, columns.prediction, strict=True))
+    pairs = zip(columns.example_ids, columns.prediction, strict=True)
+    predictions: dict[str, Any] = {question: answer for question, answer in pairs if answer is not None}
     missing = [question for question in references if question not in predictions]
     if missing and not skip_missing:
         raise InputError(

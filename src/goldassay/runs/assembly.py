@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -92,20 +94,24 @@ def assemble(
 
 
 def _load(part: Slice, label_names: tuple[str, ...] | None, align: Align) -> _Loaded:
-    """The rows of a slice; those that were not scored are left out only if just the common ones are asked for."""
+    """The rows of a slice; those without score or prediction are left out only if the common ones are asked for."""
     columns = part.load()
-    missing = None if columns.score is None else columns.score.is_null()
-    if missing is not None and missing.any():
-        ids = columns.example_ids.filter(missing)
+    for what, values in (("score", columns.score), ("prediction", columns.prediction)):
+        if values is None or not values.null_count():
+            continue
+        ids = columns.example_ids.filter(values.is_null())
         if align != "intersect":
-            why = f" ({columns.unscored})" if columns.unscored else ""
+            why = f" ({columns.unscored})" if columns.unscored and what == "score" else ""
             raise InputError(
-                f"{ids.len()} of {columns.example_ids.len()} examples of {_who(part)} have no score{why}, "
+                f"{ids.len()} of {columns.example_ids.len()} examples of {_who(part)} have no {what}{why}, "
                 f"first {listing(ids.head(6).to_list())}",
                 file=part.file,
-                mend="score them, or keep those that all runs have with align='intersect'",
+                column=values.name or None,
+                mend="add it, or keep the examples that all runs have with align='intersect'",
             )
-        columns = _taken(columns, missing.not_().arg_true())
+    present = [values.is_not_null() for values in (columns.score, columns.prediction) if values is not None]
+    if present and not all(mask.all() for mask in present):
+        columns = _taken(columns, functools.reduce(operator.and_, present).arg_true())
     return _Loaded(part, _with_predictions(columns, label_names))
 
 

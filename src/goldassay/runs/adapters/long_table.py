@@ -137,18 +137,18 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Columns:
     return Columns(
         example_ids=_strings(part, roles["example_id"], path),
         label=_strings(part, roles["label"], path) if "label" in roles else None,
-        prediction=_strings(part, roles["prediction"], path) if "prediction" in roles else None,
+        prediction=_strings(part, roles["prediction"], path, gaps=True) if "prediction" in roles else None,
         score=as_scores(part[roles["score"]], path) if "score" in roles else None,
         logits=logits_array(part[roles["logits"]], path) if "logits" in roles else None,
         groups={name: values.cast(pl.String) for name, values in groups.items()},
     )
 
 
-def _strings(part: pl.DataFrame, name: str, path: Path) -> pl.Series:
+def _strings(part: pl.DataFrame, name: str, path: Path, *, gaps: bool = False) -> pl.Series:
     column = part[name]
     if column.dtype.is_nested():
         raise InputError("the values are lists or objects, not labels", file=path, column=name)
-    if column.null_count():
+    if column.null_count() and not gaps:
         raise InputError(
             f"{column.null_count()} values are missing",
             file=path,
@@ -165,7 +165,7 @@ def as_number(value: Any) -> int | str:
 
 
 def as_scores(column: pl.Series, path: Path) -> pl.Series:
-    """A column of scores as numbers; true and false count as 1 and 0.
+    """A column of scores as numbers; true and false count as 1 and 0, and what is missing stays missing.
 
     Raises:
         InputError: A value is neither a number nor true or false.
@@ -174,13 +174,13 @@ def as_scores(column: pl.Series, path: Path) -> pl.Series:
         plain = column.str.strip_chars().str.to_lowercase()
         column = plain.replace({"true": "1", "false": "0"})
     numbers = column.cast(pl.Float64, strict=False)
-    lost = numbers.is_null()
+    lost = numbers.is_null() & column.is_not_null()
     if lost.any():
         row = int(lost.arg_max() or 0)
         raise InputError(
-            f"{int(lost.sum())} scores are missing or not numbers, the first is {column[row]!r}",
+            f"{int(lost.sum())} scores are not numbers, the first is {column[row]!r}",
             file=path,
             column=column.name,
-            mend="leave out the rows that were not scored",
+            mend="leave them empty if these examples were not scored",
         )
     return numbers

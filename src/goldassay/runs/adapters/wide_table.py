@@ -157,12 +157,4 @@ def _load(
         )
     if kind == "score":
         return Columns(example_ids=ids, label=label, score=as_scores(column, path), groups=groups)
-    if column.null_count():
-        missing = ids.filter(column.is_null())
-        raise InputError(
-            f"{missing.len()} predictions are missing, first of example {listing(missing.head(6).to_list())}",
-            file=path,
-            column=column.name,
-            mend="fill them in, or leave out these rows",
-        )
     return Columns(example_ids=ids, label=label, prediction=column.cast(pl.String), groups=groups)
