@@ -84,11 +84,22 @@ def show(
     """Read the runs of each model, dataset and condition, and show what they hold and how they score."""
     import json
 
+    from goldassay.runs.reading import NoRunsError
+    from goldassay.studies.run_curves import describe_curve, find_curves
     from goldassay.studies.run_sets import describe_set, read_run_sets
 
     described = []
-    for found in read_run_sets(path, choice):
-        described.append(describe_set(found))
+    curves = find_curves(path, choice, required=False)
+    try:
+        for found in read_run_sets(path, choice):
+            described.append(describe_set(found))
+            if not quiet:
+                _show(described[-1], first=len(described) == 1)
+    except NoRunsError:
+        if not curves:
+            raise
+    for curve in curves:
+        described.append(describe_curve(curve))
         if not quiet:
             _show(described[-1], first=len(described) == 1)
     if json_file is not None:
@@ -173,10 +184,16 @@ def export(
 
 def _show(found: dict[str, Any], first: bool) -> None:
     shape = f"{found['n_runs']} runs"
-    if found["n_checkpoints"] > 1:
-        shape += f" x {found['n_checkpoints']} checkpoints"
-    head = f"{found['model']} on {found['dataset']}, {found['condition']}: {shape} x {found['n_examples']:,} examples"
     checkpoints = found["checkpoints"] or []
+    if len(checkpoints) > 1:
+        shape += f" x {len(checkpoints)} checkpoints"
+    if "metric" in found:
+        head = f"{found['model']} on {found['dataset']}, {found['metric']} as logged, without predictions: {shape}"
+        holds = ""
+    else:
+        head = f"{found['model']} on {found['dataset']}, {found['condition']}: {shape}"
+        head += f" x {found['n_examples']:,} examples"
+        holds = ", ".join([*found["holds"], "scores"])
     means = dict(zip(found["seeds"], found["run_means"], strict=True))
     spread = ""
     if found["sd"] is not None:
@@ -184,12 +201,13 @@ def _show(found: dict[str, Any], first: bool) -> None:
         spread = f", SD {100 * found['sd']:.2f} [{100 * low:.2f}, {100 * high:.2f}]"
     last = " at the last checkpoint" if len(checkpoints) > 1 else ""
     lines = {
-        "split": found["split"],
-        "trained on": found["train_set"],
-        "labels": ", ".join(found["label_names"]),
-        "groups": ", ".join(f"{name} ({n})" for name, n in found["groups"].items()),
+        "split": found.get("split"),
+        "trained on": found.get("train_set"),
+        "labels": ", ".join(found.get("label_names", ())),
+        "groups": ", ".join(f"{name} ({n})" for name, n in found.get("groups", {}).items()),
         "checkpoints": _few([str(step) for step in checkpoints]) if len(checkpoints) > 1 else "",
-        "holds": ", ".join([*found["holds"], "scores"]),
+        "holds": holds,
+        "left out": ", ".join(f"{n} {why}" for why, n in found.get("skipped", {}).items()),
         "score": f"{100 * found['mean']:.2f} points{spread}{last}",
         "by seed": _few([f"{seed}: {100 * mean:.2f}" for seed, mean in means.items()], 12),
     }

@@ -16,6 +16,7 @@ from goldassay.errors import InputError
 from goldassay.runs.adapters import adapters
 from goldassay.runs.answers import AnswerMetric, read_answers, score_columns
 from goldassay.runs.assembly import Align, assemble, ordered
+from goldassay.runs.curves import has_curves
 from goldassay.runs.gold import read_gold
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import refuse_pickle
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from goldassay.runs.runs import Runs
 
 _SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|np[yz]|eval)(\.gz|\.zst)?$", re.IGNORECASE)
+
+
+class NoRunsError(InputError):
+    """Nothing at a path is of a known format."""
+
 
 RunsPath = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -188,9 +194,15 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
             raise InputError("there is no such file or folder", file=place, mend="check the path")
         if place.is_file():
             refuse_pickle(place)
-        parts = _find(place, offered, replace(request, outright=place.is_file()))
+        parts = _find(place, offered, replace(request, outright=place.is_file()), set())
+        if not parts and has_curves(place):
+            raise NoRunsError(
+                "a Trainer's logged scores are here, but no predictions",
+                file=place,
+                mend="save what Trainer.predict returns, predictions and label_ids, with numpy.savez",
+            )
         if not parts:
-            raise InputError(
+            raise NoRunsError(
                 "no runs were recognized here",
                 file=place,
                 mend="name the column of predictions, scores or logits with columns={'prediction': NAME}",
@@ -199,17 +211,19 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
     return found
 
 
-def _find(place: Path, offered: Iterable[Any], request: Request) -> list[Slice]:
+def _find(place: Path, offered: Iterable[Any], request: Request, seen: set[Path]) -> list[Slice]:
     for adapter in offered:
         parts: list[Slice] | None = adapter.find(place, request)
         if parts is not None:
             return parts
-    if not place.is_dir():
+    # A link may lead back to a folder above it, and two such make endlessly many paths: each folder is read once.
+    if not place.is_dir() or (real := place.resolve()) in seen:
         return []
+    seen.add(real)
     # What lies beside runs (weights, settings, logs) is passed over; a file named outright is not.
     inside = sorted(item for item in place.iterdir() if item.is_dir() or _SUFFIX.search(item.name))
     inside = [item for item in inside if not item.name.startswith((".", "_") if item.is_dir() else ".")]
-    return [part for item in inside for part in _find(item, offered, request)]
+    return [part for item in inside for part in _find(item, offered, request, seen)]
 
 
 def _choose(found: list[Slice], asked: Mapping[str, str | None]) -> list[Slice]:

@@ -29,7 +29,7 @@ def section(document: Mapping[str, Any]) -> Section | None:
         findings=tuple(str(sentence) for sentence in found.get("selection_sentences") or ()),
         notes=(
             *(f"{_where(each)}: {each['reason']}." for each in correlations if each.get("reason")),
-            *([_NO_SELECTION] if moves and not selections and not found.get("reference") else []),
+            *([_NO_SELECTION] if moves and found.get("selections") == [] and not found.get("reference") else []),
         ),
         parts=(
             Part("instability_trajectories", _moves(moves)),

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 from goldassay.errors import InputError
 from goldassay.progress import Steps
 from goldassay.report import Report
+from goldassay.runs.reading import NoRunsError
 from goldassay.settings import Settings, with_seed
 from goldassay.studies.audit.instability import spread_of
 from goldassay.studies.audit.verdicts import judge_instability, not_measurable
+from goldassay.studies.instability.curves import add_curves, report_curves
 from goldassay.studies.instability.deviations import check_reference
 from goldassay.studies.instability.inputs import describe_inputs
 from goldassay.studies.instability.measuring import Study, measure
 from goldassay.studies.instability.texts import group_names, known_groups, read_texts
 from goldassay.studies.report_frame import frame_findings
 from goldassay.studies.run_choice import RunChoice
+from goldassay.studies.run_curves import find_curves
 from goldassay.studies.run_sets import find_runs, placed, read_found, told_apart
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.runs import Runs
+    from goldassay.runs.curves import Curves
     from goldassay.studies.audit.verdicts import Spread, Verdict
 
 __all__ = ["report_instability"]
@@ -62,7 +66,14 @@ def report_instability(
     choice = choice or RunChoice()
     steps = Steps(quiet)
     with steps.step("reading the runs"):
-        found = find_runs(paths, choice)
+        try:
+            found = find_runs(paths, choice)
+        except NoRunsError:
+            curves = find_curves(paths, choice)
+            if not curves:
+                raise
+            _check_takes_scores(reference, groups, curves)
+            return report_curves(curves, paths, settings, steps, choice.said())
         with placed(paths):
             read = list(read_found(found, choice))
         sets = told_apart(read)
@@ -74,6 +85,7 @@ def report_instability(
         _check_groups(sets, groups, texts)
     with steps.step("measuring instability") as progress:
         section, tables = measure(Study(sets, reference, texts, found, settings.seed, keep_finished), progress)
+        add_curves(section, tables, find_curves(paths, choice, required=False))
     measurable = [
         dataclasses.replace(spread_of(row), name=row["name"]) for row in section["results"] if row["n_runs"] > 1
     ]
@@ -98,6 +110,16 @@ def _judge(measurable: Sequence[Spread], settings: Settings) -> Verdict:
         # Only an interruption leaves none: without any the runs were refused.
         return not_measurable("It was interrupted before any spread was measured.", "Run it again to the end.")
     return judge_instability(measurable, settings.verdicts.instability)
+
+
+def _check_takes_scores(reference: str | None, groups: Sequence[str] | None, curves: Sequence[Curves]) -> None:
+    for name, value in (("--reference", reference), ("--groups", groups)):
+        if value:
+            raise InputError(
+                f"{name} needs predictions, and only scores by step are there",
+                file=curves[0].files[0],
+                mend=f"leave {name} out, or give the predictions of each run",
+            )
 
 
 def _check_spread(sets: Sequence[Runs], paths: Sequence[str | os.PathLike[str]]) -> None:

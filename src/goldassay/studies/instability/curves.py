@@ -3,80 +3,140 @@
 from __future__ import annotations
 
 import math
-import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError, UndefinedMeasureWarning
-from goldassay.instability import correlate_datasets, correlate_final_scores, trajectories
-from goldassay.intervals import few_runs_caveat, sd_interval
-from goldassay.studies.audit.verdicts import Spread
-from goldassay.studies.instability.training import FEWEST_RUNS, trajectory_table
+from goldassay.errors import InputError
+from goldassay.files import sha256_of
+from goldassay.intervals import few_runs_caveat
+from goldassay.report import Report
+from goldassay.runs import Runs
+from goldassay.studies.audit.verdicts import Spread, judge_instability
+from goldassay.studies.instability.training import measure_correlations, measure_trajectories, trajectory_table
+from goldassay.studies.report_frame import frame_findings
+from goldassay.studies.run_curves import measure_curve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import os
+    from collections.abc import Mapping, Sequence
 
+    from goldassay.progress import Steps
     from goldassay.runs.curves import Curves
+    from goldassay.settings import Settings
 
-NOTE = (
-    "Scores by step were given, and no predictions: how far the score moves can be told, not which examples move it, "
-    "nor how many they count for."
+_NOTE = (
+    "Scores by step were given, and no predictions: they tell how far the score moves, not which examples move it, nor "
+    "how many independent ones they count for."
 )
 
 
-def describe_curve(curve: Curves) -> dict[str, Any]:
-    """What a set of curves holds, and its last scores, as plain data."""
-    row = measure_curve(curve)
-    return {
-        "model": curve.model,
-        "dataset": curve.dataset,
-        "metric": curve.metric,
-        "n_runs": len(curve.seeds),
-        "seeds": list(curve.seeds),
-        "checkpoints": list(curve.checkpoints),
-        "run_means": curve.final.tolist(),
-        "mean": row["mean"],
-        "sd": row.get("sd"),
-        "sd_interval": None if "sd" not in row else {"low": row["sd_low"], "high": row["sd_high"]},
-        "skipped": dict(curve.skipped),
+def add_curves(section: dict[str, Any], tables: dict[str, pl.DataFrame], curves: Sequence[Curves]) -> None:
+    """Put the curves of sets whose predictions were not given at several checkpoints beside what was measured."""
+    drawn = {(move["model"], move["dataset"]) for move in section["trajectories"]}
+    moves, _ = measure_steps([curve for curve in curves if (curve.model, curve.dataset) not in drawn])
+    if moves:
+        section["trajectories"] = [*section["trajectories"], *moves]
+        tables["trajectories"] = trajectory_table(section["trajectories"])
+
+
+def measure_steps(curves: Sequence[Curves]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Trajectories of the sets that have several steps in common, and correlations between a model's datasets."""
+    together = [_as_runs(curve) for curve in curves]
+    moves = measure_trajectories(together)
+    several = len({curve.model for curve in curves}) > 1
+    metrics = {(curve.model, curve.dataset): curve.metric for curve in curves}
+    for move in moves:
+        model, dataset = move["model"], move["dataset"]
+        move["name"] = f"{model} · " * several + f"{dataset}, {metrics[model, dataset]} as logged"
+    return moves, measure_correlations(together)
+
+
+def _as_runs(curve: Curves) -> Runs:
+    """The scores as if there were one example: enough for what takes means over examples only, as callers here do."""
+    steps = curve.checkpoints if len(curve.checkpoints) > 1 else None
+    return Runs.from_arrays(
+        scores=curve.final[:, None] if steps is None else curve.scores[:, :, None],
+        seeds=curve.seeds,
+        checkpoints=steps,
+        model=curve.model,
+        dataset=curve.dataset,
+        condition="",
+        train_set=curve.metric,
+    )
+
+
+def report_curves(
+    curves: Sequence[Curves],
+    paths: Sequence[str | os.PathLike[str]],
+    settings: Settings,
+    steps: Steps,
+    said: Mapping[str, Any],
+) -> Report:
+    """The report on instability where there are scores by step, and no predictions.
+
+    Args:
+        curves: At least one set.
+        paths: Where they were found.
+        settings: Hold the limits from which the verdict follows.
+        steps: Times.
+        said: What the caller said about the runs, for the report's settings.
+
+    Raises:
+        InputError: No model has two runs.
+    """
+    several = len({curve.model for curve in curves}) > 1
+    results = [
+        {**measure_curve(curve), "name": f"{curve.model} · " * several + f"{curve.dataset}, {curve.metric}"}
+        for curve in curves
+    ]
+    measurable = [row for row in results if row["n_runs"] > 1]
+    if not measurable:
+        raise InputError(
+            "one run is there, and a spread needs at least two, better ten",
+            file=curves[0].files[0],
+            mend="give the folders of other seeds of the same model",
+        )
+    moves, correlations = measure_steps(curves)
+    lost = [
+        f"{curve.model} on {curve.dataset}: {n} {why} are left out."
+        for curve in curves
+        for why, n in curve.skipped.items()
+    ]
+    section = {
+        "source": "runs",
+        "note": " ".join([_NOTE, *lost]),
+        "interrupted": None,
+        "sentences": [],
+        "caveats": list(dict.fromkeys(said for row in results for said in few_runs_caveat(row["n_runs"]))),
+        "results": results,
+        "groups": [],
+        "trajectories": moves,
+        "correlations": correlations,
     }
-
-
-def measure_curve(curve: Curves) -> dict[str, Any]:
-    """A row of results: mean and spread of the runs' last scores. What takes examples is missing."""
-    final = curve.final
-    row: dict[str, Any] = {
-        "model": curve.model,
-        "dataset": curve.dataset,
-        "condition": "",
-        "metric": curve.metric,
-        "n_runs": len(final),
-        "n_examples": None,
-        "accuracies": final.tolist(),
-        "mean": float(final.mean()),
-        "min": float(final.min()),
-        "max": float(final.max()),
-        "n_checkpoints": len(curve.checkpoints),
-        "seeds": [str(seed) for seed in curve.seeds],
-        "format": "trainer state",
+    spreads = [_spread(row) for row in measurable]
+    findings = {
+        "questions": ["instability"],
+        "verdicts": {"instability": judge_instability(spreads, settings.verdicts.instability).to_dict()},
+        "inputs": [_describe(path, curves) for path in paths],
+        "instability": section,
+        "settings": {
+            "seed": settings.seed,
+            "reading": dict(said),
+            "verdicts": settings.verdicts.instability.model_dump(mode="json"),
+        },
     }
-    if len(final) < 2:
-        return {**row, "reason": "one run has no spread; give at least two"}
-    sd = float(final.std(ddof=1))
-    interval = sd_interval(sd, len(final))
-    return {
-        **row,
-        "sd": sd,
-        "sd_low": interval.low,
-        "sd_high": interval.high,
-        "reason": "no predictions, so that the spread cannot be taken apart",
-    }
+    models = list(dict.fromkeys(curve.model for curve in curves))
+    of = models[0] if len(models) == 1 else f"{len(models)} models"
+    tables = {"instability": pl.DataFrame(results, infer_schema_length=None), "trajectories": trajectory_table(moves)}
+    return Report(
+        document=frame_findings(f"Instability of {of}, by its logged scores", findings, steps),
+        tables={name: table for name, table in tables.items() if table.height},
+    )
 
 
-def spread_of_curve(row: dict[str, Any]) -> Spread:
-    """What the verdict needs of a row of results."""
+def _spread(row: Mapping[str, Any]) -> Spread:
     return Spread(
         name=f"{row['model']} on {row['dataset']}",
         n_runs=row["n_runs"],
@@ -89,43 +149,14 @@ def spread_of_curve(row: dict[str, Any]) -> Spread:
     )
 
 
-def measure_steps(curves: Sequence[Curves]) -> list[dict[str, Any]]:
-    """Mean, band and first run over the steps that all runs of a set share, where there are at least two."""
-    found = []
-    for curve in curves:
-        if len(curve.checkpoints) < 2:
-            continue
-        measured = trajectories(curve.scores, curve.checkpoints)
-        widest = int(np.abs(measured.largest_changes).argmax())
-        at = int(measured.largest_change_at[widest])
-        found.append(
-            {
-                "model": curve.model,
-                "dataset": curve.dataset,
-                "condition": "",
-                "name": f"{curve.model} · {curve.dataset}, {curve.metric} as logged",
-                "seed": curve.seeds[measured.run_index],
-                "points": measured.to_frame().to_dicts(),
-                "largest_change": {
-                    "seed": curve.seeds[widest],
-                    "change": measured.largest_changes[widest],
-                    "before": measured.checkpoints[at - 1],
-                    "after": measured.checkpoints[at],
-                },
-            }
-        )
-    return found
-
-
-def correlate_curves(curves: Sequence[Curves]) -> list[dict[str, Any]]:
-    """Rank correlation of a model's scores on its datasets: over steps, and over last scores of at least five runs."""
-    kin: dict[tuple[Any, ...], list[Curves]] = {}
-    for curve in curves:
-        kin.setdefault((curve.model, curve.metric, curve.seeds, curve.checkpoints), []).append(curve)
-    found = []
-    for (model, _, seeds, steps), together in kin.items():
-        if len(together) > 1 and len(steps) > 1:
-            found.append(_correlation(model, {curve.dataset: curve.scores for curve in together}, over="checkpoints"))
-        if len(together) > 1 and len(seeds) >= FEWEST_RUNS:
-            found.append(_correlation(model, {curve.dataset: curve.final for curve in together}, over="runs"))
-    return found
+def _describe(path: str | os.PathLike[str], curves: Sequence[Curves]) -> dict[str, Any]:
+    place = Path(path)
+    files = sorted({Path(file) for curve in curves for file in curve.files})
+    own = [file for file in files if file == place or place in file.parents]
+    return {
+        "role": "runs",
+        "name": place.name,
+        "sha256": [sha256_of(file) for file in own],
+        "files": [file.name if file == place else str(file.relative_to(place)) for file in own],
+        "format": "trainer state",
+    }

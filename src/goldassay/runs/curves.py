@@ -1,0 +1,229 @@
+"""Scores from step to step without predictions, as Hugging Face's Trainer keeps them in trainer_state.json.
+
+They tell how a score moves in training and how far it ends apart from seed to seed, and nothing about examples.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from goldassay.errors import InputError
+from goldassay.runs.trainer_folders import RunFolder, read_object, run_folder
+from goldassay.runs.validation import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+_STATE = "trainer_state.json"
+# Where a run kept no state: what it evaluated last.
+_RESULTS = ("eval_results.json", "all_results.json")
+_KNOWN = re.compile(
+    r"eval_(?:(?P<dataset>.+?)_)??(?P<metric>accuracy|acc|exact_match|(?:(?:macro|micro|weighted)_)?f1(?:_(?:macro|micro|weighted))?)"
+)
+# What a curve is of where the Trainer evaluates on one dataset, which it does not name.
+_UNNAMED = "eval"
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Scores of R runs of one model on one dataset at T steps of their training.
+
+    Attributes:
+        model: Name of the model.
+        dataset: Name of the dataset, as the metric's name in the file tells it; "eval" where it does not.
+        metric: Name of the metric.
+        seeds: (R,).
+        checkpoints: (T,) steps at which all runs were scored; none where only last scores are known.
+        scores: In [0, 1], (R, T).
+        final: Each run's last score, (R,), whether or not others have one at the same step.
+        files: Where each run was found, (R,).
+        skipped: Reason -> count of what was left out.
+    """
+
+    model: str
+    dataset: str
+    metric: str
+    seeds: tuple[int | str, ...]
+    checkpoints: tuple[int, ...]
+    scores: NDArray[np.float64]
+    final: NDArray[np.float64]
+    files: tuple[str, ...]
+    skipped: dict[str, int] = field(default_factory=dict)
+
+
+class _Logged(NamedTuple):
+    """The scores of one run on one dataset, by step."""
+
+    model: str
+    seed: int | str
+    dataset: str
+    metric: str
+    by_step: dict[int, float]
+    file: Path
+
+
+def read_curves(
+    path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    metric: str | None = None,
+    *,
+    model: str | None = None,
+    dataset: str | None = None,
+    required: bool = True,
+) -> list[Curves]:
+    """Read how scores moved in training, from each run's trainer_state.json.
+
+    A run's own state goes before those in its checkpoint-N folders, of which the last is taken; where there is none,
+    eval_results.json or all_results.json give the last score. Model and seed are read off the folders MODEL/seed_K.
+    An evaluation that was repeated at the same step, after training, does not replace the first.
+
+    Args:
+        path: A file, a folder (searched to the bottom), or several of these.
+        metric: Name of the metric in the files, such as eval_matthews_correlation; without it accuracy, acc,
+            exact_match or f1 (also macro, micro, weighted), on each dataset that is named between it and eval_.
+        model: Of this model only; with * or ?, all that match, as runs of one.
+        dataset: On this dataset only.
+        required: Refuse files that log no score; without it they give no curve.
+
+    Returns:
+        One entry a model, dataset and metric; none where there are no such files, or not of this model or dataset.
+
+    Raises:
+        InputError: A file is damaged, a run is there twice, or `required` and no score within [0, 1] is logged.
+    """
+    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    states = _states(file for place in paths for file in _files(Path(place)))
+    logged = [each for run, file in states for each in _logged(run, file, metric)]
+    if states and not logged and required:
+        _, first = states[0]
+        names = sorted({name for _, file in states for entry in _history(file) for name in entry if _is_score(name)})
+        raise InputError(
+            f"no score within [0, 1] is logged there: there are {listing(names, 8) or 'no evaluations'}"
+            if metric is None
+            else f"no score {metric!r} within [0, 1] is logged there: there are {listing(names, 8)}",
+            file=first,
+            mend="choose one with columns={'score': METRIC}, or give predictions",
+        )
+    groups: dict[tuple[str, str, str], list[_Logged]] = {}
+    for each in _asked_for(logged, model, dataset):
+        groups.setdefault((each.model, each.dataset, each.metric), []).append(each)
+    return [_curves(*key, sorted(runs, key=_by_seed)) for key, runs in sorted(groups.items())]
+
+
+def has_curves(place: Path) -> bool:
+    """Whether a file or folder holds a Trainer's state or results."""
+    return next(_files(place), None) is not None
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """Files that may hold curves; each folder is read once, wherever links lead."""
+    wanted = {_STATE, *_RESULTS}
+    if place.is_file():
+        if place.name in wanted:
+            yield place
+        return
+    seen: set[Path] = set()
+    for folder, below, names in os.walk(place, followlinks=True):
+        real = Path(folder).resolve()
+        below[:] = sorted(name for name in below if not name.startswith((".", "_"))) if real not in seen else []
+        if real not in seen:
+            yield from (Path(folder) / name for name in sorted(wanted.intersection(names)))
+        seen.add(real)
+
+
+def _states(files: Iterable[Path]) -> list[tuple[RunFolder, Path]]:
+    """The file of each run that tells most."""
+
+    def worth(file: Path) -> tuple[bool, float]:
+        step = run_folder(file.parent).checkpoint
+        return file.name == _STATE, float("inf") if step is None else step
+
+    best: dict[Path, tuple[RunFolder, Path]] = {}
+    for file in files:
+        run = run_folder(file.parent)
+        before = best.get(run.path)
+        if before is None or worth(file) > worth(before[1]):
+            best[run.path] = (run, file)
+    return list(best.values())
+
+
+def _history(file: Path) -> list[dict[str, Any]]:
+    found = read_object(file)
+    if file.name != _STATE:
+        return [{**found, "step": 0}]
+    history = found.get("log_history")
+    if not isinstance(history, list) or not all(isinstance(entry, dict) for entry in history):
+        raise InputError("log_history is not a list of what was logged", file=file, mend="copy it again")
+    return history
+
+
+def _is_score(name: str) -> bool:
+    return name.startswith("eval_") and not name.endswith(("_runtime", "_per_second", "_time"))
+
+
+def _logged(run: RunFolder, file: Path, metric: str | None) -> list[_Logged]:
+    found: dict[str, dict[int, float]] = {}
+    for entry in _history(file):
+        step = entry.get("step")
+        for name, value in entry.items():
+            if isinstance(step, int) and isinstance(value, (int, float)) and 0 <= value <= 1:
+                found.setdefault(name, {}).setdefault(step, float(value))
+    if metric is not None:
+        return (
+            [_Logged(run.model, run.seed, run.dataset or _UNNAMED, metric, found[metric], file)]
+            if metric in found
+            else []
+        )
+    return [
+        _Logged(run.model, run.seed, match["dataset"] or run.dataset or _UNNAMED, match["metric"], by_step, file)
+        for name, by_step in found.items()
+        if (match := _KNOWN.fullmatch(name))
+    ]
+
+
+def _by_seed(each: _Logged) -> tuple[bool, int | str]:
+    return isinstance(each.seed, str), each.seed
+
+
+def _asked_for(logged: Iterable[_Logged], model: str | None, dataset: str | None) -> list[_Logged]:
+    """Those of a model and dataset; models that match a pattern become runs of one, named by the model."""
+    kept = [each for each in logged if dataset in (None, each.dataset)]
+    if model is None or not set(model) & set("*?"):
+        return [each for each in kept if model in (None, each.model)]
+    kept = [each for each in kept if fnmatchcase(each.model, model)]
+    one_each = len({(each.model, each.dataset, each.metric) for each in kept}) == len(kept)
+    return [each._replace(model=model, seed=each.model if one_each else f"{each.model}/{each.seed}") for each in kept]
+
+
+def _curves(model: str, dataset: str, metric: str, runs: Sequence[_Logged]) -> Curves:
+    for one, other in pairwise(runs):
+        if one.seed == other.seed:
+            raise InputError(
+                f"the run of {model} with seed {one.seed} is there twice",
+                file=other.file,
+                mend=f"the other stands in {one.file}: remove one of them",
+            )
+    shared = sorted(set.intersection(*(set(each.by_step) for each in runs)))
+    if all(each.file.name != _STATE for each in runs):
+        shared = []
+    lost = len(set().union(*(each.by_step for each in runs))) - len(shared) if shared else 0
+    return Curves(
+        model=model,
+        dataset=dataset,
+        metric=metric,
+        seeds=tuple(each.seed for each in runs),
+        checkpoints=tuple(shared),
+        scores=np.array([[each.by_step[step] for step in shared] for each in runs]).reshape(len(runs), len(shared)),
+        final=np.array([each.by_step[max(each.by_step)] for each in runs]),
+        files=tuple(str(each.file) for each in runs),
+        skipped={"steps at which not all runs were scored": lost} if lost else {},
+    )

@@ -1,0 +1,105 @@
+"""`goldassay runs` and `goldassay instability` as processes, on what other tools wrote."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.run_files import refused
+from tests.end_to_end.conftest import Outcome, goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay", "refused"]
+
+WRITTEN = Path(__file__).parents[1] / "runs" / "fixtures"
+GOLD = ("--gold", f"hard={WRITTEN / 'trainer' / 'hard_gold.tsv'}")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "files", "sd"),
+    [
+        ("inspect_ai/capitals.eval", (), 3, 25.17),
+        ("lm_eval/made-up__tiny", ("--dataset", "made_up_choice"), 2, 23.57),
+        ("trainer/tiny-bert", GOLD, 18, 30.05),
+    ],
+)
+def test_show_import_and_report(
+    goldassay: Command, tmp_path: Path, name: str, options: tuple[str, ...], files: int, sd: float
+) -> None:
+    shown = goldassay("runs", "show", WRITTEN / name, *options)
+    assert f"SD {sd:.2f}" in shown.out, shown.err
+    imported = goldassay("runs", "import", WRITTEN / name, *options, "-o", "store")
+    assert imported.status == 0, imported.err
+    assert len(list((tmp_path / "store").iterdir())) == files
+    reported = goldassay("instability", "store", "-o", "out", "--quiet")
+    assert reported.status == 0, reported.err
+    results = json.loads((tmp_path / "out/report.json").read_text())["instability"]["results"]
+    assert max(row["sd"] for row in results) == pytest.approx(sd / 100, abs=5e-5)
+
+
+def test_curves_beside_predictions_and_alone(goldassay: Command, refused: Callable[..., str], tmp_path: Path) -> None:
+    both = goldassay("instability", WRITTEN / "trainer/tiny-bert", *GOLD, "-o", "both", "--quiet")
+    assert both.status == 0, both.err
+    moves = json.loads((tmp_path / "both/report.json").read_text())["instability"]["trajectories"]
+    assert [(move["name"], len(move["points"])) for move in moves] == [("plain", 4), ("hard, accuracy as logged", 6)]
+    for file in (WRITTEN / "trainer/tiny-bert").glob("*/trainer_state.json"):
+        folder = tmp_path / "logs/tiny-bert" / file.parent.name
+        folder.mkdir(parents=True)
+        shutil.copy(file, folder)
+    shown = goldassay("runs", "show", "logs", "--dataset", "plain", "--json", "shown.json")
+    assert shown.out.startswith("tiny-bert on plain, accuracy as logged, without predictions: 3 runs x 6 checkpoints")
+    assert json.loads((tmp_path / "shown.json").read_text())[0]["checkpoints"] == [8, 16, 24, 32, 40, 48]
+    alone = goldassay("instability", "logs", "-o", "alone")
+    assert alone.status == 0, alone.err
+    document = json.loads((tmp_path / "alone/report.json").read_text())
+    assert document["verdicts"]["instability"]["verdict"] == "unsound"
+    assert [row["n_runs"] for row in document["instability"]["results"]] == [3, 3]
+    assert len(document["instability"]["trajectories"]) == 2
+    assert "no predictions" in (tmp_path / "alone/report.html").read_text()
+    assert "--groups needs predictions" in refused("instability", "logs", "--groups", "genre")
+    assert "no predictions" in refused("runs", "import", "logs", "-o", "store")
+    assert "needs at least two" in refused("instability", "logs/tiny-bert/seed_1")
+
+
+def hostile(tmp_path: Path, name: str) -> Path:
+    path = tmp_path / name
+    whole = (WRITTEN / "inspect_ai/capitals.eval").read_bytes()
+    if name == "cut.eval":
+        path.write_bytes(whole[:-200])
+    elif name == "bomb.eval":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+            archive.writestr("header.json", '{"eval": {"model": "m", "task": "t"}}')
+            with archive.open("summaries.json", "w", force_zip64=True) as member:
+                for _ in range(300):
+                    member.write(b" " * (1 << 20))
+    elif name == "bare.eval":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("header.json", '{"eval": {"model": "m", "task": "t"}}')
+    elif name == "pickle.eval":
+        path.write_bytes(pickle.dumps([1]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("cut.eval", "damaged or cut short"),
+        ("bomb.eval", "summaries.json unpacks to more than 256 MB"),
+        ("bare.eval", "the log has no summaries of samples"),
+        ("pickle.eval", "this is a pickle, which can run any code when it is opened, so it is refused"),
+    ],
+)
+def test_hostile_files_are_refused_in_one_line(
+    refused: Callable[..., str], tmp_path: Path, name: str, said: str
+) -> None:
+    assert said in refused("runs", "show", hostile(tmp_path, name).name)
