@@ -359,3 +359,46 @@ def test_zstandard(tmp_path: Path) -> None:
     (tmp_path / "runs.csv.zst").write_bytes(packed[:8] + b"\xff" * 30)
     with pytest.raises(InputError, match="damaged or cut short"):
         read_runs(tmp_path)
+
+
+def test_zstandard_cut_short_is_not_taken_for_the_end(tmp_path: Path) -> None:
+    import zstandard
+
+    lines = "".join(f"1,e{i},{i * 7919 % 997 / 997}\n" for i in range(60_000))
+    path = tmp_path / "runs.csv.zst"
+    head = zstandard.compress(b"seed,example_id,score\n")
+    packed = head + zstandard.compress(lines.encode())
+    path.write_bytes(packed)
+    assert read_runs(path).n_examples == 60_000
+    for n_bytes in (len(head), len(packed) - 1, len(packed) // 2, len(packed) - 100_000):
+        path.write_bytes(packed[:n_bytes])
+        with pytest.raises(InputError, match=r"cut short|no examples"):
+            read_runs(path)
+
+
+def test_logits_must_have_one_class_a_label(tmp_path: Path) -> None:
+    path = tmp_path / "runs.parquet"
+    two = LONG.with_columns(label=pl.Series(["yes", "no", "maybe"] * 2), logits=pl.Series([[1.0, 0.0]] * 6))
+    two.write_parquet(path)
+    for names in (None, ["yes", "no", "maybe"]):
+        with pytest.raises(InputError, match="logits have 2 classes, but there are 3 labels"):
+            read_runs(path, label_names=names)
+    with pytest.raises(InputError, match="logits have 2 classes, but there are 3 labels: yes, no, maybe"):
+        read_runs(path, label_names=["yes", "no", "maybe"], labels={"yes": "yes", "no": "no"})
+    np.savez(tmp_path / "runs.npz", logits=np.zeros((2, 4, 3)), gold=np.arange(4))
+    with pytest.raises(InputError, match="logits have 3 classes, but there are 4 labels: 0, 1, 2, 3"):
+        read_runs(tmp_path / "runs.npz")
+    table = LONG.with_columns(logits=pl.Series([[1.0, 0.0, float("nan")]] * 6)).drop("prediction")
+    table.write_parquet(path)
+    with pytest.raises(InputError, match="some logits are not a number"):
+        read_runs(path, label_names=["yes", "no", "maybe"])
+
+
+def test_logits_follow_the_label_map(tmp_path: Path) -> None:
+    np.savez(tmp_path / "runs.npz", logits=np.array([[[5.0, 1.0], [0.0, 2.0]]]), ids=["x", "y"])
+    gold: Any = GoldDataset(pl.DataFrame({"example_id": ["x", "y"], "label": ["yes", "no"]}), ("no", "yes"))
+    runs = read_runs(tmp_path, gold=gold, labels={"0": "yes", "1": "no"})
+    assert runs.label_names == ("no", "yes")
+    assert runs.scores.tolist() == [[1, 1]]
+    assert runs.logits is not None
+    assert runs.logits.tolist() == [[[1, 5], [2, 0]]]

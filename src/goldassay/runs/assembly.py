@@ -78,7 +78,7 @@ def assemble(
     return Runs.from_arrays(
         predictions=None if predictions is None else predictions.reshape(*shape, -1),
         gold=right,
-        logits=_logits(loaded, shape, names, given_names=label_names),
+        logits=_logits(loaded, shape, names, labels, given_names=label_names),
         scores=None if scores is None else scores.reshape(*shape, -1),
         seeds=_axis(seeds),
         checkpoints=None if checkpoints == [None] else _axis(checkpoints),
@@ -371,7 +371,12 @@ def _scores(loaded: list[_Loaded], *, explicit_gold: bool) -> NDArray[np.float64
 
 
 def _logits(
-    loaded: list[_Loaded], shape: tuple[int, ...], names: tuple[str, ...], *, given_names: tuple[str, ...] | None
+    loaded: list[_Loaded],
+    shape: tuple[int, ...],
+    names: tuple[str, ...],
+    labels: Mapping[str, str] | None,
+    *,
+    given_names: tuple[str, ...] | None,
 ) -> NDArray[Any] | None:
     arrays = [item.columns.logits for item in loaded]
     present = [array for array in arrays if array is not None]
@@ -381,6 +386,14 @@ def _logits(
     if len(widths) > 1:
         raise InputError(f"runs have logits of {listing(sorted(widths))} classes", mend="read them one by one")
     order = loaded[0].columns.label_names or given_names
+    n_classes = present[0].shape[-1]
+    if n_classes < len(names) or n_classes != len(order or range(n_classes)):
+        raise InputError(
+            f"logits have {n_classes} classes, but there are {max(len(names), len(order or ()))} labels: "
+            f"{listing(names if len(names) >= len(order or ()) else order or (), 8)}",
+            file=loaded[0].slice.file,
+            mend="give each example one logit a label",
+        )
     stacked = np.stack(present).reshape(*shape, present[0].shape[0], -1)
     if order is None:
         has_predictions = all(item.columns.prediction is not None for item in loaded)
@@ -391,7 +404,8 @@ def _logits(
         raise InputError(
             "the order of the logits' classes is not known", mend="name them in order with label_names=[...]"
         )
-    if set(order) == set(names):
-        return np.ascontiguousarray(stacked[..., [order.index(name) for name in names]])
+    mapped = list(map_names(order, names, labels).values())
+    if sorted(mapped) == sorted(names):
+        return np.ascontiguousarray(stacked[..., [mapped.index(name) for name in names]])
     # Predictions were collapsed to the classes of the gold after the argmax; the logits have no such form.
     return None

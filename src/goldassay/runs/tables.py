@@ -23,6 +23,8 @@ MAX_UNPACKED = 4 << 30
 _HEAD = 1 << 16
 _PIECE = 1 << 20
 _MAX_LINE = 1 << 26
+# Four bytes of zstandard may stand for 128 kB, so that this much unpacks to at most 64 MB.
+_ZSTD_PIECE = 1 << 11
 
 
 class Readable(Protocol):
@@ -125,7 +127,7 @@ def _pieces(path: Path, size: int) -> Iterator[bytes]:
             if start[:2] == _GZIP:
                 yield from _until_end(gzip.GzipFile(fileobj=raw), size)
             elif start == _ZSTD:
-                yield from _unpack_zstandard(raw, size)
+                yield from _unpack_zstandard(raw)
             else:
                 yield from _until_end(raw, size)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -139,14 +141,23 @@ def _until_end(file: Readable, size: int) -> Iterator[bytes]:
         yield piece
 
 
-def _unpack_zstandard(raw: BinaryIO, size: int) -> Iterator[bytes]:
+def _unpack_zstandard(raw: BinaryIO) -> Iterator[bytes]:
+    """The frames of a file one by one. A reader over all of them would take one that is cut short for the end."""
     import zstandard
 
+    frame = None
     try:
-        with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as file:
-            yield from _until_end(file, size)
+        for packed in _until_end(raw, _ZSTD_PIECE):
+            rest = packed
+            while rest:
+                frame = frame or zstandard.ZstdDecompressor().decompressobj()
+                yield frame.decompress(rest)
+                rest = frame.unused_data
+                frame = None if frame.eof else frame
     except zstandard.ZstdError as error:
         raise EOFError(str(error)) from error
+    if frame is not None:
+        raise EOFError("the last frame has no end")
 
 
 def take(file: Readable, n_bytes: int) -> bytes:

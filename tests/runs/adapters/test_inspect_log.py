@@ -174,9 +174,11 @@ def test_any_byte_changed(tmp_path: Path) -> None:
 
 def test_bombs_and_members_that_point_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log.eval"
-    # Members that point out of the folder are never unpacked to disk.
-    assert read_runs(write(path, summaries(), **{"../../outside.json": "{}"})).n_runs == 2
+    for name in ("../../outside.json", "/outside.json", "samples/../../outside.json", "..\\outside.json"):
+        with pytest.raises(InputError, match="a member of the archive points out of it"):
+            read_runs(write(path, summaries(), **{name: "{}"}))
     assert not (tmp_path.parent.parent / "outside.json").exists()
+    assert read_runs(write(path, summaries(), **{"samples/a..b_epoch_1.json": "{}"})).n_runs == 2
     monkeypatch.setattr("goldassay.runs.adapters.inspect_archive._MAX_MEMBER", 1 << 20)
     write(path, "[" + " " * 3_000_000 + "]")
     assert path.stat().st_size < 5_000

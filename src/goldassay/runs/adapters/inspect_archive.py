@@ -6,6 +6,7 @@ Members may be packed with zstandard, which Python's zipfile reads only from 3.1
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -26,13 +27,21 @@ def members_of(path: Path) -> dict[str, zipfile.ZipInfo]:
     """What an archive holds, by name.
 
     Raises:
-        InputError: It is damaged or cut short.
+        InputError: It is damaged or cut short, or a member's name points out of it, which no log's does.
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            return {member.filename: member for member in archive.infolist()}
+            members = {member.filename: member for member in archive.infolist()}
     except _DAMAGE as error:
         raise InputError("the archive is damaged or cut short", file=path, mend="copy it again") from error
+    outside = [name for name in members if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name)]
+    if outside:
+        raise InputError(
+            f"a member of the archive points out of it, {outside[0]!r}: this is no log, or one that was tampered with",
+            file=path,
+            mend="get it from where it was made",
+        )
+    return members
 
 
 def read_member(path: Path, member: zipfile.ZipInfo) -> Any:
