@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 FIGURES = ("mean", "sd", "total", "independent", "covariance", "design_effect")
-_BLOCK = 64
+_CELLS = 2**18
 
 
 @dataclass(frozen=True)
@@ -208,16 +208,20 @@ def _draw_examples(
         n_clusters = int(codes.max()) + 1
         sums, sizes = group_sums(values, codes, n_clusters), np.bincount(codes).astype(np.float64)
         variances, own = example_variances(sums, 1), np.bincount(codes, weights=own).astype(np.float64)
-    n_units = len(sizes)
+    n_units, n_runs = len(sizes), len(values)
+    # One pass over the counts for all sums, in blocks that a cache holds.
+    columns = np.column_stack([sums.T, own, variances, sizes])
+    at_once = max(1, _CELLS // n_units)
     figures = np.empty((3, n_draws))
-    for start in range(0, n_draws, _BLOCK):
-        size = min(_BLOCK, n_draws - start)
-        picked = rng.integers(0, n_units, (size, n_units))
+    for start in range(0, n_draws, at_once):
+        picked = rng.integers(0, n_units, (min(at_once, n_draws - start), n_units))
         counts = np.stack([np.bincount(row, minlength=n_units) for row in picked]).astype(np.float64)
-        drawn = counts @ sizes
-        means = sums @ counts.T / drawn
-        rows = slice(start, start + size)
-        figures[0, rows] = means.mean(axis=0)
-        figures[1, rows] = means.var(axis=0, ddof=1) - (counts**2 - counts) @ variances / drawn**2
-        figures[2, rows] = counts @ own / drawn**2
+        found = counts @ columns
+        drawn = found[:, -1]
+        means = found[:, :n_runs] / drawn[:, np.newaxis]
+        twice = np.einsum("bn,bn,n->b", counts, counts, variances) - found[:, -2]
+        rows = slice(start, start + len(picked))
+        figures[0, rows] = means.mean(axis=1)
+        figures[1, rows] = means.var(axis=1, ddof=1) - twice / drawn**2
+        figures[2, rows] = found[:, n_runs] / drawn**2
     return figures[0], figures[1], figures[2]
