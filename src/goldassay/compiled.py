@@ -1,13 +1,15 @@
-"""Compilation of hot loops."""
+"""Compilation of hot loops, and the threads that run them."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from numba import njit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -20,3 +22,13 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return njit(cache=True, nogil=True)(function)
     except RuntimeError:
         return njit(nogil=True)(function)
+
+
+@contextmanager
+def workers(n: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads for compiled loops; after Ctrl-C or an error nothing more is begun."""
+    pool = ThreadPoolExecutor(n)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)

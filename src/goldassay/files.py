@@ -93,10 +93,31 @@ def write_parquet(frame: pl.DataFrame, path: Path, **options: Any) -> None:
     Raises:
         OSError: The disk is full or fails.
     """
+    with _disk_errors(path):
+        frame.write_parquet(path, **options)
+
+
+def sink_parquet(frame: pl.LazyFrame, path: Path, **options: Any) -> None:
+    """Write rows as Parquet as they come; otherwise as `write_parquet`.
+
+    Args:
+        frame: The rows.
+        path: Where to.
+        options: Those of `polars.LazyFrame.sink_parquet`.
+
+    Raises:
+        OSError: The disk is full or fails.
+    """
+    with _disk_errors(path):
+        frame.sink_parquet(path, **options)
+
+
+@contextmanager
+def _disk_errors(path: Path) -> Iterator[None]:
     from polars.exceptions import ComputeError
 
     try:
-        frame.write_parquet(path, **options)
+        yield
     except ComputeError as error:
         number = re.search(r"\(os error (\d+)\)", str(error))
         if number is None:

@@ -27,10 +27,16 @@ def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
     if p.size == 0:
         return p.copy()
     order = np.argsort(p, kind="stable")
-    scaled = p[order] * (p.size / np.arange(1, p.size + 1))
-    q = np.empty_like(scaled)
-    q[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    q = np.empty_like(p)
+    q[order] = adjusted(p[order])
     return q
+
+
+def adjusted(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Benjamini-Hochberg q of p-values that are sorted ascending, (V,); what `benjamini_hochberg` computes."""
+    q: NDArray[np.float64] = p * (p.size / np.arange(1, p.size + 1))
+    np.minimum.accumulate(q[::-1], out=q[::-1])
+    return np.minimum(q, 1.0, out=q)
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from goldassay.artifacts.pattern_presence import pattern_features
     from goldassay.artifacts.pattern_table import PatternTable
     from goldassay.artifacts.pattern_worth import Giveaway, giveaway
+    from goldassay.artifacts.streaming import PatternFile, mine_stream
 
 _HOME = {
     "ClassifierDifficulty": "classifier_difficulty",
@@ -28,6 +29,7 @@ _HOME = {
     "DifficultyAssignment": "difficulty",
     "DifficultyOverlap": "classifier_difficulty",
     "Giveaway": "pattern_worth",
+    "PatternFile": "streaming",
     "PatternTable": "pattern_table",
     "assign_by_classifier": "classifier_difficulty",
     "assign_difficulty": "difficulty",
@@ -38,6 +40,7 @@ _HOME = {
     "fold_redundant": "folding",
     "giveaway": "pattern_worth",
     "mine_patterns": "mining",
+    "mine_stream": "streaming",
     "pattern_features": "pattern_presence",
     "sizes_by_threshold": "downsampling",
 }
@@ -47,6 +50,7 @@ __all__ = [
     "DifficultyAssignment",
     "DifficultyOverlap",
     "Giveaway",
+    "PatternFile",
     "PatternTable",
     "assign_by_classifier",
     "assign_difficulty",
@@ -57,6 +61,7 @@ __all__ = [
     "fold_redundant",
     "giveaway",
     "mine_patterns",
+    "mine_stream",
     "pattern_features",
     "sizes_by_threshold",
 ]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_TASKS_PER_THREAD = 8
+TASKS_PER_THREAD = 8
 # Occurrences of frequent tokens from which on they are gathered in two halves.
 _MANY_PLACES = 1 << 23
 
@@ -65,7 +65,7 @@ def mine_patterns(
 
     Source: Liu, Zheng, Chang and Sui 2020, "HypoNLI: Exploring the artificial patterns of hypothesis-only bias".
     """
-    _check_bounds(max_tokens, max_gap, min_count, n_threads)
+    check_bounds(max_tokens, max_gap, min_count, n_threads)
     if isinstance(sentences, str):
         raise InputError("one string was given where a list of sentences is needed", mend="put it into a list")
     codes, names = encode_labels(labels, label_names, len(sentences))
@@ -75,7 +75,7 @@ def mine_patterns(
     if n_dropped:
         sentences = [sentence for sentence, code in zip(sentences, codes, strict=True) if code >= 0]
         codes = codes[codes >= 0]
-    threads = n_threads or _cores()
+    threads = n_threads or cores()
     corpus = tokenize(sentences, tokenizer)
     vocabulary, tokenizer_used = corpus.vocabulary, corpus.tokenizer
     label_counts = np.bincount(codes, minlength=len(names))
@@ -85,7 +85,7 @@ def mine_patterns(
     mined, largest = _count_words(words, max_tokens, max_gap, min_count, progress), words.largest
     del words
     if not mined.counts.size:
-        warnings.warn(_nothing_found(min_count, largest), UserWarning, stacklevel=2)
+        warnings.warn(nothing_found(min_count, largest), UserWarning, stacklevel=2)
     settings = {
         "max_tokens": max_tokens,
         "max_gap": max_gap,
@@ -115,7 +115,7 @@ def count_patterns(
     Returns:
         The patterns with at least `min_count` sentences, in no particular order, and the largest count of any.
     """
-    words = _words(corpus, labels, n_labels, min_count, n_threads or _cores())
+    words = _words(corpus, labels, n_labels, min_count, n_threads or cores())
     return _count_words(words, max_tokens, max_gap, min_count, progress), words.largest
 
 
@@ -131,13 +131,13 @@ def _count_words(found: _Words, max_tokens: int, max_gap: int, min_count: int, p
     shared = (found.label_bits, n_labels, n_distances, min_count)
     starts = np.concatenate(([0], np.cumsum(found.tallies.sum(axis=0))))
     # All places at once would be the largest object by far; in halves they are never more than the words.
-    halves = _balanced(starts, 2 if starts[-1] > _MANY_PLACES else 1)
-    n_tasks = max(1, n_threads * _TASKS_PER_THREAD // len(halves))
+    halves = balanced(starts, 2 if starts[-1] > _MANY_PLACES else 1)
+    n_tasks = max(1, n_threads * TASKS_PER_THREAD // len(halves))
     steps = _Steps(progress, (1 + (max_tokens > 2)) * len(halves) * n_tasks)
     with ThreadPoolExecutor(n_threads) as pool:
 
         def counted(half: tuple[int, int], places: NDArray[Any], count: Callable[..., Any]) -> list[Any]:
-            bounds = _balanced(starts[half[0] : half[1] + 1] - starts[half[0]], n_tasks)
+            bounds = balanced(starts[half[0] : half[1] + 1] - starts[half[0]], n_tasks)
             tasks = [(half[0] + begin, half[0] + end) for begin, end in bounds]
             ahead = (found.words, places, starts - starts[half[0]], *shared)
             return [steps.done(part) for part in pool.map(lambda task: count(*task, *ahead), tasks)]
@@ -261,7 +261,7 @@ def _places(found: _Words, starts: NDArray[np.int64], part: tuple[int, int], poo
     return places
 
 
-def _balanced(starts: NDArray[np.int64], n_tasks: int) -> list[tuple[int, int]]:
+def balanced(starts: NDArray[np.int64], n_tasks: int) -> list[tuple[int, int]]:
     """Ranges of tokens with about equally many occurrences each, at most `n_tasks` and none empty."""
     targets = np.linspace(0, starts[-1], n_tasks + 1)
     edges = np.unique(np.searchsorted(starts, targets))
@@ -286,11 +286,17 @@ def _collected(
     return MinedPatterns(tokens, gaps, all_counts)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many cores there are to use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _check_bounds(max_tokens: int, max_gap: int, min_count: int, n_threads: int | None) -> None:
+def check_bounds(max_tokens: int, max_gap: int, min_count: int, n_threads: int | None) -> None:
+    """Refuse bounds that cannot be used.
+
+    Raises:
+        InputError: It names the bound and what may be chosen.
+    """
     if not 1 <= max_tokens <= 5:
         raise InputError(f"max_tokens is {max_tokens}", mend="choose 1 to 5")
     if not 0 <= max_gap <= 5:
@@ -301,7 +307,8 @@ def _check_bounds(max_tokens: int, max_gap: int, min_count: int, n_threads: int 
         raise InputError(f"n_threads is {n_threads}", mend="choose 1 or more")
 
 
-def _nothing_found(min_count: int, largest: int) -> str:
+def nothing_found(min_count: int, largest: int) -> str:
+    """What to say where no pattern is frequent enough and the largest count of any is this."""
     if not largest:
         return "no pattern was found: the sentences hold no tokens"
     return (

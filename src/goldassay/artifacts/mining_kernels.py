@@ -269,7 +269,7 @@ def count_pairs(
 
 
 @compiled
-def _may_follow(words: NDArray[np.int32], q: int, reach: int, n_distances: int) -> int:
+def may_follow(words: NDArray[np.int32], q: int, reach: int, n_distances: int) -> int:
     """Distances (as bits) at which a pattern may go on that ends at q, `reach` after its last token but one.
 
     The last token must start a frequent pair there, and so must the last but one, where D reaches that far.
@@ -366,7 +366,7 @@ def count_longer(
                 q = arena[i, 0]
                 here = arena[i, 1]
                 label = here & label_mask
-                bits = _may_follow(words, q, reach, n_distances)
+                bits = may_follow(words, q, reach, n_distances)
                 while bits:
                     low = bits & -bits
                     bits ^= low
@@ -417,7 +417,7 @@ def count_longer(
             for step in range(2):
                 for i in range(first, past):
                     q = arena[i, 0]
-                    bits = _may_follow(words, q, reach, n_distances)
+                    bits = may_follow(words, q, reach, n_distances)
                     while bits:
                         low = bits & -bits
                         bits ^= low

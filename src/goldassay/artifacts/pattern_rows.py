@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.artifacts.pattern_statistics import displayed, lists, p_values, with_statistics
 from goldassay.artifacts.significance import binomial_tail
-from goldassay.multiple_testing import benjamini_hochberg
+from goldassay.multiple_testing import adjusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,6 +64,11 @@ class Words:
         by_token = (self._rank[column] for column in mined.tokens.T[::-1])
         return np.lexsort((*mined.gaps.T[::-1], *by_token, -support))
 
+    def coarse_order(self, mined: MinedPatterns) -> NDArray[np.int64]:
+        """Numbers, (V,), that ascend with the order of rows but are equal where it rests on more than first tokens."""
+        support = mined.counts.sum(axis=1, dtype=np.int64)
+        return -support * len(self._rank) + self._rank[mined.tokens[:, 0]]
+
     def named(self, tokens: NDArray[np.int32]) -> pl.Series:
         """The tokens themselves, those of one row after those of the other."""
         return self._names.gather(np.where(tokens < 0, len(self._names) - 1, tokens).ravel())
@@ -73,17 +78,18 @@ class QValues:
     """Benjamini-Hochberg q of any p among those tested.
 
     Args:
-        p: Of all patterns, (V,), in any order.
+        p: Of all patterns, (V,), in any order; it is sorted in place.
     """
 
     def __init__(self, p: NDArray[np.float64]) -> None:
-        self._p = np.sort(p)
-        self._q = np.append(benjamini_hochberg(self._p), 1.0)
+        p.sort()
+        self._p, self._q = p, adjusted(p)
 
     def of(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         """The q of a tested p, and of one that was not tested that of the next larger, 1 where there is none."""
-        found: NDArray[np.float64] = self._q[np.searchsorted(self._p, p)]
-        return found
+        place = np.searchsorted(self._p, p)
+        beyond = place == self._p.size
+        return np.where(beyond, 1.0, self._q[np.where(beyond, 0, place)]) if self._p.size else np.ones(np.shape(p))
 
 
 def rows_in_parts(

@@ -242,9 +242,8 @@ class PatternTable:
         Raises:
             OutputError: The file cannot be written.
         """
-        about = {"schema_version": SCHEMA_VERSION, "label_names": self.label_names, "settings": self.settings}
         with written_whole(path) as aside:
-            write_parquet(self._frame, aside, metadata={_METADATA_KEY: json.dumps(about)})
+            write_parquet(self._frame, aside, metadata=description(self.label_names, self.settings))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> PatternTable:
@@ -323,6 +322,12 @@ def build_table(
     q = QValues(np.concatenate(list(tested(in_slices(mined), settings))))
     frame = pl.concat(rows_in_parts(words, in_slices(mined), q, label_names, settings))
     return PatternTable(label_names, settings, frame, tokenizer)
+
+
+def description(label_names: tuple[str, ...], settings: dict[str, Any]) -> dict[str, str]:
+    """What a file of patterns says about itself, as metadata of Parquet."""
+    about = {"schema_version": SCHEMA_VERSION, "label_names": label_names, "settings": settings}
+    return {_METADATA_KEY: json.dumps(about)}
 
 
 def _cell(value: Any) -> str:
