@@ -72,6 +72,16 @@ def test_columns_between_underscores_as_the_documentation_has_them(tmp_path: Pat
     assert read_runs(path).scores.mean() == pytest.approx(reported("made-up/unseeded", CHOICE)[0])
 
 
+def test_scores_of_another_choice_than_the_likeliest_leave_out_logits(tmp_path: Path) -> None:
+    path = one_file(tmp_path)
+    assert read_runs(path).logits is not None
+    metric = pl.col("metric").struct
+    pl.read_parquet(path).with_columns(metric.with_fields((1 - metric.field("acc")).alias("acc"))).write_parquet(path)
+    runs = read_runs(path)
+    assert (runs.logits, runs.predictions) == (None, None)
+    assert runs.scores.mean() == pytest.approx(1 - reported("made-up/unseeded", CHOICE)[0])
+
+
 def test_several_right_choices_leave_the_score(tmp_path: Path) -> None:
     path = one_file(tmp_path)
     table = pl.read_parquet(path)

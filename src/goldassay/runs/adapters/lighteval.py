@@ -3,16 +3,18 @@
 The score is the only metric within [0, 1] that the task has; of several, `columns={"score": METRIC}` must name one.
 A task that is asked in two ways (by log-probabilities and by writing) has each document twice, and only the rows that
 hold the metric count. A run is named by its time, or by the seed of generation where the results beside the
-details name one. Log-probabilities of the choices become logits.
+details name one. Log-probabilities of the choices become logits where the score is that of the likeliest choice.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
@@ -112,16 +114,16 @@ def _load(path: Path, names: dict[str, str], request: Request) -> Columns:
         path, document.field("id"), document.field("gold_index"), document.field("choices"), response.field("logprobs")
     ).with_columns(metrics[metric].alias("score"))
     table = table.filter(pl.col("score").is_not_null())
-    label = _single(table["gold_index"])
-    ranked = label is not None and _one_each(table)
-    n_choices = int(table["choices"].list.len()[0])
-    return Columns(
-        example_ids=table["id"].cast(pl.String),
-        label=label if ranked else None,
-        score=as_scores(table["score"], path),
-        logits=logits_array(table["logprobs"], path) if ranked else None,
-        label_names=tuple(str(choice) for choice in range(n_choices)) if ranked else None,
-    )
+    columns = Columns(example_ids=table["id"].cast(pl.String), score=as_scores(table["score"], path))
+    right = _single(table["gold_index"])
+    if right is None or not _one_each(table):
+        return columns
+    logits = logits_array(table["logprobs"], path)
+    # A metric may divide by length or take off a prior; then the likeliest choice is not the one that was scored.
+    if not np.array_equal(logits.argmax(axis=-1) == right.to_numpy(), table["score"].to_numpy()):
+        return columns
+    choices = tuple(str(choice) for choice in range(logits.shape[1]))
+    return replace(columns, label=right.cast(pl.String), logits=logits, label_names=choices)
 
 
 def _is_score(values: pl.Series) -> bool:
@@ -132,12 +134,12 @@ def _is_score(values: pl.Series) -> bool:
 
 
 def _single(gold: pl.Series) -> pl.Series | None:
-    """The right choice of each document as a name; None where some have several."""
+    """The right choice of each document; None where some have several."""
     if isinstance(gold.dtype, pl.List):
         if gold.null_count() or gold.list.len().max() != 1 or gold.list.len().min() != 1:
             return None
         gold = gold.list.first()
-    return gold.cast(pl.String) if gold.dtype.is_integer() and not gold.null_count() else None
+    return gold if gold.dtype.is_integer() and not gold.null_count() else None
 
 
 def _one_each(table: pl.DataFrame) -> bool:
