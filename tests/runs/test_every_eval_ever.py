@@ -154,7 +154,7 @@ def test_seeds_survive_as_text(value: int | str) -> None:
     assert type(from_text(as_text(value))) is type(value)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.text(min_size=1, max_size=8).filter(
         lambda text: "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text)

@@ -115,6 +115,13 @@ def test_logits_must_fit_the_choices(samples: Path) -> None:
         read_runs(samples, columns=ACC)
 
 
+def test_fields_in_another_order(samples: Path) -> None:
+    samples.with_name(samples.name.replace("_samples.jsonl", ".json")).unlink()
+    before = read_runs(samples, columns=ACC)
+    rewrite(samples, lambda rows: [dict(sorted(row.items())) for row in rows])
+    assert np.array_equal(read_runs(samples, columns=ACC).scores, before.scores)
+
+
 def test_a_line_cut_short(samples: Path) -> None:
     samples.write_bytes(samples.read_bytes()[:-20])
     with pytest.raises(InputError, match="line 12: the line is not JSON"):

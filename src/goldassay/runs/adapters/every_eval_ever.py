@@ -9,7 +9,6 @@ aggregate record lies beside, its checksum and number of rows must be those of t
 from __future__ import annotations
 
 import json
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 NAME = "every_eval_ever"
 PRIORITY = 18
 
-_START = re.compile(rb'\s*\{\s*"schema_version"\s*:')
 _IDENTITY = (b'"evaluation_id"', b'"model_id"', b'"evaluation_name"', b'"sample_id"')
 
 
@@ -59,7 +57,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if not path.is_file() or start_of(path, 1) not in (b"{", b"\x1f", b"\x28"):
         return None
     head = head_of(path)
-    if not _START.match(head):
+    if not head.lstrip().startswith(b"{") or b'"schema_version"' not in head:
         return None
     if not all(field in head for field in _IDENTITY):
         return _of_aggregate(path, request)
