@@ -19,7 +19,7 @@ from goldassay.training.conditions import roles_of
 from goldassay.training.held import hold
 from goldassay.training.job import RECORDS, Job
 from goldassay.training.precision import DEVICES, PRECISIONS
-from goldassay.training.running import Done, configuration_of
+from goldassay.training.running import Done, check_job, configuration_of
 from goldassay.training.seeds import SOURCES, Seeds
 from goldassay.training.workers import Failure, Watcher, run_jobs
 
@@ -159,7 +159,7 @@ def plan_jobs(
     """
     _check_options(options)
     numbers = _seeds(seeds, options.get("vary", SOURCES))
-    training = _dataset(train, "train", columns)
+    training = load_data(train, "train", columns)
     require_classes(training)
     shown = tuple(conditions) if conditions else (_all_texts(training),)
     for condition in shown:
@@ -178,14 +178,14 @@ def plan_jobs(
         )
     folder = Path(out)
     held = hold(training, folder, () if weights is None else (weights,))
-    watched: Held | None = None if dev is None else hold(_checked(_dataset(dev, "dev", columns), training), folder)
+    watched: Held | None = None if dev is None else hold(_checked(load_data(dev, "dev", columns), training), folder)
     made_of = tuple(hold(each, folder) for each in evaluation)
     jobs = [
         Job(model, held, made_of, str(folder), seed=seed, condition=condition, dev=watched, **options)
         for seed in numbers
         for condition in shown
     ]
-    configuration_of(jobs[0])
+    check_job(jobs[0], len(training))
     return jobs
 
 
@@ -266,10 +266,10 @@ def _tests(tests: Tests, columns: Columns) -> list[Dataset]:
     if not several:
         raise InputError("there is nothing to evaluate on", mend="name a test set with --test FILE")
     named = [each if isinstance(each, tuple) else (None, each) for each in several]
-    return [_dataset(data, "test", columns, name) for name, data in named]
+    return [load_data(data, "test", columns, name) for name, data in named]
 
 
-def _dataset(data: Data, part: str, columns: Columns, name: str | None = None) -> Dataset:
+def load_data(data: Data, part: str, columns: Columns, name: str | None = None) -> Dataset:
     """A dataset; of one that has parts, the one named, if it is there."""
     if isinstance(data, Dataset):
         return data if name is None else replace(data, name=name)

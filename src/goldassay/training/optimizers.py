@@ -37,9 +37,6 @@ class Optimizer(ABC):
     n_moments: ClassVar[int] = 0
 
     def __init__(self, modules: Iterable[nn.Module], weight_decay: float = 0.0) -> None:
-        if weight_decay and not self.decays:
-            name = type(self).__name__.lower()
-            raise InputError(f"{name} has no weight decay here", mend="choose optimizer=adam or weight_decay=0")
         self.weight_decay = weight_decay
         self.parameters = [p for module in modules for p in module.parameters() if p.requires_grad]
         self.moments = [[torch.zeros_like(p) for p in self.parameters] for _ in range(self.n_moments)]
@@ -178,12 +175,23 @@ def build_optimizer(modules: Iterable[nn.Module], recipe: Recipe) -> Optimizer:
     """The optimizer of a recipe.
 
     Raises:
-        InputError: There is no such optimizer, or weight decay is asked of one that has none.
+        InputError: See `check_optimizer`.
+    """
+    check_optimizer(recipe)
+    return OPTIMIZERS[recipe.optimizer](modules, recipe.weight_decay)
+
+
+def check_optimizer(recipe: Recipe) -> None:
+    """Refuse an unknown optimizer, or weight decay of one that has none.
+
+    Raises:
+        InputError: The nearest name is given.
     """
     if recipe.optimizer not in OPTIMIZERS:
         mend = did_you_mean(recipe.optimizer, sorted(OPTIMIZERS))
         raise InputError(f"there is no optimizer {recipe.optimizer!r}", mend=mend)
-    return OPTIMIZERS[recipe.optimizer](modules, recipe.weight_decay)
+    if recipe.weight_decay and not OPTIMIZERS[recipe.optimizer].decays:
+        raise InputError(f"{recipe.optimizer} has no weight decay", mend="choose optimizer=adam or weight_decay=0")
 
 
 def _coalesced(parameter: nn.Parameter) -> Tensor:

@@ -83,6 +83,28 @@ def configuration_of(job: Job) -> Configuration:
     return known[job.configuration].replaced(job.changes)
 
 
+def check_job(job: Job, n_rows: int) -> None:
+    """Refuse what can be seen before anything is trained.
+
+    Raises:
+        InputError: A setting is not known or does not fit the data.
+    """
+    from goldassay.training.objectives import load_objective
+    from goldassay.training.optimizers import check_optimizer
+    from goldassay.training.schedules import check_schedule
+
+    recipe = configuration_of(job).recipe
+    check_optimizer(recipe)
+    check_schedule(recipe.schedule)
+    load_objective(job.objective)
+    if job.dev is None and (recipe.patience or recipe.schedule == "dev_drops"):
+        raise InputError("stopping by a dev score needs a dev set", mend="give one with --dev FILE")
+    if job.rows is not None and job.rows > n_rows:
+        raise InputError(
+            f"{job.rows:,} training rows are asked for, and there are {n_rows:,}", mend="ask for fewer with --rows"
+        )
+
+
 def run_job(job: Job, report: Report = unheard) -> Done:
     """Do a job, or what is left of it.
 
@@ -95,17 +117,43 @@ def run_job(job: Job, report: Report = unheard) -> Done:
     """
     configuration = configuration_of(job)
     with locked(job.folder):
-        claim(job.folder, job.settings() | {"network": find_network(job.model), **configuration.to_dict()})
-        done = read_json(job.folder / DONE)
+        claim(job.folder, _settings(job))
+        done = finished(job)
         if done is not None:
-            return replace(Done(**done), skipped=True)
+            return done
         from goldassay.training.precision import threads
 
         with threads(job.threads):
-            return _Running(job, configuration, report).run()
+            return Running(job, configuration, report).run()
 
 
-class _Running:
+def finished(job: Job) -> Done | None:
+    """What came of a job that is done; None if it is not.
+
+    Raises:
+        InputError: Its folder was made with other settings.
+    """
+    done = read_json(job.folder / DONE)
+    if done is None:
+        return None
+    claim(job.folder, _settings(job))
+    return replace(Done(**done), skipped=True)
+
+
+def _settings(job: Job) -> dict[str, Any]:
+    return job.settings() | {"network": find_network(job.model), **configuration_of(job).to_dict()}
+
+
+def open_job(job: Job) -> Running:
+    """A job with its data and its network in memory, at its first step; nothing is written or claimed.
+
+    Raises:
+        InputError: The job cannot be done as it is.
+    """
+    return Running(job, configuration_of(job), unheard)
+
+
+class Running:
     """One job in one process."""
 
     def __init__(self, job: Job, configuration: Configuration, report: Report) -> None:
@@ -137,8 +185,6 @@ class _Running:
         self.cut = {self.train.name: int(encoded.cut.any(0).sum())}
         weights = None if job.weights is None else _weights(self.train, job.weights)
         dev = None if job.dev is None else self._examples(job.dev.load(), network)
-        if dev is None and (self.configuration.recipe.patience or self.configuration.recipe.schedule == "dev_drops"):
-            raise InputError("stopping by a dev score needs a dev set", mend="give one with --dev FILE")
         return Loop(
             network,
             objective,
@@ -204,14 +250,27 @@ class _Running:
                 self._predict(test, reached.step)
         return bool(due or reached.epoch_ended)
 
-    def _predict(self, test: EvaluationSet, checkpoint: int | None) -> NDArray[np.bool_]:
+    @property
+    def embedding_size(self) -> int:
+        """Numbers of one embedding."""
+        network = self.loop.network
+        batch = network.collate(self.loop.examples.encoded, np.zeros(1, np.int64)).to(self.loop.accelerator.device)
+        return int(network.represent(batch).shape[1])
+
+    def evaluate_into(self, folder: Path) -> int:
+        """Write what an evaluation of every test set leaves behind into a folder, and give its bytes."""
+        for test in self.tests:
+            self._predict(test, 0, folder)
+        return sum(path.stat().st_size for path in folder.rglob("*.parquet"))
+
+    def _predict(self, test: EvaluationSet, checkpoint: int | None, folder: Path | None = None) -> NDArray[np.bool_]:
         from goldassay.training.evidence import write_predictions
 
         logits = self.loop.evaluate(test.encoded)
         if not np.isfinite(logits).all():
             raise TrainingError(f"the logits are no longer numbers after step {self.loop.position.step}")
         write_predictions(
-            logits, test, self._origin(test), self.task.label_names, Path(self.job.out),
+            logits, test, self._origin(test), self.task.label_names, folder or Path(self.job.out),
             checkpoint=checkpoint, keep_logits="logits" in self.job.record,
         )  # fmt: skip
         return logits.argmax(1) == test.gold
@@ -314,10 +373,6 @@ def _training_rows(job: Job) -> Dataset:
     rng = job.seeds.generator("subset")
     if job.bootstrap:
         return train.take(rng.integers(len(train), size=job.rows or len(train)))
-    if job.rows is not None and job.rows > len(train):
-        raise InputError(
-            f"{job.rows:,} training rows are asked for, and there are {len(train):,}", mend="ask for fewer with --rows"
-        )
     return train.take(np.sort(rng.choice(len(train), job.rows, replace=False)))
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # How often a job says where it is.
 _SECONDS_BETWEEN_REPORTS = 0.2
 INPUT, TRAINING, OUTPUT, DEPENDENCY, UNKNOWN = "input", "training", "output", "dependency", "unknown"
+# What may go well another time.
+PASSING = "passing"
 
 
 class _Reporter:
@@ -51,12 +53,12 @@ def do(job: Job, out: IO[str]) -> None:
     except GoldassayError as error:
         say(out, {"failed": {"kind": kind_of(error), "line": str(error)}})
     except MemoryError:
-        say(out, {"failed": {"kind": TRAINING, "line": "out of memory; set a smaller batch_size"}})
+        say(out, {"failed": {"kind": PASSING, "line": "out of memory; set a smaller batch_size"}})
     except RuntimeError as error:
         # Torch reports a full GPU, and much else, as a RuntimeError; a job that meets one fails, the others go on.
         if os.environ.get("GOLDASSAY_DEBUG"):
             raise
-        say(out, {"failed": {"kind": TRAINING, "line": " ".join(str(error).split())[:400]}})
+        say(out, {"failed": {"kind": PASSING, "line": " ".join(str(error).split())[:400]}})
     else:
         say(out, {"done": vars(done)})
 

@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError
@@ -44,10 +44,14 @@ class Failure:
     Attributes:
         name: Of the job.
         line: Why.
+        passing: Whether it may go well another time: its process died, or there was no memory.
+        tries: How often it was tried.
     """
 
     name: str
     line: str
+    passing: bool = False
+    tries: int = 1
 
 
 class Watcher(Protocol):
@@ -76,10 +80,13 @@ class Silent:
         """See `Watcher`."""
 
 
-def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None) -> list[Done | Failure]:
+def run_jobs(
+    jobs: Sequence[Job], workers: int, watcher: Watcher | None = None, tries: int = 1
+) -> list[Done | Failure]:
     """Do jobs in as many processes as `workers`, and give what came of each, in their order.
 
-    A job whose training fails, or whose process dies, is a `Failure`, and the others go on. What is wrong with the
+    A job whose training fails is a `Failure`, and the others go on. One whose process dies, or that finds no memory, is
+    tried again behind the others, going on from its last checkpoint, `tries` times in all. What is wrong with the
     command itself (a model that does not exist, a disk that is full) ends all at once.
 
     Raises:
@@ -88,7 +95,9 @@ def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None) 
         MissingDependencyError: The extra `train` is not installed.
         KeyboardInterrupt: Interrupted; all processes have ended, and what they had saved is kept.
     """
-    pool = _Pool(jobs, watcher or Silent())
+    pool = _Pool(jobs, watcher or Silent(), tries)
+    if not pool.waiting:
+        return [pool.outcomes[place] for place in range(len(jobs))]
     executor = ThreadPoolExecutor(max(1, min(workers, len(jobs))), thread_name_prefix="worker")
     threads = [executor.submit(pool.work) for _ in range(max(1, min(workers, len(jobs))))]
     try:
@@ -104,10 +113,16 @@ def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None) 
 
 
 class _Pool:
-    def __init__(self, jobs: Sequence[Job], watcher: Watcher) -> None:
-        self.waiting = deque(enumerate(jobs))
+    def __init__(self, jobs: Sequence[Job], watcher: Watcher, tries: int) -> None:
+        from goldassay.training.running import finished
+
+        there = {place: done for place, job in enumerate(jobs) if (done := finished(job)) is not None}
+        self.outcomes: dict[int, Done | Failure] = dict(there)
+        self.waiting = deque((place, job) for place, job in enumerate(jobs) if place not in there)
         self.watcher = watcher
-        self.outcomes: dict[int, Done | Failure] = {}
+        self.tries, self.tried = tries, [0] * len(jobs)
+        for place, done in there.items():
+            watcher.done(jobs[place], done)
         self.lock = threading.Lock()
         self.processes: set[subprocess.Popen[str]] = set()
         self.ended = False
@@ -167,15 +182,21 @@ class _Pool:
                     return _failure(job, **message["failed"])
                 with self.lock:
                     self.watcher.going(job, message["step"], message["total"])
-        except (BrokenPipeError, ValueError):
+        except (BrokenPipeError, json.JSONDecodeError):
             # The process is gone, perhaps in the middle of a line.
             process.kill()
-        return None if self.ended else Failure(job.name, _last_words(process, errors))
+        return None if self.ended else Failure(job.name, _last_words(process, errors), passing=True)
 
     def _settle(self, place: int, job: Job, outcome: Done | Failure | None) -> None:
         if outcome is None:
             return
         with self.lock:
+            self.tried[place] += 1
+            if isinstance(outcome, Failure):
+                if outcome.passing and self.tried[place] < self.tries:
+                    self.waiting.append((place, job))
+                    return
+                outcome = replace(outcome, tries=self.tried[place])
             self.outcomes[place] = outcome
             if isinstance(outcome, Failure):
                 self.watcher.failed(job, outcome)
@@ -213,7 +234,7 @@ def _failure(job: Job, kind: str, line: str) -> Failure:
         raise MissingDependencyError(line)
     if kind == worker.UNKNOWN:
         raise GoldassayError(line)
-    return Failure(job.name, line)
+    return Failure(job.name, line, passing=kind == worker.PASSING)
 
 
 def _last_words(process: subprocess.Popen[str], errors: Any) -> str:

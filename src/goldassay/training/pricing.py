@@ -1,0 +1,175 @@
+"""What a sweep will cost, before it runs: jobs, time from a short probe of each kind, disk."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goldassay.progress import Progress, silent
+from goldassay.results import Result
+from goldassay.training.job_folder import STATE
+from goldassay.training.running import configuration_of, finished, open_job
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.training.job import Job
+    from goldassay.training.running import Running
+
+PROBE_SECONDS = 3.0
+# The first steps also load and compile what the others find ready.
+_WARM_UP_STEPS = 3
+
+
+@dataclass(frozen=True)
+class Price(Result):
+    """What jobs will cost; see `price`.
+
+    Attributes:
+        n_jobs: In the plan.
+        n_done: Of these, already there.
+        n_begun: Of these, with a checkpoint to go on from; counted as if they began anew.
+        seconds: Of all that is not done, one after the other.
+        wall_seconds: The same on `workers` processes, each taking the next job as it becomes free.
+        bytes: On disk, of all that is not done.
+        workers: Processes.
+        kinds: A row a model, training set and condition: n_jobs (not done), steps, step_seconds, job_seconds,
+            job_bytes.
+    """
+
+    n_jobs: int
+    n_done: int
+    n_begun: int
+    seconds: float
+    wall_seconds: float
+    bytes: int
+    workers: int
+    kinds: pl.DataFrame
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row a kind of job."""
+        return self.kinds
+
+
+def price(
+    jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, progress: Progress = silent
+) -> Price:
+    """Train one job of each kind for a moment, in memory, and multiply.
+
+    A kind is a model, a training set and a condition: its jobs differ in the seed alone. What is measured is the time
+    of a step (after a few to warm up), of an evaluation of each test set, and the size of what one evaluation and the
+    weights leave on disk; early stopping is not foreseen, so that the price is one for all epochs. Jobs side by side
+    are taken to run as fast as one alone.
+
+    Args:
+        jobs: Of one plan.
+        workers: Processes that there will be.
+        seconds: Training time of each probe.
+        progress: Told after each probe.
+
+    Raises:
+        InputError: A job cannot be done as it is, or its folder was made with other settings.
+        TrainingError: A loss became NaN within the probe.
+    """
+    done = [job for job in jobs if finished(job) is not None]
+    left = [job for job in jobs if job not in done]
+    kinds: dict[tuple[str, str, str], list[Job]] = {}
+    for job in left:
+        kinds.setdefault((job.model_name, job.train.name, job.condition), []).append(job)
+    rows = []
+    for number, ((model, train_set, condition), same) in enumerate(kinds.items(), 1):
+        probe = _probe(same[0], seconds)
+        rows.append(
+            {"model": model, "train_set": train_set, "condition": condition, "n_jobs": len(same), **vars(probe)}
+        )
+        progress(number, len(kinds))
+    schema = {
+        "model": pl.String, "train_set": pl.String, "condition": pl.String, "n_jobs": pl.Int64,
+        "steps": pl.Int64, "step_seconds": pl.Float64, "job_seconds": pl.Float64, "job_bytes": pl.Int64,
+    }  # fmt: skip
+    table = pl.DataFrame(rows, schema=schema)
+    costs = {tuple(row[:3]): row[6] for row in table.iter_rows()}
+    each = [costs[job.model_name, job.train.name, job.condition] for job in left]
+    return Price(
+        n_jobs=len(jobs),
+        n_done=len(done),
+        n_begun=sum((job.folder / STATE).exists() for job in left),
+        seconds=float(sum(each)),
+        wall_seconds=_wall(each, workers),
+        bytes=int((table["n_jobs"] * table["job_bytes"]).sum()),
+        workers=workers,
+        kinds=table,
+    )
+
+
+@dataclass(frozen=True)
+class _Probe:
+    steps: int
+    step_seconds: float
+    job_seconds: float
+    job_bytes: int
+
+
+def _probe(job: Job, seconds: float) -> _Probe:
+    from goldassay.training.precision import threads
+
+    with threads(job.threads):
+        began = time.perf_counter()
+        running = open_job(job)
+        opening = time.perf_counter() - began
+        step_seconds = _step_seconds(running, seconds)
+        began = time.perf_counter()
+        with tempfile.TemporaryDirectory() as folder:
+            size = running.evaluate_into(Path(folder))
+        evaluating = time.perf_counter() - began
+    steps = running.loop.total
+    every = job.checkpoint_every
+    n_evaluations = 1 if every is None else max(1, -(-steps // every))
+    weights = sum(each.numel() * each.element_size() for each in running.loop.network.state_dict().values())
+    return _Probe(
+        steps,
+        step_seconds,
+        opening + steps * step_seconds + n_evaluations * evaluating,
+        n_evaluations * size + weights + _beside(running, job),
+    )
+
+
+def _beside(running: Running, job: Job) -> int:
+    """Bytes of the other records, before compression: four a number."""
+    texts = sum(len(test.dataset) for test in running.tests)
+    size = 0
+    if "dynamics" in job.record:
+        n_rows, n_labels = len(running.train), len(running.task.label_names)
+        size += configuration_of(job).recipe.epochs * n_rows * n_labels * 4
+    if "embeddings" in job.record:
+        views = 1 if len(running.texts) == 1 else 1 + len(running.texts)
+        size += texts * views * running.embedding_size * 4
+    if "relevance" in job.record:
+        size += 4 * sum(int(test.encoded.costs.sum()) for test in running.tests)
+    return size
+
+
+def _step_seconds(running: Running, seconds: float) -> float:
+    began = ended = time.perf_counter()
+    measured = 0
+    for number, _ in enumerate(running.loop.run(), 1):
+        ended = time.perf_counter()
+        if number <= _WARM_UP_STEPS:
+            began = ended
+            continue
+        measured = number - _WARM_UP_STEPS
+        if ended - began > seconds:
+            break
+    return (ended - began) / measured if measured else 0.0
+
+
+def _wall(seconds: Sequence[float], workers: int) -> float:
+    free = [0.0] * max(1, workers)
+    for cost in seconds:
+        free[free.index(min(free))] += cost
+    return max(free)

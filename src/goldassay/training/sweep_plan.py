@@ -1,0 +1,115 @@
+"""A plan of many trainings: models x training sets x conditions x seeds, from a TOML file to jobs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from goldassay.errors import InputError
+from goldassay.nearest import did_you_mean
+from goldassay.settings import StrictSection, TrainingSettings, read_toml, validated
+from goldassay.training.many_seeds import load_data, plan_jobs
+
+if TYPE_CHECKING:
+    import os
+
+    from goldassay.data import Dataset
+    from goldassay.training.job import Job
+
+
+class SweepPlan(StrictSection):
+    """What a plan's file says. Paths are relative to the file's folder.
+
+    The keys of `every` are those of [training] in the settings and hold for all jobs; a table of `of`, named like an
+    entry of `models`, replaces some of them for that model alone, and with its key `model` gives the network, so that
+    one network can be trained in several ways under several names.
+    """
+
+    models: list[str] = Field(min_length=1, description="Names of networks, places of checkpoints, or keys of `of`.")
+    train: dict[str, str] = Field(min_length=1, description="Training sets by name.")
+    test: dict[str, str] = Field(min_length=1, description="Test sets by name.")
+    out: str = Field(default="runs", description="Folder of the runs.")
+    columns: str | None = Field(default=None, description="Role to column, for all files: premise=a,hypothesis=b.")
+    every: TrainingSettings = TrainingSettings()
+    of: dict[str, TrainingSettings] = Field(default_factory=dict, description="Settings of one model.")
+
+
+def read_plan(path: str | os.PathLike[str]) -> SweepPlan:
+    """Read a plan.
+
+    Raises:
+        InputError: The file is missing or no TOML, a key is unknown or missing, or a value cannot be used.
+    """
+    file = Path(path)
+    plan = validated(SweepPlan, read_toml(file), file=file)
+    for name, count in Counter(plan.models).items():
+        if count > 1:
+            raise InputError(f"the model {name!r} is named twice", file=file, mend="name each once, or give it a name")
+    for name in plan.of:
+        if name not in plan.models:
+            raise InputError(f"[of.{name}] is of no model of the plan", file=file, mend=did_you_mean(name, plan.models))
+    if plan.every.model is not None:
+        raise InputError("every.model cannot hold for all", file=file, mend="name the models in `models`")
+    for section, settings in {"every": plan.every, **{f"of.{name}": each for name, each in plan.of.items()}}.items():
+        if settings.workers is not None:
+            raise InputError(f"{section}.workers is not of a plan", file=file, mend="give --workers")
+    return plan
+
+
+def sweep_jobs(plan: SweepPlan, folder: Path = Path()) -> list[Job]:
+    """The jobs of a plan, checked; seed by seed, so that a sweep that is stopped has something of every model.
+
+    Args:
+        plan: The plan.
+        folder: What its paths are relative to.
+
+    Raises:
+        InputError: A job cannot be done as it is, or two jobs would write the same run.
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    tests = {name: _load(folder, place, "test", plan, name) for name, place in plan.test.items()}
+    training = {name: _load(folder, place, "train", plan, name) for name, place in plan.train.items()}
+    jobs = []
+    for label in plan.models:
+        options = _options(plan, label, folder)
+        model, seeds = options.pop("model"), options.pop("seeds")
+        for dataset in training.values():
+            jobs += plan_jobs(
+                dataset, model, tests, out=folder / plan.out, seeds=seeds, columns=plan.columns, **options
+            )
+    for name, count in Counter(job.name for job in jobs).items():
+        if count > 1:
+            raise InputError(
+                f"{count} jobs would write the same run, {name}",
+                mend="give models names of their own in [of.NAME], or training sets other names",
+            )
+    return sorted(jobs, key=lambda job: job.seed)
+
+
+def _load(folder: Path, place: str, part: str, plan: SweepPlan, name: str) -> Dataset:
+    near = folder / place
+    return replace(load_data(near if near.exists() else place, part, plan.columns), name=name)
+
+
+def _options(plan: SweepPlan, label: str, folder: Path) -> dict[str, Any]:
+    """Arguments of `plan_jobs` for one model: its own settings over those of every model."""
+    own = plan.of.get(label, TrainingSettings())
+    given = own.model_dump(exclude_unset=True)
+    options = plan.every.arguments() | {name: value for name, value in own.arguments().items() if name in given}
+    changes = {**(plan.every.changes or {}), **(own.changes or {})}
+    if changes:
+        options["changes"] = changes
+    options.setdefault("model", label)
+    options.pop("workers", None)
+    local = folder / options["model"]
+    if local.is_dir():
+        options["model"] = str(local)
+    if "dev" in options and (folder / options["dev"]).exists():
+        options["dev"] = folder / options["dev"]
+    if label != options["model"] and label in plan.of:
+        options["label"] = label
+    return options

@@ -1,0 +1,140 @@
+"""The command's function: several seeds in several processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from goldassay.errors import InputError, OutputError
+from goldassay.runs import read_runs
+from goldassay.training import plan_jobs, run_job, run_jobs, run_plan, train
+from tests.training.made_data import made_pairs, made_singles
+
+QUICK = {"vectors": 8, "hidden": 8, "min_count": 1, "epochs": 1, "batch_size": 16}
+
+
+def test_several_seeds_side_by_side_are_those_one_after_the_other(tmp_path):
+    data = made_pairs(), "ngram_average", made_pairs(20, 1, "test")
+    report = train(*data, out=tmp_path / "two", seeds=3, workers=2, changes=QUICK, conditions=("paired", "empty"))
+    assert report.runs.height == 6
+    assert report.failures.height == 0
+    assert report.summary()["n_runs"].to_list() == [3, 3]
+    for job in plan_jobs(*data, out=tmp_path / "one", seeds=3, changes=QUICK):
+        run_job(job)
+    both = [read_runs(tmp_path / name, condition="paired").logits for name in ("two", "one")]
+    np.testing.assert_array_equal(both[0], both[1])
+    again = run_plan(plan_jobs(*data, out=tmp_path / "one", seeds=3, changes=QUICK))
+    assert again.runs["skipped"].all()
+    assert again.runs["seed"].to_list() == [0, 1, 2]
+    assert "accuracy" in str(report.to_dict()["runs"][0])
+
+
+class _KillsFirst:
+    """Kills the process of the first job that says where it is."""
+
+    def __init__(self) -> None:
+        self.killed = False
+
+    def going(self, job, step, total):
+        if not self.killed:
+            self.killed = True
+            for pid in Path("/proc").glob("[0-9]*"):
+                try:
+                    command = (pid / "cmdline").read_bytes()
+                    mine = int((pid / "stat").read_text().split()[3]) == os.getpid()
+                except (OSError, ValueError):
+                    continue
+                if mine and b"goldassay.training.worker" in command:
+                    os.kill(int(pid.name), signal.SIGKILL)
+
+    def done(self, job, done):
+        pass
+
+    def failed(self, job, failure):
+        pass
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes by /proc")
+def test_a_worker_that_is_killed_fails_its_job_alone_and_the_same_plan_ends_it(tmp_path):
+    jobs = plan_jobs(
+        made_pairs(400), "ngram_average", made_pairs(20, 1, "test"), out=tmp_path, seeds=2,
+        changes=QUICK | {"epochs": 8, "batch_size": 4},
+    )  # fmt: skip
+    outcomes = run_jobs(jobs, 1, _KillsFirst())
+    assert "signal 9" in outcomes[0].line
+    assert outcomes[1].accuracy.keys() == {"test"}
+    assert run_plan(jobs).failures.height == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"model": "bilstmm"}, "did you mean 'bilstm'"),
+        ({"changes": {"epoch": 3}}, "did you mean .epochs"),
+        ({"changes": {"epochs": 0}}, "epochs is 0"),
+        ({"changes": {"optimizer": "adm"}}, "did you mean 'adam'"),
+        ({"changes": {"schedule": "linaer"}}, "did you mean 'linear'"),
+        ({"configuration": "publishd"}, "did you mean 'published'"),
+        ({"objective": "cross_entropi"}, "did you mean 'cross_entropy'"),
+        ({"conditions": ("premise",)}, "does not apply"),
+        ({"conditions": ("paired", "paired")}, "given twice"),
+        ({"seeds": ()}, "no seed"),
+        ({"seeds": (1, 1)}, "given twice"),
+        ({"seeds": (-1,)}, "the seed is -1"),
+        ({"vary": ("ordr",)}, "did you mean 'order'"),
+        ({"record": ("logit",)}, "did you mean 'logits'"),
+        ({"precision": "float16"}, "did you mean"),
+        ({"device": "cdua"}, "did you mean 'cuda'"),
+        ({"rows": 0}, "rows is 0"),
+        ({"rows": 1000}, "1,000 training rows are asked for"),
+        ({"weights": "wieght"}, "did you mean 'weight'"),
+        ({"changes": {"patience": 2}}, "needs a dev set"),
+        ({"tests": []}, "nothing to evaluate on"),
+        ({"tests": [("t", made_singles()), ("t", made_singles())]}, "its texts are text"),
+        ({"tests": {"t": "no-such-file.jsonl"}}, "no such file"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path, change, line):
+    options = {"model": "ngram_average", "tests": made_pairs(20, 1, "test"), "out": tmp_path, "seeds": 1, **change}
+    with pytest.raises(InputError, match=line):
+        train(made_pairs(), options.pop("model"), options.pop("tests"), workers=1, **options)
+
+
+def test_labels_beyond_the_head_are_refused(tmp_path):
+    two = made_pairs()
+    two = two.take(two.labels() < 2)
+    from dataclasses import replace
+
+    with pytest.raises(InputError, match="contradiction"):
+        train(replace(two, label_names=two.label_names[:2]), "ngram_average", made_pairs(20, 1, "test"), out=tmp_path)
+
+
+def test_no_gpu_where_one_was_asked_for(tmp_path):
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(InputError, match="torch finds none"):
+        train(made_pairs(), "ngram_average", made_pairs(20, 1, "test"), out=tmp_path, device="cuda")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+def test_a_full_disk_is_one_line(tmp_path, monkeypatch, make_job):
+    from goldassay.training import state
+    from goldassay.training.running import run_job
+
+    job = make_job()
+    real = state.written_whole
+
+    def full(path):
+        return real(path) if path.name != "state.safetensors" else real(Path("/proc/nowhere/state.safetensors"))
+
+    monkeypatch.setattr(state, "written_whole", full)
+    with pytest.raises(OutputError, match="cannot be written"):
+        run_job(job)
