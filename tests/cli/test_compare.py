@@ -109,3 +109,42 @@ def test_other_right_labels_are_refused(refused: Callable[..., str], tmp_path: P
     line = refused("compare", "a", "b")
     assert "the right labels of " in line
     assert "--gold FILE" in line
+
+
+def test_all_models_of_a_folder(goldassay: Command, tmp_path: Path) -> None:
+    write_checkpoints(tmp_path / "runs", ("bert", "roberta", "xlnet"))
+    arguments = ("compare", "runs", "--dataset", "probe")
+    done = goldassay(*arguments, "--json", "result.json", "-o", "report", "--figures", "svg", "--latex")
+    assert done.status == 0, done.err
+    assert "3 models on 60 examples of probe" in done.out
+    assert "cannot be told apart (noise of runs and examples, Holm's correction at 0.05):" in done.out
+    assert done.out.splitlines()[-1] == "report/report.html"
+    found = json.loads((tmp_path / "result.json").read_text())
+    assert len(found["pairs"]) == 3
+    assert {"adjusted_p", "told_apart", "var_total", "detectable_difference"} <= found["pairs"][0].keys()
+    document = json.loads((tmp_path / "report/report.json").read_text())
+    assert [pair["adjusted_p"] for pair in document["comparison"]["pairs"]] == [
+        pytest.approx(pair["adjusted_p"]) for pair in found["pairs"]
+    ]
+    assert {path.name for path in (tmp_path / "report/paper").iterdir()} == {
+        "scores.svg", "decomposition.svg", "differences.svg", "scores.tex", "decomposition.tex", "differences.tex",
+    }  # fmt: skip
+
+    two = goldassay(*arguments, "--model", "xlnet", "--model", "*ert*", "--quiet", "--json", "two.json")
+    assert (two.status, two.out) == (0, "")
+    pair = json.loads((tmp_path / "two.json").read_text())
+    assert (pair["a"], pair["b"], pair["n_runs_a"], pair["n_runs_b"]) == ("xlnet", "*ert*", 5, 10)
+
+
+def test_options_that_do_not_go_together(refused: Callable[..., str], tmp_path: Path) -> None:
+    long_table(models=("x", "y")).write_csv(tmp_path / "a.csv")
+    assert refused("compare", "a.csv", "--model", "x", "--model-a", "y").endswith(
+        "--model-a and --model-b choose from two RUNS; give --model NAME for each of the models"
+    )
+    assert "one model is named, and a comparison needs two; give --model NAME" in refused(
+        "compare", "a.csv", "--model", "x"
+    )
+    assert "need a place; name a folder with -o DIR" in refused("compare", "a.csv", "--latex")
+    assert "there are runs of 2 models: x, y; choose one with --model NAME" in refused(
+        "compare", "a.csv", "a.csv", "a.csv"
+    )

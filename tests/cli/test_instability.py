@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import signal
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
+from goldassay.cli.main import run
 from tests.cli.run_files import long_table, refused, write_checkpoints
 from tests.end_to_end.conftest import Outcome, goldassay
 
@@ -128,3 +130,59 @@ def test_one_run_is_not_enough(goldassay: Command, refused: Callable[..., str], 
     assert "one run of each of 2 models" in line
     assert "--model 'NAME*'" in line
     assert goldassay("instability", "two.csv", "--model", "a*", "--quiet").status == 0
+
+
+def test_figures_and_tables_for_papers(goldassay: Command, tmp_path: Path) -> None:
+    long_table().write_csv(tmp_path / "mine.csv")
+    done = goldassay("instability", "mine.csv", "-o", "report", "--figures", "pdf", "--latex", "--quiet")
+    assert done.status == 0, done.err
+    names = {path.name for path in (tmp_path / "report/paper").iterdir()}
+    assert names == {"scores.pdf", "decomposition.pdf", "scores.tex", "decomposition.tex"}
+
+
+def test_figures_without_what_draws_them_are_refused_at_once(
+    refused: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from goldassay.report import paper
+
+    monkeypatch.setattr(paper, "find_spec", lambda name: None)
+    line = refused("instability", "nowhere.csv", "--figures", "pdf")
+    assert "matplotlib, which is not installed; pip install 'goldassay[figures]'" in line
+
+
+def test_an_interruption_keeps_what_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import goldassay.studies.instability.measuring as measuring
+    from goldassay.report import paper
+    from goldassay.report.report import Report
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    long_table().write_csv(tmp_path / "mine.csv")
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(measuring, "measure_deviations", interrupted)
+        assert run(("instability", "mine.csv", "-o", "across")) == 130
+    assert "the report on the 1 of 1 sets of runs that were finished is in across" in capsys.readouterr().err
+    assert (tmp_path / "across/report.html").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(paper, "paper_files", interrupted)
+        assert run(("instability", "mine.csv", "-o", "drawn", "--figures", "pdf")) == 130
+    assert "the report is in drawn, without what is for papers" in capsys.readouterr().err
+    save = Report.save
+
+    def saving(self: Report, *arguments: Any) -> Path:
+        signal.raise_signal(signal.SIGINT)
+        return save(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Report, "save", saving)
+        assert run(("instability", "mine.csv", "-o", "saved")) == 130
+    assert "interrupted; the report is in saved" in capsys.readouterr().err
+    assert (tmp_path / "saved/report.html").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(measuring, "measure_spread", interrupted)
+        assert run(("instability", "mine.csv", "-o", "nothing")) == 130
+    assert not (tmp_path / "nothing").exists()

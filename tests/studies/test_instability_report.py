@@ -18,7 +18,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.errors import InputError
-from goldassay.instability import decompose_by_group, normalized_deviation, summarize_scores, top_covarying_pairs
+from goldassay.instability import (
+    decompose_by_group,
+    normalized_deviation,
+    plan_seeds,
+    resample_groups,
+    resample_scores,
+    select_checkpoints,
+    summarize_scores,
+    top_covarying_pairs,
+)
 from goldassay.report import Report
 from goldassay.report.figures import NARROW, WIDE, draw_figures
 from goldassay.report.figures.png import png_address
@@ -304,3 +313,121 @@ def test_the_published_sets(data_dir: Path) -> None:
     assert [examples["mnli"][key] for key in ("n_always_right", "n_always_wrong", "n_pairs_at_most")] == [7387, 807, 32]
     assert examples["break"]["n_pairs_at_most"] == 5
     assert examples["break"]["pairs_reach_bound"]
+
+
+def test_figures_have_intervals_over_runs_and_over_examples(report: Report, folder: Path) -> None:
+    section = found(report)
+    probe = read_runs(folder, model="bert", dataset="probe").final()
+    for over in ("runs", "examples"):
+        drawn = resample_scores(probe.scores, over, n_draws=1000)
+        for row in section["intervals"][0]["figures"]:
+            interval = getattr(drawn, row["figure"])
+            assert row[f"{over}_low"] == pytest.approx(interval.low)
+            if np.isfinite(interval.high):
+                assert row[f"{over}_high"] == pytest.approx(interval.high)
+    shares = resample_groups(probe.scores, probe.groups["template"])
+    rows = {row["group"]: row for row in section["groups"][0]["rows"]}
+    for name, interval in zip(shares.groups, shares.shares_of_variance, strict=True):
+        assert rows[name]["share_low_runs"] == pytest.approx(interval.low)
+    assert report.tables["intervals"].height == 4 * 7
+    assert section["caveats"] == list(summarize_scores(probe.scores).caveats)
+
+
+def test_runs_needed_are_those_of_the_plan(report: Report, folder: Path) -> None:
+    probe = read_runs(folder, model="bert", dataset="probe").final()
+    plan = plan_seeds(probe.scores, 0.01)
+    row = found(report)["plans"][0]
+    assert row["smallest_difference"] == pytest.approx(plan.smallest_difference)
+    assert row["seeds"][1] == {
+        "difference": 0.01, "n": plan.n_seeds, "n_low": plan.n_seeds_low, "n_high": plan.n_seeds_high,
+    }  # fmt: skip
+    assert report.tables["seeds_needed"]["seeds_for_1_points"][0] == plan.n_seeds
+
+
+def test_checkpoints_are_chosen_on_the_reference_and_on_the_set_itself(report: Report, folder: Path) -> None:
+    standard, probe = (read_runs(folder, model="bert", dataset=name) for name in ("standard", "probe"))
+    expected = select_checkpoints(standard.scores, probe.scores, None, probe.groups["template"], n_splits=20)
+    row = found(report)["selections"][0]
+    assert (row["name"], row["standard_mean"]) == ("bert · probe", pytest.approx(expected.standard_mean))
+    assert (row["analysis_mean"], row["gain"]) == (pytest.approx(expected.analysis_mean), pytest.approx(expected.gain))
+    assert "Choosing the checkpoint on four fifths of bert · probe" in report.to_markdown()
+    without = report_instability([folder])
+    assert found(without)["selections"] == []
+    assert "--reference names the standard one" in without.to_html()
+
+
+def test_other_seeds_on_the_reference_leave_no_selection(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for dataset, first in (("standard", 0), ("probe", 1)):
+        write_runs(
+            Runs.from_arrays(
+                scores=rng.integers(0, 2, (3, 2, 20)), seeds=np.arange(first, first + 3), checkpoints=np.array([1, 2]),
+                dataset=dataset,
+            ),
+            tmp_path,
+        )  # fmt: skip
+    (row,) = found(report_instability([tmp_path], reference="standard"))["selections"]
+    assert row["reason"] == "its runs on the reference have other seeds or checkpoints"
+
+
+def test_tied_pairs_are_counted_by_group(tmp_path: Path) -> None:
+    scores = np.array([[1, 1, 1, 0, 0], [0, 0, 0, 0, 1], [1, 1, 1, 1, 0], [0, 0, 0, 1, 1]])
+    write_runs(Runs.from_arrays(scores=scores, groups={"g": np.array(["a", "a", "b", "b", "b"])}), tmp_path)
+    report = report_instability([tmp_path])
+    (ties,) = found(report)["examples"][0]["pairs_by_group"]
+    assert (ties["n_pairs"], ties["n_within"]) == (3, 1)
+    assert ties["rows"] == [{"a": "a", "b": "b", "n_pairs": 2}, {"a": "a", "b": "a", "n_pairs": 1}]
+    assert "The 3 pairs with the largest covariance by g" in report.to_html()
+
+
+def test_examples_that_are_always_wrong_are_listed(report: Report) -> None:
+    for entry in found(report)["examples"]:
+        assert len(entry["always_wrong"]) == min(12, entry["n_always_wrong"])
+        assert all(row["mean"] == 0 for row in entry["always_wrong"])
+
+
+def test_the_page_says_what_was_read(report: Report, folder: Path) -> None:
+    (source,) = report.to_dict()["inputs"]
+    assert (source["format"], source["n_rows"]) == ("goldassay", 2 * 2 * 5 * 4 * 60)
+    assert len(source["files"]) == len(source["sha256"]) == len(list(folder.iterdir()))
+    inputs = outline(report.to_dict())[-1]
+    runs = next(table for table in inputs.tables if table.caption == "Runs")
+    assert [cell.text for cell in runs.rows[0]][:7] == ["bert", "probe", "paired", "goldassay", "5", "4", "60"]
+
+
+def test_an_interruption_keeps_the_sets_that_are_finished(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import goldassay.studies.instability.measuring as measuring
+
+    plain = measuring.measure_examples
+    calls: list[str] = []
+
+    def interrupting(runs: Runs, dataset: Any) -> Any:
+        calls.append(runs.dataset)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return plain(runs, dataset)
+
+    monkeypatch.setattr(measuring, "measure_examples", interrupting)
+    kept = report_instability([folder], keep_finished=True)
+    section = found(kept)
+    assert (section["interrupted"]["finished"], section["interrupted"]["of"]) == (2, 4)
+    assert [row["name"] for row in section["results"]] == ["probe", "standard"]
+    assert "Interrupted: 2 of 4 sets of runs were measured" in kept.to_html()
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        report_instability([folder])
+
+
+def test_an_interruption_of_what_takes_several_sets_keeps_the_rest(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import goldassay.studies.instability.measuring as measuring
+
+    def interrupting(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measuring, "measure_selection", interrupting)
+    section = found(report_instability([folder], reference="standard", keep_finished=True))
+    assert section["interrupted"]["left_out"] == ["selections", "maps"]
+    assert section["correlations"]
+    assert len(section["results"]) == 4

@@ -11,6 +11,7 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import JsonFile, Seed, reads_runs, write_json
 from goldassay.errors import InputError
 from goldassay.studies.run_choice import RunChoice
@@ -71,7 +72,7 @@ def compare(
     """
     import json
 
-    from goldassay.report.paper import check_figures, paper_files
+    from goldassay.report.paper import check_figures
     from goldassay.settings import load_settings
     from goldassay.studies.comparison.report import report_comparison
 
@@ -84,7 +85,7 @@ def compare(
         names=[Path(path).name.split(".")[0] for path in runs] if len(runs) == len(sides) else None,
         clusters=clusters, matched=matched, method=method, seed=seed, settings=load_settings(config), quiet=quiet,
     )  # fmt: skip
-    page = None if out is None else report.save(out, paper_files(report.to_dict(), figures, latex))
+    page = None if out is None else save_report(report, out, figures, latex)
     if json_file is not None:
         result = compared.pairs[0] if len(sides) == 2 else compared
         write_json(json_file, json.dumps(result.to_dict(), ensure_ascii=False, indent=2) + "\n")

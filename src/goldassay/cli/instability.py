@@ -10,7 +10,7 @@ import typer
 from goldassay.cli.app import app
 from goldassay.cli.options import Config, Figures, Latex, Quiet
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import JsonFile, Seed, reads_runs
+from goldassay.cli.run_options import JsonFile, Seed, reads_runs, write_json
 from goldassay.errors import InterruptionError
 from goldassay.studies.run_choice import RunChoice
 
@@ -67,9 +67,13 @@ def instability(
         quiet=quiet,
         keep_finished=True,
     )
-    save_report(report, out, json_file=json_file, figures=figures, latex=latex, quiet=quiet)
+    page = save_report(report, out, figures, latex)
+    if json_file is not None:
+        write_json(json_file, report.to_json())
+    if not quiet:
+        typer.echo(report.summary())
+        typer.echo(page)
     left = report.document["instability"]["interrupted"]
     if left:
-        raise InterruptionError(
-            f"the report on the {left['finished']} of {left['of']} sets that were finished is in {out}"
-        )
+        kept = f"the report on the {left['finished']} of {left['of']} sets of runs that were finished is in {out}"
+        raise InterruptionError(kept)

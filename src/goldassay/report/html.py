@@ -127,7 +127,8 @@ def _sizes_of_runs(results: list[Mapping[str, Any]]) -> list[str]:
         sizes = sorted(size for row in results if (size := number(row.get(key))) is not None)
         if sizes:
             span = count(sizes[0]) if sizes[0] == sizes[-1] else f"{count(sizes[0])} to {count(sizes[-1])}"
-            parts.append(f"{span} {word}" + (" each" if len(results) > 1 else ""))
+            shown = word.removesuffix("s") if sizes[-1] == 1 else word
+            parts.append(f"{span} {shown}" + (" each" if len(results) > 1 else ""))
     return parts
 
 

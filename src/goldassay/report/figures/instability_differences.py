@@ -41,7 +41,6 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     reach = scale.high - scale.low
     digits = 0 if reach > 4 else 1 if reach > 0.4 else 2
     vertical_grid(canvas, scale, top, bottom, lambda value: decimal(value, digits), 6 if width > 500 else 4)
-    canvas.line(scale(0), top, scale(0), bottom, "axis")
     for position, (pair, known) in enumerate(rows):
         _row(canvas, scale, top + _ROW * position, pair, known)
     canvas.text(width / 2, bottom + 36, "difference of mean scores (points)", "quiet small", "middle")
@@ -54,6 +53,8 @@ def _row(canvas: Canvas, scale: Scale, y: float, pair: Mapping[str, Any], values
     shown = f"{signed_points(pair.get('difference'))} {bounds(pair.get('low'), pair.get('high'), 2)}"
     canvas.text(0, y + 14, shortened(name, canvas.width - text_width(shown) - 16), "strong lifted")
     canvas.text(canvas.width, y + 14, shown, "quiet small lifted", "end")
+    # Zero is drawn row by row, so that no name is crossed out.
+    canvas.line(scale(0), y + 19, scale(0), y + 36, "axis")
     difference, low, high = (scale(value) for value in values)
     canvas.line(low, y + 27, high, y + 27, "l0 curve")
     told = bool(pair.get("told_apart"))

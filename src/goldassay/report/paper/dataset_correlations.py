@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.report.figures.instability_correlations import has_values
 from goldassay.report.numbers import number
 from goldassay.report.outline import mapping, records
-from goldassay.report.paper.style import DIVERGING, WIDTH, literal, new_figure, slug
+from goldassay.report.paper.style import DIVERGING, color_bar, literal, slug, square_figure, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +32,9 @@ def _draw(each: Mapping[str, Any]) -> Figure:
     names = [literal(name) for name in each["names"]]
     size = len(names)
     values = [[float("nan") if number(v) is None else float(v) for v in row] for row in each["values"]]
-    figure, (axes,) = new_figure(min(WIDTH, 1.2 + 0.26 * size))
+    longest = width_of(names, 6.5) + 0.1
+    # Names below stand at 45 degrees.
+    figure, axes, place = square_figure(0.42 * size, longest, 0.75 * longest + 0.05)
     image = axes.imshow(values, cmap=DIVERGING, vmin=-1, vmax=1)
     axes.set_xticks(range(size), names, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(size), names)
@@ -44,7 +46,5 @@ def _draw(each: Mapping[str, Any]) -> Figure:
             if value == value:
                 color = "white" if abs(value) > 0.6 else "black"
                 axes.text(j, i, f"{value:.2f}".replace("-", "−"), ha="center", va="center", fontsize=6, color=color)
-    bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02, ticks=[-1, 0, 1])
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(length=0)
+    color_bar(figure, image, place)
     return figure

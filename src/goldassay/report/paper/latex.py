@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ _SPECIAL = {
 
 def escape(text: object) -> str:
     """A text as LaTeX that shows just it, on one line."""
-    return "".join(_SPECIAL.get(character, character) for character in " ".join(str(text).split(" ")).strip())
+    line = "".join(
+        character if character.isprintable() or character == "\N{NO-BREAK SPACE}" else " " for character in str(text)
+    )
+    return "".join(_SPECIAL.get(character, character) for character in re.sub(" +", " ", line).strip(" "))
 
 
 def small(text: str) -> str:

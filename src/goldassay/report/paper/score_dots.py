@@ -40,9 +40,10 @@ def _draw(rows: list[Mapping[str, Any]]) -> Figure:
         color, marker = series(model)
         values = _accuracies(row)
         axes.plot([min(values), max(values)], [place, place], color=color, linewidth=0.7, alpha=0.6)
+        label = None if models[model] in named else literal(models[model])
         axes.plot(
-            values, [place] * len(values), linestyle="none", marker=marker, markersize=3.4, color=color, alpha=0.65,
-            markeredgewidth=0, label=None if models[model] in named else literal(models[model]),
+            values, [place] * len(values), linestyle="none", marker=marker, markersize=3.4, color=color, alpha=0.75,
+            markeredgecolor="white", markeredgewidth=0.3, label=label,
         )  # fmt: skip
         named.add(models[model])
     axes.set_yticks(range(len(datasets)), [literal(name) for name in datasets])

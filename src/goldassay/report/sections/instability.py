@@ -216,13 +216,19 @@ def _within_and_between(found: Mapping[str, Any]) -> Table:
                 data(row_name(grouping)),
                 data(grouping.get("column")),
                 whole_cell(grouping.get("n_groups")),
-                square_points(grouping.get("within")),
-                square_points(between),
+                _with_bounds(grouping, "within"),
+                _with_bounds(grouping, "between"),
                 percent_cell(between / total if total and between is not None else None, 0),
             )
         )
     columns = ("runs of", "by", "groups", "covariance within", "covariance between", "between, of the total")
     return Table("Covariance within and between groups, in squared accuracy points", columns, tuple(rows))
+
+
+def _with_bounds(grouping: Mapping[str, Any], part: str) -> Cell:
+    cell = square_points(grouping.get(part))
+    low, high = grouping.get(f"{part}_runs_low"), grouping.get(f"{part}_runs_high")
+    return Cell(cell.text, cell.sort, aside=bounds(low, high, 4, 10_000))
 
 
 def _group_note(grouping: Mapping[str, Any]) -> str:

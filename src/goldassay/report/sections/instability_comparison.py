@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+# More pairs are read off the picture; their tables are to be opened.
+_MOST_OPEN = 6
+
+
 def section(document: Mapping[str, Any]) -> Section | None:
     """The section "Comparison"; None where nothing was compared."""
     found = mapping(document, "comparison")
@@ -39,8 +43,8 @@ def section(document: Mapping[str, Any]) -> Section | None:
         parts=(
             Part("instability_scores", _models(document, pairs)),
             Part(None, _groups(document, found) if len(pairs) > 1 else Table("", (), ())),
-            Part("instability_differences", _differences(pairs)),
-            Part(None, _noise(pairs)),
+            Part("instability_differences", _differences(pairs), folded=len(pairs) > _MOST_OPEN),
+            Part(None, _noise(pairs), folded=len(pairs) > _MOST_OPEN),
         ),
         explained=True,
     )
@@ -50,20 +54,19 @@ def _models(document: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> Tabl
     rows = sorted(
         records(mapping(document, "instability").get("results")), key=lambda row: -(number(row.get("mean")) or 0)
     )
-    cells = tuple(
-        (
-            data(row_name(row)),
-            whole_cell(row.get("n_runs")),
-            points_cell(row.get("mean"), digits=2),
-            points_cell(row.get("sd"), row.get("sd_low"), row.get("sd_high"), digits=2),
-            points_cell(row.get("min"), digits=2),
-            points_cell(row.get("max"), digits=2),
-            whole_cell(sum(_is_better(pair, row_name(row)) for pair in pairs)),
-        )
-        for row in rows
-    )
-    columns = ("model", "runs", "mean accuracy", "SD over runs", "lowest", "highest", "better than")
-    return Table("Scores of the models, in accuracy points", columns, cells, "models")
+    several = any((number(row.get("n_runs")) or 0) > 1 for row in rows)
+    table = []
+    for row in rows:
+        cells = [data(row_name(row)), whole_cell(row.get("n_runs")), points_cell(row.get("mean"), digits=2)]
+        if several:
+            cells += [
+                points_cell(row.get("sd"), row.get("sd_low"), row.get("sd_high"), digits=2),
+                points_cell(row.get("min"), digits=2),
+                points_cell(row.get("max"), digits=2),
+            ]
+        table.append((*cells, whole_cell(sum(_is_better(pair, row_name(row)) for pair in pairs))))
+    columns = ("model", "runs", "mean accuracy", *(("SD over runs", "lowest", "highest") if several else ()))
+    return Table("Scores of the models, in accuracy points", (*columns, "better than"), tuple(table), "models")
 
 
 def _is_better(pair: Mapping[str, Any], name: str) -> bool:

@@ -38,10 +38,20 @@ def section(document: Mapping[str, Any]) -> Section | None:
             *(Part(None, _least_stable(row), folded=row is not shown[0]) for row in shown),
             *(Part(None, _always_wrong(row), folded=True) for row in shown),
             *(Part(None, _pairs(row), folded=row is not shown[0]) for row in shown),
-            *(Part(None, table, folded=True) for row in shown for table in _pairs_by_group(row)),
+            *_by_group(shown),
         ),
         explained=True,
     )
+
+
+def _by_group(shown: list[Mapping[str, Any]]) -> list[Part]:
+    """Where tied pairs lie; open is the last column, the finest as a rule, of the least stable set of runs."""
+    tables = [_pairs_by_group(row) for row in shown]
+    return [
+        Part(None, table, folded=position > 0 or table is not each[-1])
+        for position, each in enumerate(tables)
+        for table in each
+    ]
 
 
 def _stability(found: list[Mapping[str, Any]]) -> Table:

@@ -15,12 +15,8 @@ if TYPE_CHECKING:
 
 def conclude(pair: ModelComparison) -> str:
     """Which of two models is better, by the interval of their difference."""
-    interval = pair.comparison.interval
-    if interval.low > 0:
-        return f"{pair.a} is better than {pair.b}"
-    if interval.high < 0:
-        return f"{pair.b} is better than {pair.a}"
-    return f"{pair.a} and {pair.b} cannot be told apart"
+    one, other, *_ = _ahead(pair)
+    return f"{one} is better than {other}" if _apart(pair) else f"{pair.a} and {pair.b} cannot be told apart"
 
 
 def say_comparison(found: ModelComparisons) -> list[str]:
@@ -40,18 +36,18 @@ def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
         evidence = (
             f"{best[0]} is better than all others, next {pair.b}: {_difference(pair)}."
             if apart
-            else f"{listed(best)} cannot be told apart at the top. {pair.a} minus {pair.b}: {_difference(pair)}."
+            else f"{listed(best)} cannot be told apart at the top; {_difference(pair)}."
         )
         limit = f"the best model stands alone after Holm's correction at {found.alpha:g}"
-    result = pair.comparison
+    one, other, difference, low, high = _ahead(pair)
     return {
         "verdict": "told apart" if apart else "not told apart",
         "evidence": evidence,
         "headline": {
-            "label": f"{pair.a} minus {pair.b}",
-            "value": result.difference,
-            "low": result.interval.low,
-            "high": result.interval.high,
+            "label": f"{one} minus {other}",
+            "value": difference,
+            "low": low,
+            "high": high,
             "unit": "difference",
         },
         "next_step": "" if apart else _advice(pair),
@@ -75,10 +71,19 @@ def _apart(pair: ModelComparison) -> bool:
     return interval.low > 0 or interval.high < 0
 
 
+def _ahead(pair: ModelComparison) -> tuple[str, str, float, float, float]:
+    """The two with the higher mean score first, and their difference with its bounds."""
+    result = pair.comparison
+    low, high = result.interval.low, result.interval.high
+    if result.difference < 0:
+        return pair.b, pair.a, -result.difference, -high, -low
+    return pair.a, pair.b, result.difference, low, high
+
+
 def _difference(pair: ModelComparison) -> str:
-    interval = pair.comparison.interval
+    one, other, difference, low, high = _ahead(pair)
     return (
-        f"{signed_points(pair.comparison.difference)} points {bounds(interval.low, interval.high, 2)} on "
+        f"{one} minus {other} is {signed_points(difference)} points {bounds(low, high, 2)} on "
         f"{pair.comparison.n_examples:,} examples of {pair.dataset}"
     )
 
@@ -97,7 +102,7 @@ def _say_pair(pair: ModelComparison) -> list[str]:
         cause = "more seeds" if result.share_runs > 0.5 else "more examples"
         sentences.append(
             f"{percent(result.share_runs, 0)} of the noise comes from the runs, the rest from the examples: {cause} "
-            "would make the difference clearer."
+            "would help most."
         )
     sentences.append(_power(pair))
     return sentences
@@ -114,10 +119,12 @@ def _power(pair: ModelComparison) -> str:
     )
     if plan.seeds_needed is None:
         return f"{sentence}."
+    span = ""
+    if plan.seeds_needed_low != plan.seeds_needed_high:
+        span = f" ({count(plan.seeds_needed_low)} to {count(plan.seeds_needed_high)}, for the SD is uncertain)"
     return (
         f"{sentence}; as far as the runs are the noise, one of {points(abs(result.difference), 2)} points takes "
-        f"{count(plan.seeds_needed)} runs of each ({count(plan.seeds_needed_low)} to {count(plan.seeds_needed_high)}, "
-        "for the SD is uncertain)."
+        f"{count(plan.seeds_needed)} runs of each{span}."
     )
 
 

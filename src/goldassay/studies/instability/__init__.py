@@ -92,7 +92,9 @@ def report_instability(
     findings = {
         "questions": ["instability"],
         "verdicts": {"instability": _judge(measurable, settings).to_dict()},
-        "inputs": describe_inputs(paths, found, choice, list(texts.values())),
+        "inputs": describe_inputs(
+            paths, found, choice, {path: texts[name] for name, path in gold.items() if path is not None}
+        ),
         "instability": section,
         "settings": {
             "seed": settings.seed,

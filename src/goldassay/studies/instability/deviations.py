@@ -67,6 +67,8 @@ def _row(runs: Runs, against: Runs | None) -> dict[str, Any]:
                 convention,
             )
         reasons += [str(each.message) for each in caught]
+    if runs is against:
+        return {**row, **values, "low": None, "high": None, "reason": "; ".join(dict.fromkeys(reasons)) or None}
     matched = runs.seeds.tolist() == against.seeds.tolist()
     interval = normalized_deviation_interval(runs.scores, against.scores, matched=matched)
     values |= {"low": interval.low, "high": interval.high}

@@ -9,7 +9,7 @@ from goldassay.studies.run_sets import describe_paths
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goldassay.data import Dataset
     from goldassay.runs import Runs
@@ -23,7 +23,7 @@ def describe_inputs(
     paths: Sequence[str | os.PathLike[str]],
     found: Sequence[Slice],
     choice: RunChoice,
-    texts: Sequence[Dataset | None] = (),
+    texts: Mapping[str, Dataset | None] | None = None,
 ) -> list[dict[str, Any]]:
     """The report's inputs: each path of runs, and each file of right labels.
 
@@ -31,11 +31,15 @@ def describe_inputs(
         paths: As they were given.
         found: What was found there, and taken.
         choice: How it was read.
-        texts: The datasets among the files of right labels, as far as they were read as such.
+        texts: {path: dataset} of the files of right labels, as far as they were read as datasets.
     """
-    files = {dataset.source: describe_input("gold", dataset) for dataset in texts if dataset is not None}
-    gold = [files.get(path) or {**describe_runs(path), "role": "gold"} for path in dict.fromkeys(choice.gold.values())]
-    return [*describe_paths(paths, found), *gold]
+    described = describe_paths(paths, found)
+    for path in dict.fromkeys(choice.gold.values()):
+        dataset = (texts or {}).get(path)
+        described.append(
+            {**describe_runs(path), "role": "gold"} if dataset is None else describe_input("gold", dataset)
+        )
+    return described
 
 
 def describe_reading(runs: Runs, found: Sequence[Slice]) -> dict[str, Any]:
