@@ -8,6 +8,7 @@ strongest patterns are marks of their own, which answer to the pointer without a
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.figures.axes import Scale, horizontal_grid, legend, vertical_grid
@@ -27,6 +28,8 @@ CAPTION = (
 )
 
 _MOST = 8
+# More labels than these are not named one by one.
+_MOST_NAMED = 12
 _Box = tuple[float, float, float, float]
 
 
@@ -38,10 +41,15 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
         return None
     height = 420 if width > 500 else 340
     canvas = Canvas(width, height, f"{TITLE}. {CAPTION}")
-    top = legend(canvas, labels, 0, 16, width) + 8
+    top = legend(canvas, labels[:_MOST_NAMED], 0, 16, width) + 8
+    if len(labels) > _MOST_NAMED:
+        canvas.text(
+            0, top + 6, f"and {len(labels) - _MOST_NAMED} labels more, by the same marks in turn", "quiet small"
+        )
+        top += 20
     left, right, bottom = 46.0, width - 14.0, height - 46.0
     supports = [row["support"] for row in rows]
-    low = min(row["probability"] for row in rows)
+    low = min(0.8, *(row["probability"] for row in rows))
     x = Scale(min(supports) / 1.08, max(max(supports), 2 * min(supports)) * 1.1, left, right, log=True)
     y = Scale(max(0.0, math.floor(low * 20) / 20 - 0.02), 1.02, bottom, top)
     horizontal_grid(canvas, y, left, right, lambda value: percent(value, 0))
@@ -68,9 +76,15 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
 
 
 def points_of(document: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """The patterns to draw, each with the number of its label, and the labels in order."""
+    """The patterns to draw, each with the number of its label, and the labels in order.
+
+    The order is that of the dataset; of many labels those with most patterns come first, since not all can be named.
+    """
     found = mapping(document, "artifacts")
     labels = [str(label) for label in mapping(document, "dataset").get("label_names") or mapping(found, "prior")]
+    if len(labels) > _MOST_NAMED:
+        counts = Counter(str(row.get("label")) for row in records(found.get("scatter")))
+        labels.sort(key=lambda label: -counts[label])
     rows = []
     for row in records(found.get("scatter")):
         label = str(row.get("label"))

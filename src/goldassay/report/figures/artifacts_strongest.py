@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goldassay.report.figures.artifacts_scatter import points_of
 from goldassay.report.figures.axes import Scale, vertical_grid
 from goldassay.report.figures.svg import Canvas, code_width, shortened
 from goldassay.report.numbers import bounds, count, number, percent, points
@@ -36,7 +37,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     left = min(max(code_width(name) for name in names) + 12, 0.38 * width)
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
     scale = Scale(0, 1, left, width - 60)
-    order = [str(name) for name in mapping(document, "dataset").get("label_names") or strongest]
+    order = points_of(document)[1]
     y = 2.0
     for position, (label, rows) in enumerate(blocks.items()):
         if not rows:
