@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import Config, Quiet
 from goldassay.cli.run_options import spoken
 
 
@@ -62,10 +62,7 @@ def audit(
         int | None,
         typer.Option(metavar="N", help="Seed of everything that draws at random.  [default: 0]"),
     ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Settings; without it ./goldassay.toml is read if it is there."),
-    ] = None,
+    config: Config = None,
     quiet: Quiet = False,
 ) -> None:
     """Audit a benchmark: can its labels be guessed by a shortcut, and would a score on it hold?

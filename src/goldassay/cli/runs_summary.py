@@ -8,24 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import (
-    AlignOption,
-    Checkpoint,
-    Columns,
-    Condition,
-    DatasetName,
-    Format,
-    Gold,
-    JsonFile,
-    Labels,
-    Model,
-    Split,
-    TrainSet,
-    choose,
-    spoken,
-    write_json,
-)
+from goldassay.cli.run_options import JsonFile, reads_runs, write_json
 from goldassay.cli.runs import Place, runs_app
+from goldassay.studies.run_choice import RunChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,19 +21,10 @@ if TYPE_CHECKING:
 
 
 @runs_app.command(short_help="Mean, spread and effective size at each checkpoint, of any number of runs.")
+@reads_runs()
 def summarize(
     path: Place,
-    file_format: Format = "auto",
-    model: Model = None,
-    dataset: DatasetName = None,
-    condition: Condition = None,
-    split: Split = None,
-    train_set: TrainSet = None,
-    checkpoint: Checkpoint = None,
-    gold: Gold = None,
-    columns: Columns = None,
-    labels: Labels = None,
-    align: AlignOption = "exact",
+    choice: RunChoice,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="Write checkpoints.parquet there: a row a set and checkpoint."),
@@ -67,13 +43,8 @@ def summarize(
     from goldassay.progress import Steps
     from goldassay.studies.stored_runs import summarize_store
 
-    with spoken():
-        choice = choose(
-            file_format=file_format, model=model, dataset=dataset, condition=condition, split=split,
-            train_set=train_set, checkpoint=checkpoint, columns=columns, labels=labels, align=align, gold=gold,
-        )  # fmt: skip
-        with Steps(quiet).step("summarizing") as progress:
-            found = summarize_store(path, choice, progress)
+    with Steps(quiet).step("summarizing") as progress:
+        found = summarize_store(path, choice, progress)
     if out is not None:
         _write_table(found.to_frame(), out / "checkpoints.parquet")
     if json_file is not None:

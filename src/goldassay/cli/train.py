@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import Config, Quiet
 from goldassay.errors import GoldassayError, InputError, InterruptionError
 
 if TYPE_CHECKING:
@@ -104,10 +104,7 @@ def train(
             metavar="ROLE=NAME,...", help="Which column plays which role, where the names do not say it, in all files."
         ),
     ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Settings; without it ./goldassay.toml is read if it is there."),
-    ] = None,
+    config: Config = None,
     quiet: Quiet = False,
 ) -> None:
     """Train a network with several seeds, and keep what the measures need.
