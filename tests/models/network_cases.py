@@ -57,8 +57,12 @@ def tiny_checkpoint(folder: Path, data: Any, family: str = "bert", max_positions
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    # XLNet classifies by its last token; its tokenizers pad in front, as this one does.
+    names["padding_side"] = "left" if family == "xlnet" else "right"
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=max_positions, **names)
     torch.manual_seed(1)
+    # XLNet has no limit, and refuses to be given one.
+    limit = {} if family == "xlnet" else {"max_position_embeddings": max_positions}
     config = AutoConfig.for_model(
         family,
         **{
@@ -67,10 +71,10 @@ def tiny_checkpoint(folder: Path, data: Any, family: str = "bert", max_positions
             "num_hidden_layers": 2,
             "num_attention_heads": 2,
             "intermediate_size": 48,
-            "max_position_embeddings": max_positions,
             "pad_token_id": 0,
             "hidden_dropout_prob": 0.1,
             "num_labels": 3,
+            **limit,
             **settings,
         },
     )

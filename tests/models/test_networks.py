@@ -8,18 +8,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
-from goldassay.models.configuration import Recipe, Task  # noqa: E402
-from goldassay.models.registry import load_network  # noqa: E402
-from goldassay.training.evidence import relevances  # noqa: E402
-from goldassay.training.loop import Examples, Loop  # noqa: E402
-from goldassay.training.objectives import load_objective  # noqa: E402
-from goldassay.training.precision import open_accelerator  # noqa: E402
-from goldassay.training.seeds import Seeds  # noqa: E402
-from goldassay.training.state import restore_weights, weights_of  # noqa: E402
-from tests.models.network_cases import SMALL, small_network, texts_of  # noqa: E402
-from tests.training.made_data import made_pairs  # noqa: E402
+import torch
+
+from goldassay.models.configuration import Recipe, Task
+from goldassay.models.registry import load_network
+from goldassay.training.evidence import relevances
+from goldassay.training.loop import Examples, Loop
+from goldassay.training.objectives import load_objective
+from goldassay.training.precision import open_accelerator
+from goldassay.training.seeds import Seeds
+from goldassay.training.state import restore_weights, weights_of
+from tests.models.network_cases import SMALL, small_network, texts_of
+from tests.training.made_data import made_pairs
 
 NAMES = tuple(SMALL)
 

@@ -1,0 +1,83 @@
+"""Checkpoints of transformers: families, limits, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+
+from goldassay.errors import InputError
+from goldassay.models.configuration import Task
+from goldassay.models.registry import find_network
+from goldassay.models.transformer import Network, Sizes
+from tests.models.network_cases import texts_of, tiny_checkpoint
+from tests.training.made_data import made_pairs
+
+TASK = Task(("premise", "hypothesis"), ("entailment", "neutral", "contradiction"))
+FAMILIES = {
+    "bert": {},
+    "roberta": {"max_position_embeddings": 66},
+    "distilbert": {"dim": 32, "hidden_dim": 48, "n_layers": 2, "n_heads": 2, "dropout": 0.1},
+    "albert": {"embedding_size": 16},
+    "xlnet": {"d_model": 32, "d_inner": 48, "n_layer": 2, "n_head": 2},
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_classifies_and_pads_without_effect(tmp_path, family):
+    data = made_pairs(12)
+    place = tiny_checkpoint(tmp_path, data, family, **FAMILIES[family])
+    network = Network.build(TASK, texts_of(data), Sizes(dropout=0.0), str(place)).eval()
+    encoded = network.encode(texts_of(data))
+    with torch.no_grad():
+        together = network(network.collate(encoded, np.arange(12)))
+        alone = torch.cat([network(network.collate(encoded, np.array([row]))) for row in range(12)])
+        batch = network.collate(encoded, np.arange(12))
+        again = network.classify(network.represent_streams(network.embed(batch), batch))
+    assert together.shape == (12, 3)
+    torch.testing.assert_close(alone, together, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(again, together, rtol=1e-4, atol=1e-5)
+
+
+def test_a_head_of_another_size_is_replaced(tmp_path):
+    data = made_pairs(12)
+    place = tiny_checkpoint(tmp_path, data, num_labels=2)
+    network = Network.build(TASK, texts_of(data), Sizes(), str(place))
+    assert network(network.collate(network.encode(texts_of(data)), np.arange(3))).shape == (3, 3)
+
+
+def test_the_checkpoints_limit_goes_before_the_settings(tmp_path):
+    place = tiny_checkpoint(tmp_path, made_pairs(12), max_positions=16)
+    network = Network.build(TASK, (), Sizes(max_tokens=128), str(place))
+    assert network.max_tokens == 16
+
+
+@pytest.mark.parametrize("missing", ["tokenizer.json", "config.json", "model.safetensors"])
+def test_an_incomplete_checkpoint_is_refused_by_name(tmp_path, missing):
+    place = tiny_checkpoint(tmp_path, made_pairs(12))
+    (place / missing).unlink()
+    with pytest.raises(InputError, match="tiny-bert") as caught:
+        Network.build(TASK, (), Sizes(), str(place))
+    assert "\n" not in str(caught.value)
+    if missing == "tokenizer.json":
+        assert "no tokenizer" in str(caught.value)
+
+
+def test_more_than_two_texts_are_refused(tmp_path):
+    place = tiny_checkpoint(tmp_path, made_pairs(12))
+    network = Network.build(Task(("a", "b", "c"), ("x", "y")), (), Sizes(), str(place))
+    with pytest.raises(InputError, match="one text or two"):
+        network.encode((["a"], ["b"], ["c"]))
+
+
+def test_names_and_places(tmp_path):
+    assert find_network("bilstm") == "bilstm"
+    assert find_network(str(tmp_path)) == "transformer"
+    assert find_network("google-bert/bert-base-uncased") == "transformer"
+    for wrong in ("bilstmm", str(tmp_path / "none"), "a b/c"):
+        with pytest.raises(InputError):
+            find_network(wrong)
