@@ -155,6 +155,6 @@ def expected_covariance(same_run: np.ndarray, joint: np.ndarray) -> float:
     return float(same_run.mean() - apart)
 
 
-INDEPENDENT = Design("independent")
-CORRELATED = Design("correlated", cluster=1.4, example=2**0.5, run_by_cluster=0.7, cluster_size=5)
-FAILURES = Design("one run in five fails", run_shape="failures")
+INDEPENDENT = Design("ind.")
+CORRELATED = Design("corr.", cluster=1.4, example=2**0.5, run_by_cluster=0.7, cluster_size=5)
+FAILURES = Design("failing", run_shape="failures")

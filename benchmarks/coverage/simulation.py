@@ -124,7 +124,7 @@ def markdown(found: Sequence[Coverage]) -> str:
     cells = list(dict.fromkeys((each.design, each.n_runs) for each in found))
     values = {(each.figure, each.method, each.design, each.n_runs): each for each in found}
     lines = [
-        "| interval of | method | " + " | ".join(f"{design}, R = {n_runs}" for design, n_runs in cells) + " |",
+        "| interval of | method | " + " | ".join(f"{design} {n_runs}" for design, n_runs in cells) + " |",
         "|---|---|" + "---:|" * len(cells),
     ]
     for figure, method in dict.fromkeys((each.figure, each.method) for each in found):
