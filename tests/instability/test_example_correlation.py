@@ -89,7 +89,7 @@ def test_single_precision_is_close(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_blocks_of_rows_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(0).integers(0, 2, (3, 6, 40)).astype(np.float64)
     whole = correlate_examples(scores)
-    monkeypatch.setattr(example_correlation, "_ROWS", 7)
+    monkeypatch.setattr(example_correlation, "_TILE", 7)
     in_blocks = correlate_examples(scores)
     assert in_blocks.values == pytest.approx(whole.values, abs=1e-14, nan_ok=True)
     assert in_blocks.skipped == whole.skipped
