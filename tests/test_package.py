@@ -23,6 +23,11 @@ def test_importing_loads_nothing_heavy(statement: str) -> None:
     assert not loaded_after(statement) & set(HEAVY)
 
 
+@pytest.mark.parametrize("statement", ["import goldassay.training", "import goldassay.studies.audit"])
+def test_nothing_imports_torch_before_something_is_trained(statement: str) -> None:
+    assert not loaded_after(statement) & {"torch", "transformers", "accelerate"}
+
+
 def test_every_public_name_is_there() -> None:
     for name in goldassay.__all__:
         assert getattr(goldassay, name) is not None

@@ -76,7 +76,9 @@ def test_more_than_two_texts_are_refused(tmp_path):
 
 def test_names_and_places(tmp_path):
     assert find_network("bilstm") == "bilstm"
-    assert find_network(str(tmp_path)) == "transformer"
+    with pytest.raises(InputError, match="no checkpoint"):
+        find_network(str(tmp_path))
+    assert find_network(str(tiny_checkpoint(tmp_path, made_pairs(12)))) == "transformer"
     assert find_network("google-bert/bert-base-uncased") == "transformer"
     for wrong in ("bilstmm", str(tmp_path / "none"), "a b/c"):
         with pytest.raises(InputError):

@@ -107,8 +107,11 @@ class Configuration:
         return {"sizes": dataclasses.asdict(self.sizes), "recipe": dataclasses.asdict(self.recipe)}
 
 
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
+
+
 def _check_kind(name: str, value: Any, default: Any) -> None:
     kinds: dict[type, tuple[type, ...]] = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}
     wanted = kinds.get(type(default))
     if wanted is not None and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
-        raise InputError(f"{name} is {value!r}", mend=f"give a {type(default).__name__}, such as {default!r}")
+        raise InputError(f"{name} is {value!r}", mend=f"give {_KINDS[type(default)]}, such as {default!r}")

@@ -35,6 +35,8 @@ def find_network(model: str) -> str:
         return model
     place = Path(model)
     if place.is_dir():
+        if not (place / "config.json").exists():
+            raise InputError("the folder holds no checkpoint", file=model, mend="name one that has a config.json")
         return "transformer"
     if _ON_HUB.fullmatch(model) and not place.parent.is_dir():
         return "transformer"
@@ -42,7 +44,7 @@ def find_network(model: str) -> str:
         raise InputError("is no folder with a checkpoint", file=model, mend="name a folder that holds config.json")
     raise InputError(
         f"there is no model {model!r}",
-        mend=f"{did_you_mean(model.replace('-', '_'), NETWORKS)}, or name a checkpoint's folder or its name on the hub",
+        mend=f"{did_you_mean(model.replace('-', '_'), NETWORKS)} (or a checkpoint, by its folder or its name on the hub)",
     )
 
 

@@ -114,10 +114,16 @@ def majority_share(dataset: Dataset) -> float:
     return float(counts.max() / counts.sum())
 
 
+def _holds_runs(file: Path, folder: Path) -> bool:
+    """Whether a file is where runs are looked for: not in a folder whose name begins with a dot or an underscore."""
+    inside = file.relative_to(folder).parts
+    return file.is_file() and not any(part.startswith((".", "_")) for part in inside)
+
+
 def describe_runs(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What the report says of runs that were handed in: their files, as they stood."""
     place = Path(path)
-    files = [place] if place.is_file() else sorted(file for file in place.rglob("*") if file.is_file())
+    files = [place] if place.is_file() else sorted(file for file in place.rglob("*") if _holds_runs(file, place))
     return {
         "role": "runs",
         "name": place.name,
