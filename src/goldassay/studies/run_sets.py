@@ -115,7 +115,7 @@ def read_rivals(found: Sequence[Slice], choice: RunChoice, models: Sequence[str]
     if len(sets) < 2:
         raise InputError(
             f"the runs are all of one model, {sets[0].model}, and a comparison needs two",
-            mend="give the runs of the other as well",
+            mend="give a path for each model",
         )
     return sets
 

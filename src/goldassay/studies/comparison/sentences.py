@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.numbers import bounds, count, percent, points, signed_points
+from goldassay.report.numbers import bounds, count, percent, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 
 def conclude(pair: ModelComparison) -> str:
-    """Which of two models is better, by the interval of their difference."""
-    one, other, *_ = _ahead(pair)
-    return f"{one} is better than {other}" if _apart(pair) else f"{pair.a} and {pair.b} cannot be told apart"
+    """Which of two models is better, by the interval of their difference, and by how much."""
+    one, other, difference, low, high = _ahead(pair)
+    size = f"by {points(difference, 2)} points {bounds(low, high, 2)} on {pair.comparison.n_examples:,} examples of"
+    if _apart(pair):
+        return f"{one} is better than {other} {size} {pair.dataset}"
+    return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size} {pair.dataset}"
 
 
 def say_comparison(found: ModelComparisons) -> list[str]:
@@ -28,15 +31,15 @@ def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
     """The verdict: whether the best of the models is better than the others beyond the noise."""
     if len(found.pairs) == 1:
         pair, apart = found.pairs[0], _apart(found.pairs[0])
-        evidence = f"{conclude(pair)}: {_difference(pair)}."
+        evidence = f"{conclude(pair)}."
         limit = "the interval of the difference leaves out zero"
     else:
         pair, apart = found.pairs[0], len(found.groups[0]) == 1
         best = found.groups[0]
         evidence = (
-            f"{best[0]} is better than all others, next {pair.b}: {_difference(pair)}."
+            f"{best[0]} is better than all others. {conclude(pair)}."
             if apart
-            else f"{listed(best)} cannot be told apart at the top; {_difference(pair)}."
+            else f"{listed(best)} cannot be told apart at the top. {conclude(pair)}."
         )
         limit = f"the best model stands alone after Holm's correction at {found.alpha:g}"
     one, other, difference, low, high = _ahead(pair)
@@ -80,17 +83,9 @@ def _ahead(pair: ModelComparison) -> tuple[str, str, float, float, float]:
     return pair.a, pair.b, result.difference, low, high
 
 
-def _difference(pair: ModelComparison) -> str:
-    one, other, difference, low, high = _ahead(pair)
-    return (
-        f"{one} minus {other} is {signed_points(difference)} points {bounds(low, high, 2)} on "
-        f"{pair.comparison.n_examples:,} examples of {pair.dataset}"
-    )
-
-
 def _say_pair(pair: ModelComparison) -> list[str]:
     result = pair.comparison
-    sentences = [f"{conclude(pair)}: {_difference(pair)} ({result.interval.level:.0%} interval over {over(pair)})."]
+    sentences = [f"{conclude(pair)} ({result.interval.level:.0%} interval over {over(pair)})."]
     if not math.isnan(result.var_runs):
         ahead, share = (pair.a, result.probability_better)
         if share < 0.5:
