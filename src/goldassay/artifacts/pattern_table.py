@@ -73,6 +73,11 @@ class PatternTable:
         """The table in polars."""
         return self._frame.drop(Q_OF_LABELS)
 
+    @classmethod
+    def joined(cls, parts: Sequence[PatternTable]) -> PatternTable:
+        """The rows of several parts of one table, cut alike, one after the other."""
+        return replace(parts[0], _frame=pl.concat(part._frame for part in parts))
+
     def to_dict(self) -> dict[str, Any]:
         """Settings and rows as plain data."""
         return {

@@ -137,7 +137,7 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
     values = draft.table.frame[column]
     if values.dtype.is_nested():
         raise draft.error("the column holds lists, not one label a row", "choose another", None, column)
-    if not draft.table.class_names.get(column) and _is_fractional(values):
+    if not draft.table.class_names.get(column) and is_fractional(values):
         draft.decisions.append(f"The values of {column!r} have fractions: they are scores to be predicted.")
         _set_scores(draft, column)
         return
@@ -179,7 +179,8 @@ def _known_labels(
     return known
 
 
-def _is_fractional(values: pl.Series) -> bool:
+def is_fractional(values: pl.Series) -> bool:
+    """Whether all values are numbers and some have fractions, so that they are scores and no labels."""
     if values.dtype.is_float():
         numbers = values
     elif values.dtype == pl.String:

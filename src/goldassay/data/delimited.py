@@ -62,7 +62,13 @@ class Delimited:
 
 
 def parse_delimited(
-    data: bytes, separator: str, path: Path, *, names: tuple[str, ...] | None = None, extra: int = 0
+    data: bytes,
+    separator: str,
+    path: Path,
+    *,
+    names: tuple[str, ...] | None = None,
+    extra: int = 0,
+    quoted: bool | None = None,
 ) -> Delimited:
     """Parse delimited text exactly: every field is text, and nothing is guessed about its type.
 
@@ -72,6 +78,7 @@ def parse_delimited(
         path: For messages.
         names: Names of the columns of a file without a header; None when the first record is the header.
         extra: With `names`, how many further fields a record may have; they are ignored.
+        quoted: Whether the text is quoted, where that was decided from more of it than this.
 
     Raises:
         InputError: Some row has more or fewer fields than the header, a header name stands twice, or there are no
@@ -79,12 +86,18 @@ def parse_delimited(
     """
     plain_data = _plain_line_ends(data)
     records = _records(np.frombuffer(plain_data, np.uint8), ord(separator), np.empty(0, np.int64))
-    strict = _quoted_records(_line_ends_outside_quotes(data), ord(separator), records)
+    strict_data = _line_ends_outside_quotes(data) if quoted is not False else plain_data
+    strict = None
+    if quoted is None:
+        strict = _quoted_records(strict_data, ord(separator), records)
+    elif quoted:
+        bytes_ = np.frombuffer(strict_data, np.uint8)
+        strict = _records(bytes_, ord(separator), np.flatnonzero(bytes_ == _QUOTE))
     quoted = strict is not None
     if strict is None:
         data = plain_data
     else:
-        data, records = _line_ends_outside_quotes(data), strict
+        data, records = strict_data, strict
     records = _without_blank(records)
     if names is None:
         names = _header(data, records, separator, quoted, path)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
 
 # Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without spaces between words.
-_UNSPACED = r"[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF]"
+UNSPACED = r"[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF]"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def describe(train: Dataset, test: Dataset | None = None) -> DatasetFacts:
 def length_unit_of(dataset: Dataset) -> str:
     """In what its texts are measured: "characters" where the script sets no spaces between words, else "words"."""
     sample = dataset.examples[dataset.text_columns[0]].head(1000)
-    unspaced = int(sample.str.count_matches(_UNSPACED).sum())
+    unspaced = int(sample.str.count_matches(UNSPACED).sum())
     return "characters" if 2 * unspaced > int(sample.str.len_chars().sum()) else "words"
 
 

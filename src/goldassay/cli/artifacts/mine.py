@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +18,6 @@ from goldassay.cli.artifacts.group import (
     Out,
     Text,
     TokenizerOption,
-    Train,
     artifacts_app,
     plain_warnings,
     say,
@@ -26,6 +25,11 @@ from goldassay.cli.artifacts.group import (
 )
 from goldassay.cli.options import Quiet
 from goldassay.cli.run_options import write_json
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from goldassay.studies.artifacts import MinedArtifacts
+    from goldassay.studies.artifacts.streamed import StreamedArtifacts
 
 _HEADS = {
     "probability": "share, %",
@@ -38,7 +42,14 @@ _HEADS = {
 
 @artifacts_app.command(short_help="Count every pattern and how often it goes with each label.")
 def mine(
-    train: Train,
+    train: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRAIN...",
+            help="Training data: a file, a folder, or a name on the Hugging Face hub; with --memory several files too, "
+            "taken as one.",
+        ),
+    ],
     out: Out = Path("goldassay-artifacts"),
     max_tokens: MaxTokens = 3,
     max_gap: MaxGap = 3,
@@ -54,6 +65,14 @@ def mine(
             metavar="COLUMN", help="Mine the rows of each value of this column apart as well: genre, annotator, ..."
         ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Read the files part by part, never taking more memory than this in all (2GB, 800MB): for files too "
+            "large for memory. The tables are the same; it takes longer, and there is no report.",
+        ),
+    ] = None,
     columns: Columns = None,
     file_format: Format = "auto",
     json_file: JsonFile = None,
@@ -67,7 +86,6 @@ def mine(
     each pattern. Prints the strongest findings of each label, and with --test how many of all are confirmed there.
     """
     from goldassay.progress import Steps
-    from goldassay.report.numbers import count, points, small
     from goldassay.studies.artifacts import mine as run
     from goldassay.studies.artifacts.documents import document_of_mining
     from goldassay.studies.artifacts.inputs import Bounds, load
@@ -75,14 +93,29 @@ def mine(
     from goldassay.studies.artifacts.output import as_json
 
     steps = Steps(quiet)
+    bounds = Bounds(max_tokens, max_gap, min_count, tokenizer, text)
+    if memory is not None:
+        from goldassay.studies.artifacts.streamed import mine_files
+
+        with plain_warnings():
+            streamed = mine_files(
+                train, out, bounds, memory,
+                file_format=file_format, columns=columns, condition=condition, test=test, steps=steps,
+            )  # fmt: skip
+        if json_file is not None:
+            write_json(json_file, as_json(streamed.to_dict()))
+        if not quiet:
+            _tell(streamed, test)
+            say_paths(streamed.paths)
+        return
+    if len(train) > 1:
+        raise InputError("several files are taken as one only part by part", mend="add --memory 2GB, or give one")
     with plain_warnings():
         with steps.step("reading the data"):
-            dataset = load(train, file_format=file_format, columns=columns)
+            dataset = load(train[0], file_format=file_format, columns=columns)
             held_out = None if test is None else load(test, file_format=file_format, columns=columns, part="test")
         with steps.step("mining patterns") as progress:
-            result = run(
-                dataset, Bounds(max_tokens, max_gap, min_count, tokenizer, text), condition, held_out, progress
-            )
+            result = run(dataset, bounds, condition, held_out, progress)
         with steps.step("writing the report"):
             document = document_of_mining(
                 result.patterns, dataset, held_out, steps, Q, THRESHOLD, condition, result.by_value
@@ -90,8 +123,14 @@ def mine(
     paths = result.save(out, document)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
-    if quiet:
-        return
+    if not quiet:
+        _tell(result, test)
+        say_paths(paths)
+
+
+def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
+    from goldassay.report.numbers import count, points, small
+
     shown = result.to_dict()
     typer.echo(
         f"{count(shown['n_patterns'])} patterns in at least {count(result.patterns.settings['min_count'])} of "
@@ -118,9 +157,8 @@ def mine(
     for value, part in shown["by_value"].items():
         first = ", ".join(f"{r['pattern']} ({r['label']} {points(r['probability'])} %)" for r in part["strongest"][:3])
         typer.echo(
-            f"{condition}={value}: {count(part['n_examples'])} examples, {count(part['n_patterns'])} patterns"
+            f"{result.condition}={value}: {count(part['n_examples'])} examples, {count(part['n_patterns'])} patterns"
             + (f"; {first}" if first else "")
         )
     for value, reason in shown["skipped"].items():
-        typer.echo(f"{condition}={value}: left out, {reason}")
-    say_paths(paths)
+        typer.echo(f"{result.condition}={value}: left out, {reason}")

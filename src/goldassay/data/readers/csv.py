@@ -32,8 +32,7 @@ def recognizes(head: bytes, path: Path) -> int:
 def read(path: Path) -> Table:
     """Read the rows below the header; quoted only if that parses strictly."""
     data, entry = read_text(path)
-    first = data.split(b"\n", 1)[0]
-    separator = ";" if first.count(b";") > first.count(b",") else ","
+    separator = separator_of(data.split(b"\n", 1)[0])
     parsed = parse_delimited(data, separator, path)
     decisions = []
     if separator == ";":
@@ -41,3 +40,8 @@ def read(path: Path) -> Table:
     if b'"' in data and not parsed.quoted:
         decisions.append("Quotation marks are part of the text, for the file is not consistently quoted.")
     return Table(parsed.columns, name, (entry,), tuple(decisions), lines=parsed.lines)
+
+
+def separator_of(first: bytes) -> str:
+    """The separator that a first line shows: a comma, unless it has more semicolons."""
+    return ";" if first.count(b";") > first.count(b",") else ","

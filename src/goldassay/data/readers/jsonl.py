@@ -40,12 +40,17 @@ def recognizes(head: bytes, path: Path) -> int:
 def read(path: Path) -> Table:
     """Read one row from each line that is not blank."""
     data, entry = read_text(path)
-    data = data.replace(b"\r\n", b"\n") if b"\r\n" in data else data
+    frame, lines = rows_of(data.replace(b"\r\n", b"\n") if b"\r\n" in data else data, path)
+    return Table(frame, name, (entry,), lines=lines)
+
+
+def rows_of(data: bytes, path: Path) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+    """The rows of lines that end with line feeds, and the number of each row's line, from 1."""
     lines = _line_numbers(data)
     frame = _quickly(data, len(lines))
     if frame is None:
         frame = frame_of_records(_records(data, path), path, lines)
-    return Table(frame, name, (entry,), lines=lines)
+    return frame, lines
 
 
 def _line_numbers(data: bytes) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldassay.artifacts import PatternTable, mine_patterns
 from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
@@ -16,7 +16,7 @@ from goldassay.studies.artifacts.segmenters import AUTO, SEPARATOR, EachText, re
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # Not a role of any dataset: all texts of an example, one after the other.
 ALL_TEXTS = "all"
@@ -84,10 +84,29 @@ def _texts(dataset: Dataset, text: str | None, cut_with: Tokenizer | None) -> li
     """
     if text != ALL_TEXTS:
         return dataset.texts(text or dataset.text_columns[-1])
+    return put_together([dataset.texts(role) for role in dataset.text_columns], cut_with)
+
+
+def put_together(texts: Sequence[Sequence[str]], cut_with: Tokenizer | None) -> list[str]:
+    """All texts of each example as one, given the texts of each role."""
     if cut_with is None:
-        return [SEPARATOR.join(each) for each in zip(*map(dataset.texts, dataset.text_columns), strict=True)]
-    corpora = [tokenize(dataset.texts(role), cut_with) for role in dataset.text_columns]
-    return [" ".join(token for corpus in corpora for token in corpus.sentence(i)) for i in range(len(dataset))]
+        return [SEPARATOR.join(each) for each in zip(*texts, strict=True)]
+    corpora = [tokenize(of_role, cut_with) for of_role in texts]
+    return [" ".join(token for corpus in corpora for token in corpus.sentence(i)) for i in range(len(texts[0]))]
+
+
+def how_to_cut(bounds: Bounds, length_unit: str) -> tuple[Tokenizer, Tokenizer | None, dict[str, Any]]:
+    """The tokenizer; what cuts the texts before where they are put together; and what settings say of it.
+
+    Raises:
+        InputError: The tokenizer that was named cannot be used.
+    """
+    wanted = resolve_tokenizer(bounds.tokenizer)
+    together = bounds.text == ALL_TEXTS
+    if not isinstance(wanted, str):
+        return (EachText(wanted) if together else wanted), None, {}
+    chosen = choose_tokenizer(length_unit, wanted)
+    return ("whitespace", chosen, {_CUT_WITH: chosen}) if together else (chosen, None, {})
 
 
 def mine_dataset(dataset: Dataset, bounds: Bounds, progress: Progress = silent) -> PatternTable:
@@ -97,18 +116,7 @@ def mine_dataset(dataset: Dataset, bounds: Bounds, progress: Progress = silent) 
         InputError: A bound, the role or the tokenizer cannot be used, or there is only one class.
     """
     require_classes(dataset)
-    wanted = resolve_tokenizer(bounds.tokenizer)
-    together = bounds.text == ALL_TEXTS
-    about = {"text": bounds.text or dataset.text_columns[-1]}
-    cut_with: Tokenizer | None = None
-    tokenizer = wanted
-    if isinstance(wanted, str):
-        tokenizer = choose_tokenizer(length_unit_of(dataset), wanted)
-        if together:
-            cut_with, tokenizer = tokenizer, "whitespace"
-            about[_CUT_WITH] = cut_with
-    elif together:
-        tokenizer = EachText(wanted)
+    tokenizer, cut_with, about = how_to_cut(bounds, length_unit_of(dataset))
     mined = mine_patterns(
         _texts(dataset, bounds.text, cut_with),
         dataset.labels(),
@@ -119,7 +127,7 @@ def mine_dataset(dataset: Dataset, bounds: Bounds, progress: Progress = silent) 
         label_names=dataset.label_names,
         progress=progress,
     )
-    return replace(mined, settings=mined.settings | about)
+    return replace(mined, settings=mined.settings | {"text": bounds.text or dataset.text_columns[-1]} | about)
 
 
 def read_patterns(path: str | os.PathLike[str], dataset: Dataset, tokenizer: str = "auto") -> PatternTable:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.artifacts import Confirmation, PatternTable, confirm_patterns, fold_redundant
+from goldassay.artifacts import Confirmation, PatternFile, PatternTable, confirm_patterns, fold_redundant
 from goldassay.data import check_same_labels
 from goldassay.errors import InputError
 from goldassay.files import written_together
@@ -138,7 +138,7 @@ def mine(
     return MinedArtifacts(patterns, findings, confirmation, condition, by_value, skipped)
 
 
-def strongest(findings: pl.DataFrame, patterns: PatternTable, k: int) -> pl.DataFrame:
+def strongest(findings: pl.DataFrame, patterns: PatternTable | PatternFile, k: int) -> pl.DataFrame:
     """Rows for reading, by label, then by gain; with test_support and test_probability where there is a test set."""
     counts = patterns.settings["label_counts"]
     prior = {name: n / max(sum(counts), 1) for name, n in zip(patterns.label_names, counts, strict=True)}

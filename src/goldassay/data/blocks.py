@@ -1,0 +1,234 @@
+"""The rows of a file of any size, a block at a time, as the reader of its format gives them of the whole."""
+
+from __future__ import annotations
+
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+import polars as pl
+import zstandard
+
+from goldassay.data.class_names import class_names_in
+from goldassay.data.delimited import parse_delimited
+from goldassay.data.quotation import is_quoted
+from goldassay.data.readers import csv, jsonl, parquet, reader_for, tsv
+from goldassay.data.source import check_text, read_head
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from goldassay.data.readers import Reader
+
+# Bytes of text read at once, and of a table made at once.
+BLOCK = 1 << 23
+LONGEST_RECORD = 1 << 26
+MOST_ROWS = 1 << 17
+_GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows of a file, uninterpreted.
+
+    Attributes:
+        frame: The columns under their own names.
+        done: Share of the file that has been read, with this block.
+        class_names: As in `Table`.
+    """
+
+    frame: pl.DataFrame
+    done: float
+    class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_blocks(path: Path, format_: str = "auto") -> Iterator[Block]:
+    """Read a file block by block.
+
+    Raises:
+        InputError: The file cannot be read, or is of a format that is only read whole.
+    """
+    if not path.exists():
+        raise InputError("there is no such file", file=path, mend="check the path")
+    if path.is_dir():
+        raise InputError(
+            "a folder cannot be read part by part", file=path, mend="give its files, or leave out --memory"
+        )
+    reader = reader_for(path, format_)
+    if reader.name == parquet.name:
+        yield from _parquet(path)
+    elif reader.name == jsonl.name:
+        yield from _json_lines(path)
+    elif reader.name in (csv.name, tsv.name):
+        yield from _delimited(path, reader)
+    else:
+        raise InputError(
+            f"a file of the format {reader.name} cannot be read part by part",
+            file=path,
+            mend="convert it to JSON lines, CSV, TSV or Parquet, or leave out --memory",
+        )
+
+
+def _json_lines(path: Path) -> Iterator[Block]:
+    for data, line, done in _text_blocks(path, lambda block: block.rfind(b"\n") + 1):
+        data = data.replace(b"\r\n", b"\n") if b"\r\n" in data else data
+        if data.strip():
+            with _line_moved(line):
+                yield Block(jsonl.rows_of(data, path)[0], done)
+
+
+def _delimited(path: Path, reader: Reader) -> Iterator[Block]:
+    separator = "\t"
+    if reader.name == csv.name:
+        first = read_head(path).split(b"\n", 1)[0]
+        separator = csv.separator_of(first)
+    quoted = is_quoted((data for data, _, _ in _text_blocks(path, lambda block: block.rfind(b"\n") + 1)), separator)
+    names: tuple[str, ...] | None = None
+    header = b""
+    for data, line, done in _text_blocks(path, _after_record if quoted else lambda block: block.rfind(b"\n") + 1):
+        data = header + data
+        header = b""
+        if not data.strip(b"\r\n"):
+            continue
+        if names is None and b"\n" not in data.strip(b"\r\n") and done < 1:
+            # A header takes what follows with it.
+            header = data
+            continue
+        with _line_moved(line):
+            parsed = parse_delimited(data, separator, path, names=names, quoted=quoted)
+        names = tuple(parsed.columns.columns)
+        yield Block(parsed.columns, done)
+
+
+def _after_record(block: bytes) -> int:
+    """Where the last record of a quoted text ends; 0 where none does."""
+    bytes_ = np.frombuffer(block, np.uint8)
+    breaks = np.flatnonzero(bytes_ == ord("\n"))
+    outside = breaks[np.searchsorted(np.flatnonzero(bytes_ == ord('"')), breaks) % 2 == 0]
+    return int(outside[-1]) + 1 if outside.size else 0
+
+
+def _parquet(path: Path) -> Iterator[Block]:
+    with path.open("rb") as file:
+        if file.read(4) != b"PAR1":
+            raise InputError(
+                "a compressed Parquet file cannot be read part by part", file=path, mend="decompress it first"
+            )
+    try:
+        names = class_names_in(pl.read_parquet_metadata(path).get("huggingface", ""))
+        rows = pl.scan_parquet(path)
+        total = rows.select(pl.len()).collect().item()
+        begin, n = 0, 1 << 12
+        while begin < total:
+            frame = rows.slice(begin, n).collect()
+            begin += frame.height
+            yield Block(frame, begin / total, names)
+            # Rows may be of any length: as many are taken next as make up a block.
+            n = max(1, min(int(BLOCK * frame.height / max(frame.estimated_size(), 1)), MOST_ROWS))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(
+            "the Parquet file is damaged or cut short", file=path, mend="copy or download it again"
+        ) from error
+
+
+def _text_blocks(path: Path, end_of: Callable[[bytes], int]) -> Iterator[tuple[bytes, int, float]]:
+    """Whole records of a text, how many lines stand before them, and the share of the file that is read."""
+    size = max(path.stat().st_size, 1)
+    line = 0
+    rest = b""
+    first = True
+    for block, place in _decompressed(path):
+        data = rest + (block.removeprefix(_BOM) if first else block)
+        if first and b"\n" not in data and b"\r" in data and len(data) >= BLOCK:
+            raise InputError(
+                "lines end with carriage returns only", file=path, mend=f"convert it with: tr '\\r' '\\n' < {path.name}"
+            )
+        first = False
+        end = end_of(data)
+        if not end and len(data) > LONGEST_RECORD:
+            raise InputError(
+                f"a record is longer than {LONGEST_RECORD >> 20} MB", file=path, row=line + 1, mend="mend the file"
+            )
+        whole, rest = data[:end], data[end:]
+        if whole:
+            yield _checked(whole, path, line), line, place / size
+            line += whole.count(b"\n")
+    if rest:
+        yield _checked(rest, path, line), line, 1.0
+
+
+def _checked(data: bytes, path: Path, line: int) -> bytes:
+    with _line_moved(line):
+        check_text(data, path)
+    return data
+
+
+@contextmanager
+def _line_moved(line: int) -> Iterator[None]:
+    """Count lines in errors from the start of the file."""
+    try:
+        yield
+    except InputError as error:
+        if error.row is None or not line:
+            raise
+        raise InputError(
+            error.problem, file=error.file, row=error.row + line, column=error.column, mend=error.mend
+        ) from error
+
+
+def _decompressed(path: Path) -> Iterator[tuple[bytes, int]]:
+    """Blocks of a file's bytes, and how far into the file each ends."""
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+            file.seek(0)
+            if magic.startswith(_GZIP):
+                yield from _gzip(file, path)
+            elif magic.startswith(_ZSTD):
+                yield from _zstandard(file, path)
+            else:
+                while block := file.read(BLOCK):
+                    yield block, file.tell()
+    except PermissionError as error:
+        raise InputError("the file may not be read", file=path, mend=f"allow it with: chmod u+r {path.name}") from error
+
+
+def _gzip(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, int]]:
+    import gzip
+
+    try:
+        with gzip.GzipFile(fileobj=file) as stream:
+            while block := stream.read(BLOCK):
+                yield block, file.tell()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(
+            "the gzip file is damaged or cut short", file=path, mend="copy or download the file again"
+        ) from error
+
+
+def _zstandard(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, int]]:
+    mend = "copy or download the file again"
+    frame = zstandard.ZstdDecompressor().decompressobj()
+    held: list[bytes] = []
+    n_held = 0
+    try:
+        while raw := file.read(1 << 14):
+            while raw:
+                if frame.eof:
+                    frame = zstandard.ZstdDecompressor().decompressobj()
+                held.append(frame.decompress(raw))
+                n_held += len(held[-1])
+                raw = frame.unused_data if frame.eof else b""
+            if n_held >= BLOCK:
+                yield b"".join(held), file.tell()
+                held, n_held = [], 0
+    except zstandard.ZstdError as error:
+        raise InputError("the zstandard file is damaged", file=path, mend=mend) from error
+    if not frame.eof:
+        raise InputError("the zstandard file is cut short", file=path, mend=mend)
+    if held:
+        yield b"".join(held), file.tell()
