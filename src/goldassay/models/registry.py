@@ -44,7 +44,7 @@ def find_network(model: str) -> str:
         raise InputError("is no folder with a checkpoint", file=model, mend="name a folder that holds config.json")
     raise InputError(
         f"there is no model {model!r}",
-        mend=f"{did_you_mean(model.replace('-', '_'), NETWORKS)} (or a checkpoint, by its folder or its name on the hub)",
+        mend=f"{did_you_mean(model.replace('-', '_'), NETWORKS)} (or a checkpoint's folder or name on the hub)",
     )
 
 
