@@ -65,10 +65,9 @@ def find_largest(scores: NDArray[np.float64], k: int) -> tuple[Members, Pairs]:
             rows, columns = slice(start, min(start + _ROWS, size)), slice(left, min(left + _COLUMNS, size))
             new = _look(series, rows, columns, bound)
             if len(new.p):
-                merged = Pairs(*(np.concatenate(parts) for parts in zip(found, new, strict=True)))
-                kth, found = _kth(merged, series.counts, k)
+                kth, found = _kth(_joined(found, new), series.counts, k)
                 bound = max(bound, kth)
-    return members, Pairs(*(column[found.covariances >= bound] for column in found))
+    return members, _from(bound, found)
 
 
 def _series(scores: NDArray[np.float64]) -> tuple[Members, _Series]:
@@ -91,8 +90,7 @@ def _look(series: _Series, rows: slice, columns: slice, bound: float) -> Pairs:
     least = np.float32((bound - _UNIT - slack) / series.scale**2)
     p, q = _candidates(product, np.nextafter(least, np.float32(-np.inf)), rows.start, columns.start, series.counts)
     covariances = np.round(_covariances(series.double, p, q), DECIMALS)
-    kept = covariances >= bound
-    return Pairs(p[kept], q[kept], covariances[kept])
+    return _from(bound, Pairs(p, q, covariances))
 
 
 def _kth(found: Pairs, counts: NDArray[np.int64], k: int) -> tuple[float, Pairs]:
@@ -103,7 +101,21 @@ def _kth(found: Pairs, counts: NDArray[np.int64], k: int) -> tuple[float, Pairs]
     if not reached.any():
         return -np.inf, found
     bound = float(found.covariances[order[int(reached.argmax())]])
-    return bound, Pairs(*(column[found.covariances >= bound] for column in found))
+    return bound, _from(bound, found)
+
+
+def _from(bound: float, found: Pairs) -> Pairs:
+    """The pairs whose covariance is at least the bound."""
+    kept = found.covariances >= bound
+    return Pairs(found.p[kept], found.q[kept], found.covariances[kept])
+
+
+def _joined(found: Pairs, new: Pairs) -> Pairs:
+    return Pairs(
+        np.concatenate([found.p, new.p]),
+        np.concatenate([found.q, new.q]),
+        np.concatenate([found.covariances, new.covariances]),
+    )
 
 
 @numba.njit(cache=True, nogil=True)
