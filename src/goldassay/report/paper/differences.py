@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import number
 from goldassay.report.outline import mapping, records
-from goldassay.report.paper.style import BLUE, MUTED, literal, new_figure, quiet_grid
+from goldassay.report.paper.style import BLUE, MUTED, WIDTH, literal, new_figure, quiet_grid, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +24,11 @@ def figures_of(document: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], 
 
 
 def _draw(rows: list[Mapping[str, Any]]) -> Figure:
-    figure, (axes,) = new_figure(max(1.0, 0.5 + 0.17 * len(rows)))
+    names = [f"{literal(row.get('a'))} − {literal(row.get('b'))}" for row in rows]
+    # Names that would leave too little of the width stand on two lines.
+    if broken := width_of(names, 6.5) > 0.45 * WIDTH:
+        names = [name.replace(" − ", " −\n", 1) for name in names]
+    figure, (axes,) = new_figure(max(1.0, 0.5 + (0.26 if broken else 0.17) * len(rows)))
     quiet_grid(axes, "x")
     axes.axvline(0, color=MUTED, linewidth=0.8)
     for place, row in enumerate(rows):
@@ -34,8 +38,8 @@ def _draw(rows: list[Mapping[str, Any]]) -> Figure:
             100 * row["difference"], place, marker="o", markersize=4, color=BLUE,
             markerfacecolor=BLUE if told else "white", markeredgewidth=0.9,
         )  # fmt: skip
-    axes.set_yticks(range(len(rows)), [f"{literal(row.get('a'))} − {literal(row.get('b'))}" for row in rows])
+    axes.set_yticks(range(len(rows)), names)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("difference of mean scores (points)")
+    axes.set_xlabel("difference (points)")
     return figure
