@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     import os
 
 FILE_NAME = "goldassay.toml"
+Section = TypeVar("Section", bound=BaseModel)
 
 
-class _Section(BaseModel):
+class StrictSection(BaseModel):
+    """A part of a settings file: unknown keys are refused, and values are not converted."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class ArtifactSettings(_Section):
+class ArtifactSettings(StrictSection):
     """How patterns are mined and kept."""
 
     max_tokens: int = Field(default=3, ge=1, le=5, description="Most words in a pattern.")
@@ -48,7 +51,7 @@ class ArtifactSettings(_Section):
     )
 
 
-class LeakageSettings(_Section):
+class LeakageSettings(StrictSection):
     """How the quick probes are trained."""
 
     seeds: int = Field(
@@ -56,7 +59,7 @@ class LeakageSettings(_Section):
     )
 
 
-class TrainingSettings(_Section):
+class TrainingSettings(StrictSection):
     """What `goldassay train` does where an option is not given."""
 
     model: str | None = Field(default=None, description="Name of a network, or the place of a checkpoint.")
@@ -87,27 +90,27 @@ class TrainingSettings(_Section):
         }
 
 
-class DataSettings(_Section):
+class DataSettings(StrictSection):
     """How data without a test part are split."""
 
     test_share: float = Field(default=0.2, gt=0, lt=1, description="Share of rows set apart as a test part.")
 
 
-class ArtifactLimits(_Section):
+class ArtifactLimits(StrictSection):
     """Accuracy gained by guessing by pattern, as a share of what the majority leaves to be gained."""
 
     caution: float = Field(default=0.015, ge=0, le=1)
     unsound: float = Field(default=0.075, ge=0, le=1)
 
 
-class LeakageLimits(_Section):
+class LeakageLimits(StrictSection):
     """A partial input's accuracy above the majority, as a share of what the majority leaves to be gained."""
 
     caution: float = Field(default=0.03, ge=0, le=1)
     unsound: float = Field(default=0.12, ge=0, le=1)
 
 
-class InstabilityLimits(_Section):
+class InstabilityLimits(StrictSection):
     """Standard deviation of accuracy over runs, a fraction, and design effect."""
 
     caution_sd: float = Field(default=0.003, ge=0, le=1)
@@ -115,7 +118,7 @@ class InstabilityLimits(_Section):
     caution_design_effect: float = Field(default=5.0, ge=1)
 
 
-class VerdictSettings(_Section):
+class VerdictSettings(StrictSection):
     """The limits from which verdicts follow."""
 
     artifacts: ArtifactLimits = ArtifactLimits()
@@ -134,7 +137,7 @@ class VerdictSettings(_Section):
         return self
 
 
-class Settings(_Section):
+class Settings(StrictSection):
     """All settings of an audit."""
 
     seed: int = Field(default=0, ge=0, le=2**32 - 1, description="Seed of everything that draws at random.")
@@ -154,16 +157,24 @@ def load_settings(path: str | os.PathLike[str] | None = None) -> Settings:
     file = Path(FILE_NAME if path is None else path)
     if path is None and not file.is_file():
         return Settings()
+    return parse_settings(read_toml(file), file=file)
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """What a TOML file holds.
+
+    Raises:
+        InputError: The file is missing or no TOML.
+    """
     try:
         with file.open("rb") as stream:
-            content = tomllib.load(stream)
+            return tomllib.load(stream)
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror})", file=file, mend="name a settings file that exists"
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"is not TOML: {error}", file=file, mend="correct it at that place") from error
-    return parse_settings(content, file=file)
 
 
 def parse_settings(content: dict[str, Any], file: str | os.PathLike[str] | None = None) -> Settings:
@@ -172,13 +183,24 @@ def parse_settings(content: dict[str, Any], file: str | os.PathLike[str] | None 
     Raises:
         InputError: A key is not known (the nearest known one is named), or a value is out of range.
     """
+    return validated(Settings, content, file=file)
+
+
+def validated(kind: type[Section], content: dict[str, Any], file: str | os.PathLike[str] | None = None) -> Section:
+    """Check plain content, as a TOML file holds it, against a kind of section.
+
+    Raises:
+        InputError: A key is not known (the nearest known one is named) or missing, or a value is out of range.
+    """
     try:
-        return Settings.model_validate(content)
+        return kind.model_validate(content)
     except ValidationError as invalid:
         first = invalid.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "verdicts"
         if first["type"] == "extra_forbidden":
-            problem, mend = f"unknown key {where!r}", _nearest(where)
+            problem, mend = f"unknown key {where!r}", _nearest(where, kind)
+        elif first["type"] == "missing":
+            problem, mend = f"there is no {where!r}", "add it"
         else:
             problem, mend = f"{where}: {first['msg'].removeprefix('Value error, ')}", "correct the value"
         raise InputError(problem, file=file, mend=mend) from invalid
@@ -208,8 +230,8 @@ def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> list[str]
     return keys
 
 
-def _nearest(key: str) -> str:
-    known = known_keys()
+def _nearest(key: str, kind: type[BaseModel]) -> str:
+    known = known_keys(kind)
     last = key.rpartition(".")[2]
     last_parts = [name.rpartition(".")[2] for name in known]
     near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)

@@ -30,7 +30,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_GROUPS = ("specimen", "audit", "artifacts", "runs", "runs_summary", "instability", "compare", "train", "split")
+_GROUPS = ("specimen", "audit", "artifacts", "runs", "runs_summary", "instability", "compare", "train", "sweep", "split")
 
 
 def _show_version(wanted: bool) -> None:

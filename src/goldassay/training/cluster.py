@@ -9,6 +9,8 @@ lock keeps a job that was handed out twice from being done twice.
 from __future__ import annotations
 
 import importlib.util
+import re
+import socket
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError
 from goldassay.training.job import Job
+from goldassay.training.job_folder import read_json
 from goldassay.training.running import Done, finished
 from goldassay.training.workers import Failure, Silent, Watcher, run_jobs
 
@@ -37,9 +40,7 @@ def require_cluster() -> None:
         MissingDependencyError: Says what to install.
     """
     if importlib.util.find_spec("distributed") is None:
-        raise MissingDependencyError(
-            "a scheduler needs distributed; install it with: pip install 'goldassay[cluster]'"
-        )
+        raise MissingDependencyError("a scheduler needs distributed; install it with: pip install 'goldassay[cluster]'")
 
 
 def run_on_cluster(
@@ -85,7 +86,7 @@ class _Handing:
 
         self.client.subscribe_topic(_TOPIC, self._told)
         futures = {self._hand(place): (place, 1) for place in range(len(self.jobs)) if place not in self.outcomes}
-        coming = as_completed(futures)
+        coming = as_completed(futures, loop=self.client.loop)
         try:
             for future in coming:
                 place, tried = futures.pop(future)
@@ -141,12 +142,14 @@ class _ToScheduler(Silent):
     """Tells the scheduler where a job is."""
 
     def __init__(self, place: int) -> None:
-        self.place = place
-
-    def going(self, job: Job, step: int, total: int) -> None:
         from distributed import get_worker
 
-        get_worker().log_event(_TOPIC, {"place": self.place, "step": step, "total": total})
+        # Only the task's own thread can ask which worker it is on; jobs are watched from others.
+        self.place, self.worker = place, get_worker()
+
+    def going(self, job: Job, step: int, total: int) -> None:  # noqa: ARG002
+        """See `Watcher`."""
+        self.worker.log_event(_TOPIC, {"place": self.place, "step": step, "total": total})
 
 
 def _do(plain: dict[str, Any], place: int) -> dict[str, Any]:
@@ -170,19 +173,32 @@ def _do(plain: dict[str, Any], place: int) -> dict[str, Any]:
 def _connected(scheduler: str) -> Client:
     from distributed import Client
 
-    try:
-        if Path(scheduler).is_file():
-            client = Client(scheduler_file=scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
-        else:
-            client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"no scheduler answers at {scheduler}",
-            mend="start one with `dask scheduler`, and give the address that it prints",
-        ) from error
+    address = _address(scheduler)
+    client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     if not client.scheduler_info()["workers"]:
         client.close()
         raise InputError(
             f"the scheduler at {scheduler} has no workers", mend="start some with `dask worker`, one thread each"
         )
     return client
+
+
+def _address(scheduler: str) -> str:
+    """The address of a scheduler that listens; a client of dask that cannot connect complains in many lines.
+
+    Raises:
+        InputError: Nobody listens there.
+    """
+    place = Path(scheduler)
+    address = str((read_json(place) or {}).get("address", "")) if place.is_file() else scheduler
+    found = re.fullmatch(r"(?:(?:tcp|tls)://)?\[?([^\s/]+?)\]?:(\d{1,5})", address)
+    try:
+        if found is None or int(found[2]) > 65_535:
+            raise OSError
+        socket.create_connection((found[1], int(found[2])), timeout=_CONNECT_SECONDS).close()
+    except OSError as error:
+        raise InputError(
+            f"no scheduler answers at {scheduler}",
+            mend="start one with `dask scheduler`, and give the address that it prints",
+        ) from error
+    return address

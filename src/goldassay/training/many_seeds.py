@@ -131,7 +131,9 @@ def run_plan(jobs: Sequence[Job], workers: int | None = None, watcher: Watcher |
         model=first.model_name,
         out=first.out,
         n_jobs=len(jobs),
-        runs=pl.DataFrame([row for job, outcome in pairs if isinstance(outcome, Done) for row in _rows(job, outcome)]),
+        runs=pl.DataFrame(
+            [row for job, outcome in pairs if isinstance(outcome, Done) for row in run_rows(job, outcome)]
+        ),
         failures=pl.DataFrame(
             [{"name": failure.name, "reason": failure.line} for failure in failures],
             schema={"name": pl.String, "reason": pl.String},
@@ -205,7 +207,8 @@ def _has_gpu() -> bool:
     return bool(torch.cuda.is_available())
 
 
-def _rows(job: Job, done: Done) -> list[dict[str, Any]]:
+def run_rows(job: Job, done: Done) -> list[dict[str, Any]]:
+    """What came of a job, a row a test set; see `TrainingReport.runs`."""
     return [
         {
             "model": job.model_name,

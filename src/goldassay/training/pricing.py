@@ -56,9 +56,7 @@ class Price(Result):
         return self.kinds
 
 
-def price(
-    jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, progress: Progress = silent
-) -> Price:
+def price(jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, progress: Progress = silent) -> Price:
     """Train one job of each kind for a moment, in memory, and multiply.
 
     A kind is a model, a training set and a condition: its jobs differ in the seed alone. What is measured is the time

@@ -211,6 +211,7 @@ class Running:
         return EvaluationSet(dataset, split, texts, gold_codes(dataset, self.task.label_names), encoded)
 
     def run(self) -> Done:
+        """Train from where the kept state stands to the end, and evaluate."""
         from goldassay.training.state import read_state
 
         kept = read_state(self.job.folder / STATE)

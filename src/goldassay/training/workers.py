@@ -80,9 +80,7 @@ class Silent:
         """See `Watcher`."""
 
 
-def run_jobs(
-    jobs: Sequence[Job], workers: int, watcher: Watcher | None = None, tries: int = 1
-) -> list[Done | Failure]:
+def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None, tries: int = 1) -> list[Done | Failure]:
     """Do jobs in as many processes as `workers`, and give what came of each, in their order.
 
     A job whose training fails is a `Failure`, and the others go on. One whose process dies, or that finds no memory, is

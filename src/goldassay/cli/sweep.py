@@ -1,0 +1,166 @@
+"""`goldassay sweep`: many trainings from one plan, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goldassay.cli.app import app
+from goldassay.cli.options import Quiet
+from goldassay.errors import GoldassayError, InputError, InterruptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.training import Done, Failure, Job
+    from goldassay.training.pricing import Price
+
+_TRIES = 3
+
+
+@app.command(short_help="Train models x training sets x conditions x seeds, from a plan.")
+def sweep(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="What to train: a TOML file.")],
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="Jobs side by side here.  [default: one a core; on a GPU 1]")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Hand the jobs to the workers of a dask scheduler instead: its address or its scheduler file.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Train nothing: say how many jobs, how much time and disk it would take.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the runs.  [default: the plan's]")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result to this file as well.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Train every model of a plan on every training set, under every condition, with every seed.
+
+    \b
+      models = ["ngram_average", "slow"]
+      train = { snli = "train.jsonl" }
+      test = { snli = "test.jsonl", sick = "sick.txt" }
+      [every]
+      seeds = 5
+      conditions = ["paired", "hypothesis_only"]
+      [of.slow]
+      model = "bilstm"
+      changes = { epochs = 10 }
+
+    Paths are relative to the plan. Each job is done once: a sweep that was stopped, or killed, goes on when it is
+    given again, and one that was extended does what is new. A job whose process dies is tried again, three times in
+    all; what fails then is reported, and the rest goes on.
+    """
+    from goldassay.training.many_seeds import default_workers
+    from goldassay.training.sweep_plan import read_plan, sweep_jobs
+
+    content = read_plan(plan)
+    folder = plan.parent
+    if out is not None:
+        content = content.model_copy(update={"out": str(out.absolute())})
+    if workers is not None and workers < 1:
+        raise InputError(f"--workers is {workers}", mend="give 1 or more")
+    jobs = sweep_jobs(content, folder)
+    count = workers or default_workers(jobs[0].device, jobs[0].threads)
+    if dry_run:
+        _price(jobs, count, json_file, quiet=quiet)
+        return
+    outcomes = _run(jobs, count, scheduler, quiet=quiet)
+    _report(jobs, outcomes, json_file, quiet=quiet)
+
+
+def _run(jobs: Sequence[Job], workers: int, scheduler: str | None, *, quiet: bool) -> list[Done | Failure]:
+    from contextlib import nullcontext
+
+    from goldassay.cli.training_progress import bars
+    from goldassay.training.workers import run_jobs
+
+    try:
+        with nullcontext() if quiet else bars(len(jobs)) as watcher:
+            if scheduler is None:
+                return run_jobs(jobs, workers, watcher, _TRIES)
+            from goldassay.training.cluster import run_on_cluster
+
+            return run_on_cluster(jobs, scheduler, watcher, _TRIES)
+    except KeyboardInterrupt as interruption:
+        raise InterruptionError(
+            f"what is done is kept in {jobs[0].out}, and the same command goes on from there"
+        ) from interruption
+
+
+def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json_file: Path | None, *, quiet: bool) -> None:
+    from goldassay.training.sweep import SweepReport
+
+    report = SweepReport.of(jobs, outcomes)
+    if json_file is not None:
+        from goldassay.cli.run_options import write_json
+
+        write_json(json_file, json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n")
+    if not quiet:
+        for row in report.summary().iter_rows(named=True):
+            spread = "" if row["sd"] is None else f" ± {100 * row['sd']:.2f}"
+            typer.echo(
+                f"{row['model']} on {row['train_set']}, {row['condition']}, tested on {row['dataset']}: accuracy "
+                f"{100 * row['mean']:.2f}{spread} over {row['n_runs']} runs, {row['seconds']:.0f} s each"
+            )
+        typer.echo(report.out)
+    if report.failures.height:
+        first = report.failures.row(0, named=True)
+        raise GoldassayError(
+            f"{report.failures.height} of {report.n_jobs} jobs failed, the rest are done; the first, tried "
+            f"{first['tries']} times: {first['name']}: {first['reason']}"
+        )
+
+
+def _price(jobs: Sequence[Job], workers: int, json_file: Path | None, *, quiet: bool) -> None:
+    from goldassay.progress import Steps
+    from goldassay.training.pricing import price
+
+    with Steps(quiet).step("training each kind of job for a moment") as progress:
+        found = price(jobs, workers, progress=progress)
+    if json_file is not None:
+        from goldassay.cli.run_options import write_json
+
+        write_json(json_file, json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
+    if not quiet:
+        _show_price(found)
+
+
+def _show_price(price: Price) -> None:
+    from goldassay.report.numbers import count
+
+    for row in price.kinds.iter_rows(named=True):
+        typer.echo(
+            f"{row['model']} on {row['train_set']}, {row['condition']}: {count(row['n_jobs'])} jobs of "
+            f"{count(row['steps'])} steps, {_duration(row['job_seconds'])} and {_size(row['job_bytes'])} each"
+        )
+    begun = f", {count(price.n_begun)} begun" if price.n_begun else ""
+    typer.echo(
+        f"{count(price.n_jobs)} jobs, {count(price.n_done)} done{begun}; about {_duration(price.seconds)} in all, "
+        f"{_duration(price.wall_seconds)} with {price.workers} side by side, {_size(price.bytes)} on disk"
+    )
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def _size(n_bytes: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return f"{n_bytes} bytes"

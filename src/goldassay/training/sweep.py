@@ -1,0 +1,71 @@
+"""What came of a sweep: a row a run and test set, over models and training sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goldassay.results import Result
+from goldassay.training.many_seeds import run_rows
+from goldassay.training.running import Done
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.training.job import Job
+    from goldassay.training.workers import Failure
+
+
+@dataclass(frozen=True)
+class SweepReport(Result):
+    """What was trained.
+
+    Attributes:
+        out: Folder of the runs.
+        n_jobs: Jobs of the plan.
+        n_skipped: Of these, done before.
+        runs: model, train_set, condition, seed, dataset, n_examples, n_cut, accuracy, steps, selected_step, seconds,
+            skipped.
+        failures: name, reason, tries; of jobs that could not be finished.
+    """
+
+    out: str
+    n_jobs: int
+    n_skipped: int
+    runs: pl.DataFrame
+    failures: pl.DataFrame
+
+    @classmethod
+    def of(cls, jobs: Sequence[Job], outcomes: Sequence[Done | Failure]) -> SweepReport:
+        """From what came of each job, in their order."""
+        pairs = list(zip(jobs, outcomes, strict=True))
+        failures = [outcome for _, outcome in pairs if not isinstance(outcome, Done)]
+        return cls(
+            out=jobs[0].out,
+            n_jobs=len(jobs),
+            n_skipped=sum(isinstance(outcome, Done) and outcome.skipped for outcome in outcomes),
+            runs=pl.DataFrame(
+                [row for job, outcome in pairs if isinstance(outcome, Done) for row in run_rows(job, outcome)]
+            ),
+            failures=pl.DataFrame(
+                [{"name": each.name, "reason": each.line, "tries": each.tries} for each in failures],
+                schema={"name": pl.String, "reason": pl.String, "tries": pl.Int64},
+            ),
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """A row a run and test set."""
+        return self.runs
+
+    def summary(self) -> pl.DataFrame:
+        """A row a model, training set, condition and test set: mean and SD (ddof 1) of accuracy, seconds a run."""
+        if self.runs.is_empty():
+            return self.runs
+        return self.runs.group_by("model", "train_set", "condition", "dataset", maintain_order=True).agg(
+            pl.len().alias("n_runs"),
+            pl.col("accuracy").mean().alias("mean"),
+            pl.col("accuracy").std().alias("sd"),
+            pl.col("seconds").mean(),
+        )

@@ -1,0 +1,71 @@
+"""`goldassay sweep` as a process."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("torch")
+
+from goldassay.runs import list_runs
+from tests.end_to_end.conftest import Outcome, goldassay
+from tests.training.made_data import made_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay"]
+
+PLAN = """
+models = ["ngram_average"]
+train = { made = "train.jsonl" }
+test = { test = "test.jsonl" }
+[every]
+seeds = 2
+changes = { vectors = 8, hidden = 8, min_count = 1, epochs = 1 }
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    for name, seed in (("train", 0), ("test", 1)):
+        made_pairs(40, seed, name).examples.write_ndjson(tmp_path / f"{name}.jsonl")
+    (tmp_path / "plan.toml").write_text(PLAN)
+    return tmp_path / "plan.toml"
+
+
+def test_prices_runs_and_goes_on(goldassay: Command, plan: Path, tmp_path: Path):
+    priced = goldassay("sweep", plan, "--dry-run", "--json", "price.json")
+    assert priced.status == 0, priced.err
+    assert "2 jobs, 0 done; about" in priced.out
+    assert json.loads((tmp_path / "price.json").read_text())["n_jobs"] == 2
+    first = goldassay("sweep", plan, "--workers", "1")
+    assert first.status == 0, first.err
+    assert "ngram_average on made, paired, tested on test: accuracy" in first.out
+    assert list_runs(tmp_path / "runs")["n_runs"].sum() == 2
+    plan.write_text(PLAN.replace("seeds = 2", "seeds = 3"))
+    more = goldassay("sweep", plan, "--workers", "1", "--json", "done.json", "-q")
+    assert more.status == 0, more.err
+    assert not more.out
+    report = json.loads((tmp_path / "done.json").read_text())
+    assert (report["n_jobs"], report["n_skipped"]) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nowhere.toml",), "name a settings file that exists"),
+        (("plan.toml", "--workers", "0"), "--workers is 0"),
+        (("plan.toml", "--scheduler", "nonsense"), "no scheduler answers at nonsense"),
+    ],
+)
+def test_refusals_are_one_line(goldassay: Command, plan: Path, arguments: tuple[str, ...], message: str):
+    outcome = goldassay("sweep", *arguments)
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1

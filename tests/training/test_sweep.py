@@ -1,0 +1,244 @@
+"""Sweeps: a plan's jobs, done here or by the workers of a scheduler, whatever dies on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from goldassay.errors import InputError
+from goldassay.runs import list_runs
+from goldassay.training.job_folder import STATE
+from goldassay.training.pricing import price
+from goldassay.training.running import run_job
+from goldassay.training.sweep import SweepReport
+from goldassay.training.sweep_plan import read_plan, sweep_jobs
+from goldassay.training.workers import Failure, Silent, run_jobs
+from tests.training.made_data import made_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from goldassay.training.job import Job
+
+PLAN = """
+models = ["ngram_average", "long"]
+train = { made = "train.jsonl" }
+test = { made = "test.jsonl", other = "other.jsonl" }
+[every]
+seeds = 2
+conditions = ["paired", "hypothesis_only"]
+changes = { vectors = 8, hidden = 8, min_count = 1, epochs = 2, batch_size = 8 }
+[of.long]
+model = "ngram_average"
+seeds = [0]
+changes = { epochs = 3 }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, n, seed in (("train", 64, 0), ("test", 30, 1), ("other", 20, 2)):
+        made_pairs(n, seed, name).examples.write_ndjson(tmp_path / f"{name}.jsonl")
+    (tmp_path / "plan.toml").write_text(PLAN)
+    return tmp_path
+
+
+def jobs_of(folder: Path, text: str = PLAN) -> list[Job]:
+    (folder / "plan.toml").write_text(text)
+    return sweep_jobs(read_plan(folder / "plan.toml"), folder)
+
+
+def test_jobs_are_the_product_seed_by_seed(folder: Path):
+    jobs = jobs_of(folder)
+    assert [job.name for job in jobs] == [
+        "ngram_average/made/paired/seed=0",
+        "ngram_average/made/hypothesis_only/seed=0",
+        "long/made/paired/seed=0",
+        "long/made/hypothesis_only/seed=0",
+        "ngram_average/made/paired/seed=1",
+        "ngram_average/made/hypothesis_only/seed=1",
+    ]
+    assert {job.changes["epochs"] for job in jobs if job.model_name == "long"} == {3}
+    assert {job.changes["batch_size"] for job in jobs} == {8}
+    assert [test.name for test in jobs[0].tests] == ["made", "other"]
+    assert jobs[0].out == str(folder / "runs")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('"long"]', '"ngram_average"]', "named twice"),
+        ("[of.long]", "[of.lang]", "no model of the plan; did you mean 'long'"),
+        ("seeds = 2", "sedes = 2", "unknown key 'every.sedes'; did you mean 'every.seeds'"),
+        ("seeds = 2", 'model = "bilstm"', "every.model cannot hold for all"),
+        ("seeds = 2", "workers = 2", "every.workers is not of a plan"),
+        ('models = ["ngram_average", "long"]', "", "there is no 'models'"),
+        ('"long"]', '"long", "bilstn"]', "there is no model 'bilstn'; did you mean 'bilstm'"),
+        ("train.jsonl", "nowhere.jsonl", "nowhere.jsonl"),
+        ('"train.jsonl"', '"train.jsonl', "is not TOML"),
+    ],
+)
+def test_plans_that_cannot_be_meant(folder: Path, before: str, after: str, message: str):
+    assert before in PLAN
+    with pytest.raises(InputError) as refusal:
+        jobs_of(folder, PLAN.replace(before, after))
+    assert message in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_jobs_that_collide_are_refused(folder: Path):
+    with pytest.raises(InputError, match="2 jobs would write the same run, long/made/paired/seed=0"):
+        sweep_jobs(read_plan(folder / "plan.toml").model_copy(update={"models": ["long", "long"]}), folder)
+
+
+def test_done_here_and_only_once(folder: Path):
+    jobs = jobs_of(folder)
+    run_job(jobs[2])
+    outcomes = run_jobs(jobs, 2, tries=3)
+    report = SweepReport.of(jobs, outcomes)
+    assert (report.n_jobs, report.n_skipped, report.failures.height) == (6, 1, 0)
+    assert report.runs.height == 12
+    assert report.summary().height == 8
+    assert list_runs(folder / "runs").height == 8
+    assert price(jobs, 2).n_done == 6
+    assert json.loads(json.dumps(report.to_dict()))["n_jobs"] == 6
+
+
+def test_a_price_is_near_what_it_costs(folder: Path):
+    jobs = jobs_of(folder, PLAN.replace("epochs = 3", "epochs = 3, vectors = 16"))
+    found = price(jobs, 2, seconds=0.1)
+    assert (found.n_jobs, found.n_done, found.n_begun) == (6, 0, 0)
+    assert found.kinds["steps"].to_list() == [16, 16, 24, 24]
+    assert found.kinds["n_jobs"].to_list() == [2, 2, 1, 1]
+    assert 0 < found.wall_seconds < found.seconds < 120
+    assert not (folder / "runs" / "_jobs").exists()
+    for job in jobs:
+        run_job(job)
+    files = [*(folder / "runs").rglob("*.parquet"), *(folder / "runs").rglob("weights.safetensors")]
+    written = sum(each.stat().st_size for each in files if each.parent.name != "_data")
+    assert found.bytes == pytest.approx(written, rel=0.1)
+
+
+class Killer(Silent):
+    """Kills the process that does a job, so many times, once it is under way."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def going(self, job: Job, step: int, total: int) -> None:
+        if self.left and "/long/" in f"/{job.name}":
+            self.left -= 1
+            os.kill(_worker_at(job), signal.SIGKILL)
+
+
+def _worker_at(job: Job) -> int:
+    """The process that holds a job's lock."""
+    inode = (job.folder / "lock").stat().st_ino
+    for line in open("/proc/locks").read().splitlines():  # noqa: PTH123, SIM115
+        fields = line.split()
+        if fields[5].endswith(f":{inode}"):
+            return int(fields[4])
+    raise AssertionError("nobody is at work on the job")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes by /proc")
+@pytest.mark.parametrize(("kills", "fails"), [(2, False), (3, True)])
+def test_a_job_whose_process_dies_is_tried_three_times(folder: Path, kills: int, fails: bool):
+    plan = PLAN.replace("epochs = 3", "epochs = 120").replace('["paired", "hypothesis_only"]', '["paired"]')
+    jobs = jobs_of(folder, plan)
+    killer = Killer(kills)
+    outcomes = run_jobs(jobs, 2, killer, tries=3)
+    assert killer.left == 0
+    assert [isinstance(outcome, Failure) for outcome in outcomes] == [False, fails, False]
+    if fails:
+        assert outcomes[1].tries == 3
+        assert "killed (signal 9)" in outcomes[1].line
+        assert SweepReport.of(jobs, outcomes).failures["tries"].to_list() == [3]
+    else:
+        elsewhere = jobs_of(folder, plan.replace("models", 'out = "calm"\nmodels', 1))[1]
+        run_job(elsewhere)
+        weights = [(each.folder / "model" / "weights.safetensors").read_bytes() for each in (jobs[1], elsewhere)]
+        assert weights[0] == weights[1]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler and two workers, each a process of its own on this machine."""
+    pytest.importorskip("distributed")
+    place = tmp_path / "scheduler.json"
+    log = (tmp_path / "cluster.log").open("wb")
+    environment = {**os.environ, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+
+    def start(*arguments: Any) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([str(each) for each in arguments], stdout=log, stderr=log, env=environment)
+
+    started = [
+        start(*command, "--host", "127.0.0.1", "--port", "0", "--dashboard-address", ":0", "--no-dashboard",
+              "--scheduler-file", place)
+    ]  # fmt: skip
+    until = time.monotonic() + 60
+    while not place.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    address = json.loads(place.read_text())["address"]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1",
+              "--no-dashboard", "--local-directory", tmp_path / "scratch"]  # fmt: skip
+    started += [start(*worker), start(*worker)]
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+    try:
+        yield address, started[1:]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+        log.close()
+
+
+def test_a_job_whose_worker_is_killed_is_done_elsewhere(folder: Path, cluster):
+    from goldassay.training.cluster import run_on_cluster
+
+    address, workers = cluster
+    plan = PLAN.replace("epochs = 3", "epochs = 150").replace('["paired", "hypothesis_only"]', '["paired"]')
+    jobs = jobs_of(folder, plan)
+
+    class LosesOne(Silent):
+        lost = 0
+
+        def going(self, job: Job, step: int, total: int) -> None:
+            if not self.lost and job.model_name == "long" and (job.folder / STATE).exists():
+                holder = _worker_at(job)
+                parent = int(open(f"/proc/{holder}/stat").read().split()[3])  # noqa: PTH123, SIM115
+                (self.killed,) = [each for each in workers if each.pid == parent]
+                self.killed.kill()
+                self.lost += 1
+
+    watcher = LosesOne()
+    outcomes = run_on_cluster(jobs, address, watcher)
+    assert watcher.lost == 1
+    assert watcher.killed.wait(10) == -signal.SIGKILL
+    assert not [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    assert list_runs(folder / "runs").height == 4
+    again = run_on_cluster(jobs, address)
+    assert all(outcome.skipped for outcome in again)
+
+
+def test_a_scheduler_that_does_not_answer_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("distributed")
+    from goldassay.training import cluster
+
+    monkeypatch.setattr(cluster, "_CONNECT_SECONDS", 0.5)
+    with pytest.raises(InputError, match="no scheduler answers at"):
+        cluster.run_on_cluster(jobs_of(folder), "tcp://127.0.0.1:9")
