@@ -101,7 +101,7 @@ def test_killed_at_random_steps_it_ends_with_the_same_bits(make_job, tmp_path, e
     run_job(calm)
     job = make_job(tmp_path / "killed", **options)
     killing = subprocess.run(
-        [sys.executable, "-c", _KILLING], input=json.dumps(job.to_dict()), capture_output=True, text=True, timeout=280
+        [sys.executable, "-c", _KILLING], input=json.dumps(job.to_dict()), capture_output=True, text=True, timeout=1500
     )
     assert killing.returncode == 0, killing.stderr
     assert int(killing.stdout) >= at_least
