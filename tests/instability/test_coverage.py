@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from benchmarks.coverage import over_both, over_examples, over_runs
-from benchmarks.coverage.grouped_runs import GroupedDesign
-from benchmarks.coverage.simulated_runs import CORRELATED, INDEPENDENT, Design
-from benchmarks.coverage.simulation import ALL, Coverage, markdown, measure_cell
+from benchmarks.interval_coverage import over_both, over_examples, over_runs
+from benchmarks.interval_coverage.grouped_runs import GroupedDesign
+from benchmarks.interval_coverage.simulated_runs import CORRELATED, INDEPENDENT, Design
+from benchmarks.interval_coverage.simulation import ALL, Coverage, markdown, measure_cell
 from goldassay.instability import compare, decompose_by_group, decompose_variance
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from benchmarks.coverage.simulated_runs import Design, Truth
+from benchmarks.interval_coverage.simulated_runs import Design, Truth
 
 if TYPE_CHECKING:
     from goldassay.intervals import Interval

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from benchmarks.coverage.estimates import Estimate, estimate
-from benchmarks.coverage.over_runs import GROUPED, SPREAD, of_groups
-from benchmarks.coverage.simulated_runs import NODES, WEIGHTS
+from benchmarks.interval_coverage.estimates import Estimate, estimate
+from benchmarks.interval_coverage.over_runs import GROUPED, SPREAD, of_groups
+from benchmarks.interval_coverage.simulated_runs import NODES, WEIGHTS
 from goldassay.instability import measure_stability, resample_groups, resample_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchmarks.coverage.simulated_runs import Design
+    from benchmarks.interval_coverage.simulated_runs import Design
 
 
 def spread(design: Design, n_runs: int, rng: np.random.Generator) -> Iterator[Estimate]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from benchmarks.coverage.estimates import Estimate, estimate, given_examples
-from benchmarks.coverage.grouped_runs import GroupedDesign, GroupTruth
+from benchmarks.interval_coverage.estimates import Estimate, estimate, given_examples
+from benchmarks.interval_coverage.grouped_runs import GroupedDesign, GroupTruth
 from goldassay.instability import (
     compare,
     correlate_datasets,
@@ -28,7 +28,7 @@ from goldassay.instability import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchmarks.coverage.simulated_runs import Design
+    from benchmarks.interval_coverage.simulated_runs import Design
 
 SPREAD = ("mean", "sd", "total", "independent", "covariance", "design_effect")
 GROUPED = GroupedDesign()

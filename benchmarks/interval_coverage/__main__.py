@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the truth, by simulation: prints the tables of docs/intervals.md.
 
-    python -m benchmarks.coverage [CASE...] [--replications N]
+    python -m benchmarks.interval_coverage [CASE...] [--replications N]
 
 Without cases all are measured, which takes about half an hour on one core.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from benchmarks.coverage.simulation import ALL, markdown, measure_case
+from benchmarks.interval_coverage.simulation import ALL, markdown, measure_case
 
 
 def main() -> None:

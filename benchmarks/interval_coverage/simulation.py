@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.coverage import one_run, over_both, over_examples, over_runs
-from benchmarks.coverage.simulated_runs import CORRELATED, FAILURES, INDEPENDENT
+from benchmarks.interval_coverage import one_run, over_both, over_examples, over_runs
+from benchmarks.interval_coverage.simulated_runs import CORRELATED, FAILURES, INDEPENDENT
 from goldassay.errors import UndefinedMeasureWarning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchmarks.coverage.estimates import Case
-    from benchmarks.coverage.simulated_runs import Design
+    from benchmarks.interval_coverage.estimates import Case
+    from benchmarks.interval_coverage.simulated_runs import Design
 
 N_RUNS = (3, 5, 10, 30)
 BOTH = (INDEPENDENT, CORRELATED)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from benchmarks.coverage.estimates import Estimate, estimate
-from benchmarks.coverage.over_examples import share_varying
-from benchmarks.coverage.simulated_runs import NODES, WEIGHTS, Design
+from benchmarks.interval_coverage.estimates import Estimate, estimate
+from benchmarks.interval_coverage.over_examples import share_varying
+from benchmarks.interval_coverage.simulated_runs import NODES, WEIGHTS, Design
 from goldassay.artifacts import giveaway
 from goldassay.artifacts.difficulty import DifficultyAssignment
 from goldassay.instability import compare

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.coverage.estimates import Estimate, estimate
+from benchmarks.interval_coverage.estimates import Estimate, estimate
 from goldassay.instability import compare
 from goldassay.intervals import Interval
 from goldassay.leakage import single_sentence_report
@@ -17,7 +17,7 @@ from goldassay.subsets import accuracy_by_subset
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchmarks.coverage.simulated_runs import Design
+    from benchmarks.interval_coverage.simulated_runs import Design
 
 # What two models share makes most of an example's difficulty; this much is each one's own.
 _OWN = 0.6

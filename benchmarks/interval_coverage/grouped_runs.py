@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from benchmarks.coverage.simulated_runs import NODES, WEIGHTS, expected_covariance
+from benchmarks.interval_coverage.simulated_runs import NODES, WEIGHTS, expected_covariance
 
 
 class GroupTruth(NamedTuple):
