@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_SLOTS = 1 << 40
 FEWEST_SLOTS = 1 << 10
 # Slots looked at in one go for frequent patterns.
-PIECE = 1 << 18
+PIECE = 1 << 16
 # Share of the slots that may be taken: beyond it, finding a slot takes many steps.
 _FILLED = 0.75
 

@@ -11,6 +11,9 @@ from goldassay.errors import InputError
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 # What a step takes beside what it accounts for: shards in hand, sorted copies, memory that allocators hold back.
 MARGIN = 150 * 10**6
+# What the process takes once all libraries and loops are loaded, and what the steps need at the very least.
+_LOADED = 330 * 10**6
+_LEAST_ROOM = 100 * 10**6
 
 
 class MemoryBound:
@@ -25,7 +28,8 @@ class MemoryBound:
 
     def __init__(self, bound: int | str) -> None:
         self.bytes = parse_size(bound)
-        self.need(MARGIN)
+        # At once and not after hours: what is still to be loaded counts as well.
+        self.need(_LEAST_ROOM + max(_LOADED - resident(), 0))
 
     def room(self) -> int:
         """Bytes that may still be taken by arrays of known size."""

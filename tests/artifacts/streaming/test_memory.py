@@ -1,0 +1,81 @@
+"""The bound on memory, kept by a process of its own; its peak is what the system says it was."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+resource = pytest.importorskip("resource")
+
+MINE = """
+import resource, sys
+from goldassay.cli.main import run
+status = run(["artifacts", "mine", *sys.argv[1:], "--quiet"])
+unit = 1 if sys.platform == "darwin" else 1024
+print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+"""
+
+
+def write(path, n, n_words):
+    """Sentences of common words and, in each, one of many rare ones."""
+    rng = random.Random(0)
+    words = [f"w{i}" for i in range(n_words)]
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(n):
+            text = " ".join([*rng.choices(words, k=rng.randint(4, 9)), f"rare{rng.randrange(10**7)}", "."])
+            file.write(json.dumps({"text": text, "label": "xyz"[number % 3]}) + "\n")
+    return path
+
+
+def mine(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", MINE, *map(str, arguments)], capture_output=True, text=True, check=True
+    )
+    status, peak = done.stdout.split()
+    return int(status), int(peak), done.stderr
+
+
+def test_a_small_file_keeps_the_least_bound(tmp_path):
+    file = write(tmp_path / "train.jsonl", 10_000, 100)
+    status, peak, error = mine(file, "-o", tmp_path / "out", "--memory", "600MB")
+    assert (status, error) == (0, "")
+    assert peak < 600e6
+
+
+def test_too_small_a_bound_is_refused_at_once(tmp_path):
+    file = write(tmp_path / "train.jsonl", 100, 20)
+    status, _, error = mine(file, "-o", tmp_path / "out", "--memory", "200MB")
+    assert status == 2
+    assert error == "goldassay: a memory of 200 MB is too small to start with; give at least 580 MB\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize(("sent", "begun"), [(signal.SIGINT, "*.tokens"), (signal.SIGTERM, "*.words")])
+def test_interrupted_it_leaves_nothing(tmp_path, sent, begun):
+    file = write(tmp_path / "train.jsonl", 60_000, 400)
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", "from goldassay.cli import main; main()"]
+    command += ["artifacts", "mine", file, "-o", out, "--memory", "700MB", "--quiet"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and not any(out.rglob(begun)):
+            time.sleep(0.005)
+        process.send_signal(sent)
+        _, error = process.communicate(timeout=100)
+    assert (process.returncode, error) == (130, "goldassay: interrupted\n")
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_large_file_keeps_a_bound_that_memory_exceeds(tmp_path):
+    file = write(tmp_path / "train.jsonl", 1_500_000, 2000)
+    status, whole, _ = mine(file, "-o", tmp_path / "whole")
+    assert status == 0
+    status, peak, error = mine(file, "-o", tmp_path / "parts", "--memory", "700MB")
+    assert (status, error) == (0, "")
+    assert peak < 700e6 < whole
+    assert (tmp_path / "whole/patterns.csv").read_bytes() == (tmp_path / "parts/patterns.csv").read_bytes()
