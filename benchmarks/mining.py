@@ -3,6 +3,8 @@
     python benchmarks/mining.py                         # real SNLI hypotheses (GOLDASSAY_DATA names the data folder)
     python benchmarks/mining.py --generate 550000       # as many generated sentences
     python benchmarks/mining.py --generate 5500000 --only ours
+    python benchmarks/mining.py --generate 550000 --only ours duckdb    # a slice: ours is counted again beside it
+    python benchmarks/mining.py --generate 20000000 --write FILE.jsonl  # to be mined by: goldassay artifacts mine
 
 References count tokenized sentences: a `collections.Counter` of tuples (plain, and with rare tokens and pairs pruned
 as exactly as ours), polars, and duckdb if it is installed. Peak memory is of the process so far, so ours is run first.
@@ -14,9 +16,13 @@ import argparse
 import csv
 import gzip
 import itertools
+import json
 import os
 import random
 import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -31,7 +37,7 @@ from goldassay.artifacts.mining import count_patterns
 from goldassay.data.tokenization import TokenizedCorpus, tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
 FILES = ("train_sample_2k", "train_sample_18k", "dev", "test_9824")
@@ -49,16 +55,20 @@ def main() -> None:
     parser.add_argument("--min-count", type=int, default=None, help="default 50, or 20 for the real sentences")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--only", nargs="*", choices=["ours", *REFERENCES], default=["ours", *REFERENCES])
+    parser.add_argument("--write", metavar="FILE", help="only write the generated sentences, as JSON lines")
     arguments = parser.parse_args()
     sentences, labels = read_snli()
+    if arguments.write:
+        write(Path(arguments.write), generated(sentences, labels, arguments.generate))
+        return
     if arguments.generate:
         sentences, labels = generate(sentences, labels, arguments.generate)
     min_count = arguments.min_count or (50 if arguments.generate else 20)
     print(f"{len(sentences):,} sentences, min_count {min_count}, {peak():,.0f} MB so far")
 
-    start = time.perf_counter()
+    print(f"cold: a first call that compiles the kernels: {first_call(fresh=True):.1f} s")
+    print(f"warm: one that loads them from the cache: {first_call(fresh=False):.1f} s")
     mine_patterns(sentences[:500], labels[:500], min_count=5)
-    print(f"first call, which compiles or loads the kernels: {time.perf_counter() - start:.1f} s, {peak():,.0f} MB")
 
     ours, (wall, cpu) = timed(
         lambda: mine_patterns(sentences, labels, min_count=min_count, n_threads=arguments.threads)
@@ -82,6 +92,27 @@ def main() -> None:
         print(f"{name}: {seconds:.2f} s ({cpu:.2f} s CPU), {seconds / wall:.0f} times our counting, {same}")
 
 
+def first_call(fresh: bool) -> float:
+    """Seconds of the first call in a new process, its imports left out; with an empty cache or the usual one."""
+    code = (
+        "import time, numba, polars, scipy.special\n"
+        "from goldassay.artifacts import mine_patterns\n"
+        "start = time.perf_counter()\n"
+        "mine_patterns(['a b c d'] * 50, ['x', 'y'] * 25, min_count=5)\n"
+        "print(time.perf_counter() - start)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | ({"NUMBA_CACHE_DIR": folder} if fresh else {})
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def write(path: Path, rows: Iterator[tuple[str, str]]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for sentence, label in rows:
+            file.write(json.dumps({"hypothesis": sentence, "label": label}, ensure_ascii=False) + "\n")
+
+
 def read_snli() -> tuple[list[str], list[str]]:
     sentences, labels = [], []
     for name in FILES:
@@ -93,22 +124,27 @@ def read_snli() -> tuple[list[str], list[str]]:
 
 
 def generate(sentences: list[str], labels: list[str], n: int, seed: int = 0) -> tuple[list[str], list[str]]:
+    """The sentences, and the labels, of `generated`."""
+    made = list(generated(sentences, labels, n, seed))
+    return [sentence for sentence, _ in made], [label for _, label in made]
+
+
+def generated(sentences: list[str], labels: list[str], n: int, seed: int = 0) -> Iterator[tuple[str, str]]:
     """Sentences from a chain of order two over the words of real ones; one in twenty is a real one as it stands.
 
     Words, their pairs and whole beginnings so recur about as often as in the corpus that the chain was learnt from;
     labels are drawn with their shares.
     """
-    rng = random.Random(seed)
+    draw, draw_label = random.Random(seed).random, random.Random(seed + 1).random
     follows: dict[tuple[str, str], list[str]] = defaultdict(list)
     for sentence in sentences:
         words = ["", "", *sentence.split(), ""]
         for first, second, third in zip(words, words[1:], words[2:], strict=False):
             follows[first, second].append(third)
-    draw = rng.random
-    made = []
     for _ in range(n):
+        label = labels[int(draw_label() * len(labels))]
         if draw() < 0.05:
-            made.append(sentences[int(draw() * len(sentences))])
+            yield sentences[int(draw() * len(sentences))], label
             continue
         words = ["", ""]
         while len(words) < 60:
@@ -117,8 +153,7 @@ def generate(sentences: list[str], labels: list[str], n: int, seed: int = 0) -> 
             if not word:
                 break
             words.append(word)
-        made.append(" ".join(words[2:]))
-    return made, [labels[int(draw() * len(labels))] for _ in range(n)]
+        yield " ".join(words[2:]), label
 
 
 def timed(work: Callable[[], T]) -> tuple[T, tuple[float, float]]:
