@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,12 +60,13 @@ def written_together(directory: str | os.PathLike[str]) -> Iterator[Path]:
     """Give an empty folder to write files to; on leaving without error they all move into `directory`.
 
     Files of the same names there are replaced, others are left alone. If anything fails, `directory` keeps what
-    it had.
+    it had, and is gone again if it was not there.
 
     Raises:
         OutputError: The folder cannot be made or written to, or the disk is full.
     """
     target = Path(directory)
+    was_there = target.exists()
     aside: Path | None = None
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -80,6 +81,9 @@ def written_together(directory: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         if aside is not None:
             shutil.rmtree(aside, ignore_errors=True)
+        if not was_there:
+            with suppress(OSError):
+                target.rmdir()
 
 
 def write_parquet(frame: pl.DataFrame, path: Path, **options: Any) -> None:

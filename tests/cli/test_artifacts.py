@@ -54,6 +54,21 @@ class TestMine:
         assert found["strongest"]
         assert found["strongest"][0]["pattern"] in outcome.out
 
+    def test_in_bounded_memory_the_same(self, goldassay: Command, specimen: Path, tmp_path: Path):
+        lines = (specimen / "train.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        (tmp_path / "1.jsonl").write_text("".join(lines[:1000]), encoding="utf-8")
+        (tmp_path / "2.jsonl").write_text("".join(lines[1000:]), encoding="utf-8")
+        options = ("--test", specimen / "test.jsonl", "--json")
+        whole = goldassay("artifacts", "mine", specimen / "train.jsonl", "-o", "whole", *options, "whole.json")
+        parts = goldassay(
+            "artifacts", "mine", "1.jsonl", "2.jsonl", "-o", "parts", "--memory", "2GB", *options, "parts.json"
+        )
+        assert (whole.status, parts.status) == (0, 0), parts.err
+        assert parts.out.splitlines()[:-4] == whole.out.splitlines()[:-5]
+        assert (tmp_path / "parts.json").read_text() == (tmp_path / "whole.json").read_text()
+        for name in ("patterns.csv", "findings.csv"):
+            assert (tmp_path / "parts" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
     def test_each_value_of_a_column_as_if_alone(self, goldassay: Command, specimen: Path, tmp_path: Path):
         train = pl.read_ndjson(specimen / "train.jsonl").with_columns(
             genre=pl.Series([("letters", "news")[i % 3 == 0] for i in range(3000)])
@@ -207,6 +222,10 @@ class TestRefusals:
                 ("assign", "--test", "TEST", "--patterns", "PATTERNS", "--tokenizer", "whitespace"),
                 "the patterns were mined with the tokenizer treebank, not whitespace",
             ),
+            (("mine", "two.csv", "two.csv"), "several files are taken as one only part by part; add --memory 2GB"),
+            (("mine", "two.csv", "--memory", "much"), "'much' is no amount of memory; write it like 2GB"),
+            (("mine", "two.csv", "--memory", "90MB"), "a memory of 90 MB is too small to start with; give at least"),
+            (("mine", "classes.csv", "--memory", "2GB"), "classes.csv: no column is known to hold text"),
             (("assign", "--test", "two.csv", "--patterns", "PATTERNS"), "two.csv also has false, true"),
             (("assign", "--test", "TEST", "--patterns", "newer.parquet"), "newer than 1; update goldassay"),
             (("assign", "--test", "TEST", "--patterns", "TEST"), "cannot be read as patterns"),
