@@ -150,7 +150,7 @@ def damaged(tmp_path: Path, name: str) -> str:
         ("old.pkl", ("old.pkl", "pickle", "refused")),
         ("nan.parquet", ("nan.parquet", "1 scores are not a number")),
         ("unscored.csv", ("unscored.csv", "no gold labels", "--gold FILE")),
-        ("steps.csv", ("steps.csv", "seed 2 lacks 1, first 20", "--checkpoint last")),
+        ("steps.csv", ("steps.csv", "seed 2 lacks 1 that others have: 20", "--checkpoint last")),
         ("uneven.csv", ("uneven.csv", "lacks 4 of the 24 examples", "e20", "--align intersect")),
         ("texts.csv", ("texts.csv", "no runs were recognized", "--columns prediction=NAME")),
         ("nowhere", ("nowhere", "no such file or folder")),

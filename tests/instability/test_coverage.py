@@ -104,6 +104,6 @@ def test_all_intervals_cover(name: str) -> None:
     setting = ALL[name]
     for design in setting.designs:
         for n_runs in setting.n_runs:
-            for found in measure_cell(setting.case, design, n_runs, 300):
+            for found in measure_cell(setting.case, design, n_runs, 200):
                 if trusted(name, found):
                     assert found.covered + 2 * found.error >= 0.9, found

@@ -43,17 +43,17 @@ def squad(path: Path, answers: dict[str, list[str]]) -> Path:
 def test_predictions_are_scored_by_question(tmp_path: Path) -> None:
     gold = squad(tmp_path / "dev.json", {"a1": ["Paris"], "a2": ["in Rome", "Rome"]})
     for name, answers in (
-        ("one", {"a1": "Paris", "a2": "Rome", "more": "x"}),
-        ("two", {"a1": "", "a2": "in old Rome"}),
+        ("run_1", {"a1": "Paris", "a2": "Rome", "more": "x"}),
+        ("run_2", {"a1": "", "a2": "in old Rome"}),
     ):
         (tmp_path / "runs").mkdir(exist_ok=True)
         (tmp_path / "runs" / f"{name}.json").write_text(json.dumps(answers))
     runs = read_runs(tmp_path / "runs", gold=gold)
-    assert runs.seeds.tolist() == ["one", "two"]
+    assert runs.seeds.tolist() == ["run_1", "run_2"]
     assert runs.example_ids.tolist() == ["a1", "a2"]
     assert runs.scores.tolist() == [[1, 1], [0, 0.8]]
     assert read_runs(tmp_path / "runs", gold=gold, answer_metric="exact_match").scores.tolist() == [[1, 1], [0, 0]]
-    (tmp_path / "runs" / "two.json").write_text(json.dumps({"a1": "Paris"}))
+    (tmp_path / "runs" / "run_2.json").write_text(json.dumps({"a1": "Paris"}))
     with pytest.raises(InputError, match="1 of 2 questions have no prediction, first a2"):
         read_runs(tmp_path / "runs", gold=gold)
     assert read_runs(tmp_path / "runs", gold=gold, align="intersect").example_ids.tolist() == ["a1"]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import pickle
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,9 +109,41 @@ def test_synonyms_and_given_columns(tmp_path: Path) -> None:
 
 
 def test_a_file_a_run_without_seed_column_is_named_by_the_file(tmp_path: Path) -> None:
-    for name in ("first", "second"):
+    for name in ("run_1", "run_2"):
         LONG.head(3).drop("seed").write_csv(tmp_path / f"{name}.csv")
-    assert read_runs(tmp_path).seeds.tolist() == ["first", "second"]
+    assert read_runs(tmp_path).seeds.tolist() == ["run_1", "run_2"]
+
+
+def test_files_that_name_neither_model_nor_run_are_models(tmp_path: Path) -> None:
+    for name in ("bert", "esim"):
+        LONG.head(3).drop("seed").write_csv(tmp_path / f"{name}.csv")
+    assert list_runs(tmp_path)["model"].to_list() == ["bert", "esim"]
+    assert read_runs(tmp_path, model="esim").model == "esim"
+    assert read_runs(tmp_path / "esim.csv").model == "model"
+
+
+def test_a_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text("id,gold_label,seed_1,seed_1\na,x,x,y\nb,y,x,y\n")
+    with pytest.raises(InputError, match=r"column 'seed_1': the column is there twice"):
+        read_runs(tmp_path / "wide.csv")
+
+
+def test_a_seed_beyond_64_bits_is_a_name(tmp_path: Path) -> None:
+    LONG.with_columns(seed=pl.col("seed").cast(pl.String) + "0" * 30).write_csv(tmp_path / "runs.csv")
+    assert read_runs(tmp_path / "runs.csv").seeds.tolist() == ["1" + "0" * 30, "2" + "0" * 30]
+
+
+def test_a_table_in_another_encoding_is_refused_by_its_line(tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_bytes("id,label,prediction\na,x,x\nb,é,x\n".encode("latin-1"))
+    with pytest.raises(InputError, match="line 3: the text is not UTF-8; save the file as UTF-8"):
+        read_runs(tmp_path / "runs.csv")
+
+
+def test_a_member_that_is_no_array_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "runs.npz", "w") as packed:
+        packed.writestr("logits.npy", pickle.dumps([1, 2]))
+    with pytest.raises(InputError, match=r"logits\.npy is not a NumPy array"):
+        read_runs(tmp_path / "runs.npz")
 
 
 def test_rows_may_come_in_any_order(tmp_path: Path) -> None:
@@ -162,7 +195,7 @@ def test_a_run_given_twice_is_refused(tmp_path: Path) -> None:
 def test_runs_with_other_checkpoints_are_refused_or_their_last_taken(tmp_path: Path) -> None:
     table = pl.concat([LONG.with_columns(step=pl.lit(5)), LONG.head(3).with_columns(step=pl.lit(10))])
     table.write_csv(tmp_path / "runs.csv")
-    with pytest.raises(InputError, match="seed 2 lacks 1, first 10"):
+    with pytest.raises(InputError, match="seed 2 lacks 1 that others have: 10"):
         read_runs(tmp_path)
     assert read_runs(tmp_path, checkpoint=5).n_runs == 2
     last = read_runs(tmp_path, checkpoint="last")

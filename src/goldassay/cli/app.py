@@ -20,6 +20,11 @@ class Interruptible(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt as interruption:
             raise InterruptionError(str(interruption)) from interruption
+        except SystemError as error:
+            # What a signal becomes that arrives while compiled code hands back its result.
+            if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+                raise InterruptionError from error
+            raise
 
 
 app = typer.Typer(
@@ -30,7 +35,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_GROUPS = ("specimen", "audit", "artifacts", "runs", "runs_summary", "instability", "compare", "train", "sweep", "split")
+_GROUPS = (
+    "specimen",
+    "audit",
+    "artifacts",
+    "runs",
+    "runs_summary",
+    "instability",
+    "compare",
+    "train",
+    "sweep",
+    "split",
+)
 
 
 def _show_version(wanted: bool) -> None:

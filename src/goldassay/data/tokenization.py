@@ -119,7 +119,7 @@ def _by_function(texts: Sequence[str], function: Callable[[str], Sequence[str]],
             raise _not_a_string(texts)
         try:
             tokens: Any = function(text)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise InputError(
                 f"the tokenizer {name} failed on sentence {row + 1} ({reason})",

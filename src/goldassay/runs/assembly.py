@@ -143,7 +143,8 @@ def _grid(slices: Sequence[Slice]) -> tuple[list[Any], list[Any], list[list[Slic
         lacking = [step for step in checkpoints if (seed, step) not in by_place]
         if lacking:
             raise InputError(
-                f"runs have different checkpoints: seed {seed} lacks {len(lacking)}, first {listing(lacking)}",
+                f"runs have different checkpoints: seed {seed} lacks {len(lacking)} that others have: "
+                f"{listing(lacking)}",
                 mend="choose one with checkpoint=NAME, or each run's last with checkpoint='last'",
             )
     return seeds, checkpoints, [[by_place[seed, step] for step in checkpoints] for seed in seeds]

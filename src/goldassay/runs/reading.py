@@ -18,7 +18,7 @@ from goldassay.runs.answers import AnswerMetric, read_answers, score_columns
 from goldassay.runs.assembly import Align, assemble, ordered
 from goldassay.runs.curves import has_curves
 from goldassay.runs.gold import read_gold
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import refuse_pickle
 from goldassay.runs.validation import listing
 
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from goldassay.runs.runs import Runs
 
 _SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|np[yz]|eval)(\.gz|\.zst)?$", re.IGNORECASE)
+
+
+# A file of this name is a run of something: seed_3, run3, preds-12, 7.
+_RUN = re.compile(r"(^|[_\-. ]|seed|run|rep|trial|fold)[0-9]+$", re.IGNORECASE)
 
 
 class NoRunsError(InputError):
@@ -205,10 +209,33 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
             raise NoRunsError(
                 "no runs were recognized here",
                 file=place,
-                mend="name the column of predictions, scores or logits with columns={'prediction': NAME}",
+                mend="name the column of predictions, scores or logits with columns={'prediction': NAME}"
+                if place.is_file() or any(place.iterdir())
+                else "it is empty: name the folder that holds them",
             )
         found.extend(parts)
-    return found
+    return _named_by_files(found)
+
+
+def _named_by_files(found: list[Slice]) -> list[Slice]:
+    """Take files that name neither model nor run, and whose own names hold no number, for as many models.
+
+    bert.csv and esim.csv are two models; seed_1.csv and seed_2.csv are two runs of one, and so is a file alone.
+    """
+    by_collection: dict[Collection, set[int | str]] = {}
+    for part in found:
+        if part.collection.model == UNNAMED_MODEL and _is_named_by_file(part):
+            by_collection.setdefault(part.collection, set()).add(part.seed)
+    return [
+        replace(part, collection=part.collection._replace(model=str(part.seed)))
+        if len(by_collection.get(part.collection, ())) > 1 and _is_named_by_file(part)
+        else part
+        for part in found
+    ]
+
+
+def _is_named_by_file(part: Slice) -> bool:
+    return isinstance(part.seed, str) and Path(part.file).name.startswith(part.seed) and not _RUN.search(part.seed)
 
 
 def _find(place: Path, offered: Iterable[Any], request: Request, seen: set[Path]) -> list[Slice]:

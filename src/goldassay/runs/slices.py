@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # What a dataset is called where the files do not name it.
 UNNAMED = "dataset"
+# And a model.
+UNNAMED_MODEL = "model"
 
 
 class Collection(NamedTuple):

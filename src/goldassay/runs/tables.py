@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
@@ -22,6 +23,7 @@ _GZIP, _ZSTD, _PARQUET, _ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x
 MAX_UNPACKED = 4 << 30
 _HEAD = 1 << 16
 _PIECE = 1 << 20
+_TWICE = re.compile(r"_duplicated_\d+$")
 _MAX_LINE = 1 << 26
 # Four bytes of zstandard may stand for 128 kB, so that this much unpacks to at most 64 MB.
 _ZSTD_PIECE = 1 << 11
@@ -218,7 +220,9 @@ def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
         except ValueError as error:
             if number == 1:
                 return None
-            raise InputError(f"the line is not JSON ({error})", file=path, row=number) from error
+            raise InputError(
+                f"the line is not JSON ({error})", file=path, row=number, mend="write or copy the file again"
+            ) from error
         if not isinstance(record, dict):
             raise InputError("the line is not a JSON object", file=path, row=number)
         records.append(record)
@@ -227,7 +231,7 @@ def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
 
 def _read_separated(data: bytes, path: Path, separator: str, *, quoted: bool) -> pl.DataFrame:
     try:
-        return pl.read_csv(
+        table = pl.read_csv(
             data,
             separator=separator,
             quote_char='"' if quoted else None,
@@ -235,10 +239,24 @@ def _read_separated(data: bytes, path: Path, separator: str, *, quoted: bool) ->
             encoding="utf8",
         )
     except pl.exceptions.PolarsError as error:
-        reason = " ".join(str(error).split())[:120]
+        raise _unreadable(data, path, error) from error
+    # polars numbers columns that are there twice instead of refusing them.
+    twice = [name for name in table.columns if _TWICE.sub("", name) in set(table.columns) - {name}]
+    if twice:
         raise InputError(
-            f"the table cannot be read ({reason})", file=path, mend="give each line the same columns"
-        ) from error
+            "the column is there twice", file=path, column=_TWICE.sub("", twice[0]), mend="give it another name"
+        )
+    return table
+
+
+def _unreadable(data: bytes, path: Path, error: Exception) -> InputError:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as invalid:
+        row = data.count(b"\n", 0, invalid.start) + 1
+        return InputError("the text is not UTF-8", file=path, row=row, mend="save the file as UTF-8")
+    reason = " ".join(str(error).split("Consider")[0].split())[:120].rstrip(" .")
+    return InputError(f"the table cannot be read ({reason})", file=path, mend="give each line the same columns")
 
 
 def logits_array(column: pl.Series, path: Path | str) -> NDArray[Any]:

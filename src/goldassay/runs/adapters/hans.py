@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, read_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
         return None
     return [
         Slice(
-            collection=Collection("model", "hans", "", "paired", ""),
+            collection=Collection(UNNAMED_MODEL, "hans", "", "paired", ""),
             seed=path.name.split(".")[0],
             checkpoint=None,
             n_examples=table.height,

@@ -19,13 +19,14 @@ Columns are found by name, the first of these that is there (case does not matte
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goldassay.errors import InputError
-from goldassay.runs.slices import UNNAMED, Collection, Columns, Request, Slice
+from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import logits_array, read_table
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "condition": ("condition",),
     "train_set": ("train_set",),
 }
-_DEFAULTS = {"model": "model", "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
 _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint")
 
 
@@ -161,7 +163,8 @@ def _strings(part: pl.DataFrame, name: str, path: Path, *, gaps: bool = False) -
 def as_number(value: Any) -> int | str:
     """A seed or checkpoint as a whole number where it is one, else as a name."""
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
-    return int(text) if text.lstrip("-").isdigit() else text
+    # Arrays hold whole numbers of 64 bits; what is larger is a name.
+    return int(text) if _NUMBER.fullmatch(text) else text
 
 
 def as_scores(column: pl.Series, path: Path) -> pl.Series:

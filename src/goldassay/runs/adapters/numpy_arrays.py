@@ -92,9 +92,16 @@ def read_members(path: Path, wanted: Mapping[str, str]) -> dict[str, NDArray[Any
             if sum(member.file_size for member in packed.infolist()) > MAX_UNPACKED:
                 raise MemoryError
         with np.load(path, allow_pickle=False) as archive:
-            return {role: archive[name] for role, name in wanted.items() if name in archive.files}
+            found = {role: archive[name] for role, name in wanted.items() if name in archive.files}
     except DAMAGE as error:
         raise _refused("archive", path, error) from error
+    for role, values in found.items():
+        if not isinstance(values, np.ndarray):
+            # NumPy hands over a member that is no array of its own as bytes.
+            raise InputError(
+                f"{wanted[role]}.npy is not a NumPy array", file=path, mend="save plain arrays with numpy.savez"
+            )
+    return found
 
 
 def read_array(path: Path) -> NDArray[Any]:

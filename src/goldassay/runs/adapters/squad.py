@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, start_of, unpacked
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
         return None
     return [
         Slice(
-            collection=Collection("model", "squad", "", "paired", ""),
+            collection=Collection(UNNAMED_MODEL, "squad", "", "paired", ""),
             seed=path.name.removesuffix(".gz").removesuffix(".json"),
             checkpoint=None,
             n_examples=len(answers),

@@ -202,7 +202,15 @@ def patterns_for(
         InputError: There is neither, or they do not fit the dataset.
     """
     if file is not None:
-        return read_patterns(file, dataset, bounds.tokenizer)
+        patterns = read_patterns(file, dataset, bounds.tokenizer)
+        mined_from = patterns.settings.get("text")
+        if bounds.text is not None and mined_from is not None and bounds.text != mined_from:
+            raise InputError(
+                f"the patterns were mined from the {mined_from}, not from {bounds.text}",
+                file=file,
+                mend="leave out --text, or mine anew",
+            )
+        return patterns
     if train is None:
         raise InputError("there is nothing to take patterns from", mend="give TRAIN, or --patterns FILE mined before")
     check_same_labels(train, dataset)
