@@ -37,6 +37,7 @@ PIECES = [
 @settings(max_examples=600)
 @example(['"a","b"\n', '"a","b"\n', '"a","b"\n'], ",", 3)
 @example(['"a\tb"', "\t", "a", "\n", '"a\nb"', "\t", "a", "\n"], "\t", 2)
+@example(['"a"', "\r", "\r", "\n"], ",", 1)
 def test_blocks_decide_as_the_whole(pieces, separator, size):
     data = (f"h{separator}h\n" + "".join(pieces)).encode()
     blocks = [data[i : i + size] for i in range(0, len(data), size)]

@@ -64,14 +64,6 @@ def is_quoted(blocks: Iterable[bytes], separator: str) -> bool:
 @compiled
 def _survey(text: NDArray[np.uint8], separator: int, state: NDArray[np.int64], openings: NDArray[np.int64]) -> None:
     for byte in text:
-        if byte == _RETURN:
-            # Before a line feed it is part of the line end, unless a quoted field holds both.
-            if state[_N_QUOTES] % 2:
-                state[_RETURNS_WITHIN] = 1
-                state[_BEFORE] = byte
-            else:
-                state[_RETURN_BEFORE] = 1
-            continue
         if state[_RETURN_BEFORE]:
             state[_RETURN_BEFORE] = 0
             if byte != _NEWLINE:
@@ -81,6 +73,14 @@ def _survey(text: NDArray[np.uint8], separator: int, state: NDArray[np.int64], o
                     state[_BAD] = 1
                     return
                 state[_BEFORE] = _RETURN
+        if byte == _RETURN:
+            # Before a line feed it is part of the line end, unless a quoted field holds both.
+            if state[_N_QUOTES] % 2:
+                state[_RETURNS_WITHIN] = 1
+                state[_BEFORE] = byte
+            else:
+                state[_RETURN_BEFORE] = 1
+            continue
         if state[_CLOSED]:
             # After a closing mark a field ends, or a second mark follows.
             if byte != separator and byte != _NEWLINE and byte != _QUOTE:
