@@ -85,6 +85,10 @@ def test_files_of_one_run_each_make_one_set(goldassay: Command, tmp_path: Path) 
     assert done.status == 0, done.err
     document = json.loads((tmp_path / "report/report.json").read_text())
     assert [row["n_runs"] for row in document["instability"]["results"]] == [3]
+    (caveat,) = document["instability"]["caveats"]
+    assert caveat.startswith("With 3 runs the spread over runs is a rough guess")
+    for shown in (done.out, *((tmp_path / "report" / name).read_text() for name in ("report.html", "report.md"))):
+        assert shown.count(caveat) == 1
 
 
 def test_texts_of_pairs_from_the_dataset(goldassay: Command, tmp_path: Path) -> None:

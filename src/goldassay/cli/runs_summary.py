@@ -53,6 +53,8 @@ def summarize(
         for each in found.sets:
             for line in _lines(each):
                 typer.echo(line)
+        for caveat in dict.fromkeys(said for each in found.sets for said in each.scores.caveats):
+            typer.echo(f"note: {caveat}")
         typer.echo(f"{found.n_rows:,} predictions read")
 
 

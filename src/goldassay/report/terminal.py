@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
 MAX_LINES = 15
 _MOST_FINDINGS = 6
+# Sets of 2, 3, 4 and 5 runs each have one of their own.
+_MOST_CAVEATS = 4
 
 
 def render_summary(document: Mapping[str, Any]) -> str:
-    """At most 15 lines: the dataset, then for each question the verdict, its evidence and what to do next."""
+    """At most 15 lines: the dataset, for each question the verdict, its evidence and what to do next, then caveats."""
     facts = mapping(document, "facts")
     sizes = ", ".join(
         f"{count(facts[key])} {name}"
@@ -29,8 +31,9 @@ def render_summary(document: Mapping[str, Any]) -> str:
         if verdict:
             lines += _verdict_lines(title, verdict)
     if "instability" in asked and len(asked) == 1:
-        findings = mapping(document, "instability").get("sentences") or ()
-        lines += [f"  - {_one_line(sentence)}" for sentence in findings[:_MOST_FINDINGS]]
+        found = mapping(document, "instability")
+        lines += [f"  - {_one_line(sentence)}" for sentence in (found.get("sentences") or ())[:_MOST_FINDINGS]]
+        lines += [f"  note: {_one_line(caveat)}" for caveat in (found.get("caveats") or ())[:_MOST_CAVEATS]]
     return "\n".join(line for line in lines if line)[:4000]
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from goldassay.errors import UndefinedMeasureWarning
 from goldassay.instability import decompose_by_group, decompose_variance, summarize_scores
+from goldassay.intervals import few_runs_caveat
 from goldassay.results import to_plain
 from goldassay.studies.audit.verdicts import Spread, Verdict, judge_instability, not_measurable
 
@@ -81,8 +82,19 @@ def audit_instability(
             how="vertical_relaxed",
         )
     shown = [{**group, "rows": group["rows"][:MOST_GROUPS], "n_groups": len(group["rows"])} for group in groups]
-    section = {"source": source, "note": note, "results": results, "groups": shown}
+    section = {
+        "source": source,
+        "note": note,
+        "caveats": [] if source == "probe" else caveats_of(results),
+        "results": results,
+        "groups": shown,
+    }
     return InstabilityFindings(to_plain(section), tables, verdict)
+
+
+def caveats_of(results: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What few runs do not tell, once for each number of runs."""
+    return list(dict.fromkeys(said for row in results for said in few_runs_caveat(row["n_runs"])))
 
 
 def measure_spread(runs: Runs) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.files import sha256_of
-from goldassay.intervals import few_runs_caveat
 from goldassay.report import Report
 from goldassay.runs import Runs
+from goldassay.studies.audit.instability import caveats_of
 from goldassay.studies.audit.verdicts import Spread, judge_instability
 from goldassay.studies.instability.training import measure_correlations, measure_trajectories, trajectory_table
 from goldassay.studies.report_frame import frame_findings
@@ -109,7 +109,7 @@ def report_curves(
         "note": " ".join([_NOTE, *lost]),
         "interrupted": None,
         "sentences": [],
-        "caveats": list(dict.fromkeys(said for row in results for said in few_runs_caveat(row["n_runs"]))),
+        "caveats": caveats_of(results),
         "results": results,
         "groups": [],
         "trajectories": moves,

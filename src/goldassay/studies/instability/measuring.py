@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.intervals import few_runs_caveat
-from goldassay.studies.audit.instability import MOST_GROUPS, measure_groups, measure_spread
+from goldassay.studies.audit.instability import MOST_GROUPS, caveats_of, measure_groups, measure_spread
 from goldassay.studies.instability.deviations import measure_deviations
 from goldassay.studies.instability.examples import measure_examples
 from goldassay.studies.instability.inputs import describe_reading
@@ -102,7 +101,7 @@ def measure(study: Study, progress: Progress) -> tuple[dict[str, Any], dict[str,
         "note": None,
         "interrupted": interrupted,
         "sentences": [sentence for _, said in done.sentences for sentence in said],
-        "caveats": list(dict.fromkeys(said for row in done.results for said in few_runs_caveat(row["n_runs"]))),
+        "caveats": caveats_of(done.results),
         "results": done.results,
         "intervals": done.intervals,
         "plans": done.plans,
