@@ -125,8 +125,12 @@ def read_snli() -> tuple[list[str], list[str]]:
 
 def generate(sentences: list[str], labels: list[str], n: int, seed: int = 0) -> tuple[list[str], list[str]]:
     """The sentences, and the labels, of `generated`."""
-    made = list(generated(sentences, labels, n, seed))
-    return [sentence for sentence, _ in made], [label for _, label in made]
+    made, made_labels = [], []
+    for sentence, label in generated(sentences, labels, n, seed):
+        # Pair by pair: a list of millions of pairs would stay in the peak as memory that nothing else can use.
+        made.append(sentence)
+        made_labels.append(label)
+    return made, made_labels
 
 
 def generated(sentences: list[str], labels: list[str], n: int, seed: int = 0) -> Iterator[tuple[str, str]]:
