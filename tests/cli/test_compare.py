@@ -45,10 +45,14 @@ def test_two_models_of_a_folder(goldassay: Command, folder: Path, tmp_path: Path
     for words in ("difference A - B", "noise", "p-values", "P(A > B)", "seeds", "note"):
         assert f"\n{words} " in done.out
 
+    assert "those of one template may not be" in done.out
+    assert "--clusters template takes them together." in done.out
+
     clustered = goldassay(*arguments, "--clusters", "template", "--matched", "--json", "other.json", "--quiet")
     assert (clustered.status, clustered.out) == (0, "")
     other = json.loads((tmp_path / "other.json").read_text())
     assert (other["n_clusters"], other["matched"], other["clusters"]) == (2, True, "template")
+    assert other["notes"] == []
 
 
 def test_order_of_examples_does_not_matter(goldassay: Command, folder: Path, tmp_path: Path) -> None:

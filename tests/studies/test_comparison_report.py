@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -64,6 +66,22 @@ def test_two_models_stay_in_their_order_and_the_better_is_named() -> None:
     assert verdict["headline"]["value"] == -pair.comparison.difference
     assert verdict["headline"]["low"] == -pair.comparison.interval.high
     assert pair.plan.detectable_difference == pytest.approx(smallest_difference(pair.comparison.var_total**0.5, 2))
+
+
+def test_examples_that_may_be_related_are_named(tmp_path: Path) -> None:
+    pair = models(0.5, 0.8)
+    assert compare_models(pair).notes == ()
+    named = {"template": np.arange(120) // 10, "pairID": np.arange(120), "genre": np.zeros(120, dtype=int)}
+    grouped = [dataclasses.replace(runs, groups={k: v.astype(str) for k, v in named.items()}) for runs in pair]
+    (note,) = compare_models(grouped).notes
+    assert "those of one template may not be" in note
+    assert compare_models(grouped, clusters="template").notes == ()
+    rows = [
+        {"id": str(i), "premise": f"A {i // 3}", "hypothesis": f"B {i}", "label": "entailment"} for i in range(120)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_ndjson(tmp_path / "test.jsonl")
+    (note,) = compare_models(pair, gold=str(tmp_path / "test.jsonl")).notes
+    assert note.endswith("--clusters premise takes them together.")
 
 
 def test_examples_that_only_some_cover() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from goldassay.errors import InputError
 from goldassay.instability import compare, compare_all, summarize_scores
 from goldassay.results import Result, to_plain
-from goldassay.studies.comparison.alignment import by_seed, cluster_names, side_by_side
+from goldassay.studies.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
 from goldassay.studies.comparison.plan import Plan, plan_comparison
 from goldassay.studies.instability.texts import read_texts
 
@@ -38,7 +38,7 @@ class ModelComparison(Result):
         sd_b: Of B's.
         plan: Seeds needed, and differences that could have been seen.
         clusters: The group column that examples were taken together by; None without.
-        notes: How the runs were put side by side, in sentences.
+        notes: How the runs were put side by side, and what was taken for granted, in sentences.
     """
 
     a: str
@@ -70,7 +70,7 @@ class ModelComparisons(Result):
         alpha: Below it a pair counts as told apart.
         groups: Largest sets of models of which no two can be told apart, best first.
         clusters: The group column that examples were taken together by; None without.
-        notes: How the runs were put side by side, in sentences.
+        notes: How the runs were put side by side, and what was taken for granted, in sentences.
     """
 
     models: tuple[Runs, ...]
@@ -124,7 +124,7 @@ def compare_runs(
         names: What to call them where their models have the same name.
         clusters: Take examples together by this group of the runs or column of the dataset: a shared premise, a
             template.
-        gold: The dataset, for a cluster column that the runs lack.
+        gold: The dataset, for a cluster column that the runs lack, and for texts that examples share.
         matched: Runs of the same seed belong together.
         method: Of the interval.
         intersect: Compare on the examples that both cover; else they must cover the same.
@@ -180,7 +180,10 @@ def compare_models(
     sets, notes = side_by_side([runs.final() for runs in models], said, intersect)
     if matched:
         sets = by_seed(sets, said)
-    together = None if clusters is None else cluster_names(sets, clusters, read_texts(gold))
+    texts = read_texts(gold)
+    together = None if clusters is None else cluster_names(sets, clusters, texts)
+    if clusters is None:
+        notes += related_examples(sets, texts)
     if len(sets) == 2:
         # Two models stay in the order in which they were given.
         found = compare(sets[0].scores, sets[1].scores, together, matched=matched, method=method, seed=seed)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
-from goldassay.studies.instability.texts import group_names, known_groups
+from goldassay.studies.instability.texts import group_names, known_groups, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,6 +92,42 @@ def cluster_names(sets: Sequence[Runs], column: str, dataset: Dataset | None) ->
     known = list(dict.fromkeys(name for runs in sets for name in known_groups(runs, dataset)))
     there = f"there are {', '.join(known)}" if known else "give the dataset that has it with --gold"
     raise InputError(f"neither the runs nor the dataset have a group {column!r} for each example", mend=there)
+
+
+def related_examples(sets: Sequence[Runs], dataset: Dataset | None) -> list[str]:
+    """What to bear in mind where examples are taken for independent that a group, or a shared text, may relate.
+
+    Args:
+        sets: Runs on the same examples.
+        dataset: Holds the texts of the examples, if it is at hand.
+    """
+    columns = list(dict.fromkeys(name for runs in sets for name, names in runs.groups.items() if _relates(names)))
+    if dataset is not None:
+        columns += _shared_texts(sets[0], dataset)
+    if not columns:
+        return []
+    shown = columns[:MOST_COLUMNS]
+    of_one = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
+    options = " or ".join(f"--clusters {name}" for name in shown)
+    return [
+        f"All examples are taken for independent; those of one {of_one} may not be, and then the interval is too "
+        f"narrow: {options} takes them together."
+    ]
+
+
+# More columns than these are metadata, and no sentence.
+MOST_COLUMNS = 3
+
+
+def _relates(names: NDArray[Any]) -> bool:
+    return 1 < len(np.unique(names)) < len(names)
+
+
+def _shared_texts(runs: Runs, dataset: Dataset) -> list[str]:
+    """Text columns of which most examples share theirs with another, as the hypotheses of one premise do."""
+    rows = rows_of(runs, dataset, dataset.text_columns)
+    shared = rows.select(pl.col(*dataset.text_columns).is_duplicated().mean()).row(0, named=True)
+    return [name for name, share in shared.items() if share > 0.5]
 
 
 def _common(a: Runs, b: Runs, name_a: str, name_b: str, intersect: bool) -> Runs:
