@@ -24,7 +24,7 @@ endif
 
 test: .venv/.tested
 	@sh scripts/install-chromium
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST)
 
 # What takes longer than the everyday suite may.
 slow: .venv/.tested
@@ -47,7 +47,7 @@ install: .venv/.installed
 
 .venv/.tested: .venv/.installed requirements/test.txt requirements/train.txt
 	@echo "installing what the tests need into .venv"
-	@$(PIP) install -r requirements/test.txt
+	@$(PIP) install --no-compile -r requirements/test.txt
 	@touch $@
 
 clean:

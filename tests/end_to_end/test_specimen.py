@@ -7,7 +7,7 @@ import pytest
 import goldassay
 from goldassay.data.specimen import make_specimen
 
-SEEDS = range(5)
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
