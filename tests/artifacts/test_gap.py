@@ -1,14 +1,11 @@
-import csv
-import gzip
-
 import numpy as np
 import pytest
 
 from goldassay.artifacts import difficulty_gap
 from goldassay.data import read_dataset
-from goldassay.data.tokenization import tokenize
 from goldassay.errors import InputError
 from goldassay.runs import Runs, read_runs
+from goldassay.studies.artifacts.published import classes_by_text
 from goldassay.subsets import accuracy_by_subset
 
 IDS = [f"x{i}" for i in range(40)]
@@ -58,32 +55,16 @@ class TestDifficultyGap:
 
 @pytest.fixture(scope="module")
 def published(data_dir):
-    """Example id to class of the published subsets of SNLI's test set, by threshold; found by their tokens."""
+    """Example id to class of the published subsets of SNLI's test set, by threshold; found by their texts."""
     test = data_dir / "snli/test_9824.tsv.gz"
     folder = data_dir / "golden/hyponli"
     if not test.exists() or not folder.is_dir():
         pytest.skip("no published subsets")
     dataset = read_dataset(test)
-    tokens = {role: tokenize(dataset.texts(role)) for role in dataset.text_columns}
-
-    def key(*texts):
-        # The quotation marks of the two tokenizations differ; nothing else does.
-        return tuple(text.replace("``", '"').replace("''", '"') for text in texts)
-
-    rows = {}
-    for i, label in enumerate(dataset.examples["label"].to_list()):
-        texts = key(*(" ".join(tokens[role].sentence(i)) for role in dataset.text_columns))
-        rows.setdefault((label, *texts), []).append(str(i))
 
     def classes(threshold):
-        found, lost = {}, 0
-        for name in ("easy", "hard"):
-            with gzip.open(folder / f"snli_test_{name}_lambda{threshold}.tsv.gz", "rt", encoding="utf-8") as file:
-                for label, *texts in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-                    ids = rows.get((label, *key(*(" ".join(text.split()) for text in texts))), [])
-                    lost += not ids
-                    found.update(dict.fromkeys(ids, name))
-        return found, lost
+        files = {name: folder / f"snli_test_{name}_lambda{threshold}.tsv.gz" for name in ("easy", "hard")}
+        return dict(classes_by_text(files, dataset).select("example_id", "class").iter_rows())
 
     return classes
 
@@ -91,15 +72,14 @@ def published(data_dir):
 class TestPublishedSubsets:
     @pytest.mark.parametrize(("threshold", "easy", "hard"), [("0.8", 1760, 327), ("0.7", 3056, 886)])
     def test_their_rows_are_found_in_the_raw_test_set(self, published, threshold, easy, hard):
-        classes, lost = published(threshold)
-        sizes = [sum(each == name for each in classes.values()) for name in ("easy", "hard")]
-        assert (lost, sizes) == (0, [easy, hard])
+        found = list(published(threshold).values())
+        assert [found.count(name) for name in ("easy", "hard")] == [easy, hard]
 
     def test_real_runs_lean_on_the_patterns(self, published, data_dir):
         file = data_dir / "predictions/snli_test_runs/correct.tsv.gz"
         if not file.exists():
             pytest.skip("no runs")
-        classes, _ = published("0.8")
+        classes = published("0.8")
 
         def measured(model):
             return difficulty_gap(read_runs(file, model=model), classes, n_draws=200)

@@ -233,6 +233,15 @@ class TestRefusals:
             (("downsample", "TEST", "--threshold", "0.01"), "is without a pattern"),
             (("gap", "two.csv", "--runs", "two.csv"), "there is no column 'example_id'"),
             (("gap", "classes.csv", "--runs", "runs.csv"), "1 of 2 examples of the subsets are not among those"),
+            (
+                ("gap", "easy=classes.csv", "--runs", "runs.csv"),
+                "no test set to find them in; give it with --test FILE",
+            ),
+            (
+                ("gap", "easy=classes.csv", "two.csv", "--runs", "runs.csv"),
+                "'two.csv' does not say which class it holds",
+            ),
+            (("gap", "classes.csv", "--runs", "runs.csv", "--names", "(.+)"), "name a group (?P<model>.+)"),
             (("gap", "classes.csv", "--runs", "runs.csv", "--model", "x*"), "there are no runs of a model 'x*'"),
         ],
         ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else None,

@@ -111,7 +111,7 @@ def _load(part: Slice, label_names: tuple[str, ...] | None, align: Align) -> _Lo
             )
     present = [values.is_not_null() for values in (columns.score, columns.prediction) if values is not None]
     if present and not all(mask.all() for mask in present):
-        columns = _taken(columns, functools.reduce(operator.and_, present).arg_true())
+        columns = taken(columns, functools.reduce(operator.and_, present).arg_true())
     return _Loaded(part, _with_predictions(columns, label_names))
 
 
@@ -244,7 +244,7 @@ def _ordered_like(item: _Loaded, ids: pl.Series, reference: _Loaded, *, exact: b
             file=item.slice.file,
             mend="give the missing ones, or keep the common ones with align='intersect'",
         )
-    return replace(item, columns=_taken(item.columns, rows))
+    return replace(item, columns=taken(item.columns, rows))
 
 
 def position_of(ids: pl.Series, among: pl.Series) -> pl.Series:
@@ -253,7 +253,9 @@ def position_of(ids: pl.Series, among: pl.Series) -> pl.Series:
     return pl.DataFrame({"id": ids}).join(table, on="id", how="left", maintain_order="left")["position"]
 
 
-def _taken(columns: Columns, rows: pl.Series) -> Columns:
+def taken(columns: Columns, rows: pl.Series) -> Columns:
+    """The rows at these positions, in this order."""
+
     def take(values: pl.Series | None) -> pl.Series | None:
         return None if values is None else values.gather(rows)
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.artifacts import difficulty_gap
+from goldassay.errors import InputError
 from goldassay.runs import read_runs
 from goldassay.studies.artifacts import measure_gaps
 
@@ -46,3 +47,29 @@ def test_each_model_as_if_read_alone(folder: Path) -> None:
 def test_models_that_match_are_runs_of_one(folder: Path) -> None:
     table = measure_gaps(folder / "classes.csv", [folder / "runs"], models=["small_*", "big"])
     assert table.table.select("model", "n_runs").rows() == [("small_*", 2), ("big", 1)]
+
+
+def test_a_run_in_two_files_counts_once(folder: Path) -> None:
+    right = pl.read_csv(folder / "runs/right.csv")
+    label = ["yes", "no"] * 30
+    other = {"yes": "no", "no": "yes"}
+    right.insert_column(1, pl.Series("label", label)).write_csv(folder / "runs/right.csv")
+    predicted = [gold if ok else other[gold] for gold, ok in zip(label, right["correct_big"], strict=True)]
+    pl.DataFrame({"example_id": IDS, "label": label, "pred_big": predicted}).write_csv(folder / "runs/said.csv")
+    found = measure_gaps(folder / "classes.csv", [folder / "runs"])
+    assert found.table["model"].to_list() == ["big", "small_1", "small_2"]
+    assert found.notes == (
+        "1 run stands both in right.csv and in said.csv, which agree on every example: each is counted once",
+    )
+
+
+def test_names_say_condition_and_seed(folder: Path) -> None:
+    found = measure_gaps(folder / "classes.csv", [folder / "runs"], names=r"(?P<model>[a-z]+)(_(?P<seed>\d))?")
+    assert found.table.select("model", "n_runs").rows() == [("big", 1), ("small", 2)]
+
+
+def test_rows_without_ids_need_the_test_set(folder: Path) -> None:
+    with pytest.raises(InputError, match="no test set to find them in; give it with --test FILE"):
+        measure_gaps({"easy": folder / "classes.csv"}, [folder / "runs"])
+    with pytest.raises(InputError, match="needs no test set; leave out --test"):
+        measure_gaps(folder / "classes.csv", [folder / "runs"], test=folder / "classes.csv")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from goldassay.cli.artifacts.group import JsonFile, Seed, artifacts_app, plain_warnings, say, say_paths
+from goldassay.cli.artifacts.group import Columns, JsonFile, Seed, artifacts_app, plain_warnings, say, say_paths
 from goldassay.cli.options import Quiet
 from goldassay.cli.run_options import Condition, DatasetName, spoken, write_json
 
@@ -15,9 +15,11 @@ from goldassay.cli.run_options import Condition, DatasetName, spoken, write_json
 @artifacts_app.command(short_help="Accuracy of any runs on full, easy and hard, and the gap.")
 def gap(
     subsets: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            metavar="SUBSETS", help="The classes: subsets.parquet of artifacts assign, or any table with example_id."
+            metavar="SUBSETS",
+            help="The classes: subsets.parquet of artifacts assign, or any table with example_id; or files of rows "
+            "without ids, as subsets are published: easy=FILE hard=FILE --test FILE.",
         ),
     ],
     runs: Annotated[
@@ -33,6 +35,20 @@ def gap(
     ] = None,
     condition: Condition = None,
     dataset: DatasetName = None,
+    names: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="What the names of runs say, as a regular expression with groups: model, and condition, train_set, "
+            "seed, dataset, split: '(?P<model>.+)_(?P<condition>std|hypothesis)_(?P<seed>.+)'. Any other group is "
+            "added to the model.",
+        ),
+    ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The test set, to find in it rows that were published without ids."),
+    ] = None,
+    columns: Columns = None,
     class_column: Annotated[
         str, typer.Option("--class", metavar="COLUMN", help="The column of classes; also class_by_classifier.")
     ] = "class",
@@ -45,8 +61,9 @@ def gap(
 ) -> None:
     """Accuracy of any runs on full, easy and hard examples, and the gap between the last two.
 
-    A row a model and condition, with 95 % intervals over examples and runs. A model that reads more than patterns has a
-    small gap; hypothesis-only models have the largest.
+    A row a model, condition and training set, with 95 % intervals over examples and runs. A model that reads more than
+    patterns has a small gap; hypothesis-only models have the largest. A run that stands in two files, as correctness
+    and as predictions, is counted once.
     """
     from goldassay.progress import Steps
     from goldassay.report.numbers import bounds, count, points
@@ -56,8 +73,11 @@ def gap(
     steps = Steps(quiet)
     with plain_warnings(), spoken(), steps.step("measuring gaps") as progress:
         result = measure_gaps(
-            subsets,
+            _files(subsets),
             runs,
+            test=test,
+            columns=columns,
+            names=names,
             models=model or (),
             condition=condition,
             dataset=dataset,
@@ -81,6 +101,25 @@ def gap(
         cells = [f"{points(row[key])} {bounds(row[f'{key}_low'], row[f'{key}_high'])}".rstrip() for key in figures]
         table.append([*(row[key] for key in keys), count(row["n_runs"]), *cells])
     say(table, left=len(keys))
+    for note in result.notes:
+        typer.echo(f"— {note}")
     for reason in dict.fromkeys(row["reason"] for row in rows if row["reason"]):
         typer.echo(f"— {reason}")
     say_paths(paths)
+
+
+def _files(subsets: list[str]) -> str | dict[str, str]:
+    """One table, or the file of each class."""
+    from goldassay.errors import InputError
+
+    pairs = [each.partition("=") for each in subsets]
+    if len(subsets) == 1 and not (pairs[0][1] and pairs[0][0] in ("easy", "hard")):
+        return subsets[0]
+    unnamed = next((each for each, (_, equals, path) in zip(subsets, pairs, strict=True) if not (equals and path)), "")
+    named = {name: path for name, _, path in pairs}
+    if unnamed or len(named) < len(pairs):
+        raise InputError(
+            f"{unnamed!r} does not say which class it holds" if unnamed else "a class is named twice",
+            mend="give one table with example_id and class, or easy=FILE hard=FILE",
+        )
+    return named

@@ -3,9 +3,10 @@
 Run columns are, in this order: those named pred_X, preds-X, prediction_X or X_pred (predictions) and correct_X or
 score_X (scores); those named seed_K or run_K; else every column whose values are all labels of the label column, or
 all numbers within [0, 1]. A column named seed_K or run_K is run K of one model, named by nothing; NAME_seed_K is run K
-of model NAME; any other column is a model with one run (`model="NAME*"` takes several as runs of one). Whether the
-values are predictions or scores is said by the prefix, or by the label column; where neither does, the name of
-the file has to ("preds", "correct", "score").
+of model NAME; any other column is a model with one run (`model="NAME*"` takes several as runs of one). A model whose
+name has the word hypothesis or premise saw only that; all others are taken as paired. Whether the values are
+predictions or scores is said by the prefix, or by the label column; where neither does, the name of the file has to
+("preds", "correct", "score").
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import polars as pl
 from goldassay.errors import InputError
 from goldassay.runs.adapters.long_table import as_number, as_scores, find_roles, is_beside_the_point
 from goldassay.runs.labels import canonical
+from goldassay.runs.naming import condition_within
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import read_table
 from goldassay.runs.validation import listing
@@ -65,7 +67,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         groups[roles["group"]] = table[roles["group"]].cast(pl.String)
     return [
         Slice(
-            collection=Collection(run.model, path.name.split(".")[0], "", "paired", ""),
+            collection=Collection(run.model, path.name.split(".")[0], "", condition_within(run.model), ""),
             seed=run.seed,
             checkpoint=None,
             n_examples=table.height,

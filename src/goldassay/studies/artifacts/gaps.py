@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,13 @@ from goldassay.artifacts import difficulty_gap
 from goldassay.errors import InputError
 from goldassay.files import written_together
 from goldassay.progress import Progress, silent
+from goldassay.runs.duplicates import join_duplicates
+from goldassay.runs.naming import renamed
 from goldassay.runs.reading import find_slices, list_slices, runs_of
 from goldassay.runs.slices import Request
 from goldassay.runs.tables import read_table
 from goldassay.studies.artifacts.output import write_tables
+from goldassay.studies.artifacts.published import classes_by_text
 
 if TYPE_CHECKING:
     import os
@@ -36,10 +40,12 @@ class GapTable:
         table: model, condition, train_set, dataset, n_runs; full, easy, hard, each with _low and _high, and gap with
             its own (95 %, over examples and runs); reason where a figure is not defined.
         results: The accuracies on every class, in the order of the rows.
+        notes: What was found on the way and changes what was counted, in sentences.
     """
 
     table: pl.DataFrame
     results: tuple[SubsetAccuracies, ...]
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The rows, and how the intervals were made."""
@@ -51,6 +57,7 @@ class GapTable:
             "level": first.level,
             "seed": first.seed,
             "n_draws": first.n_draws,
+            "notes": list(self.notes),
         }
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
@@ -65,47 +72,54 @@ class GapTable:
 
 
 def measure_gaps(
-    subsets: str | os.PathLike[str],
+    subsets: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
     runs: Sequence[str | os.PathLike[str]],
     *,
+    test: str | os.PathLike[str] | None = None,
+    columns: str | Mapping[str, str] | None = None,
     models: Sequence[str] = (),
     condition: str | None = None,
     dataset: str | None = None,
+    names: str | None = None,
     class_column: str = "class",
     seed: int = 0,
     progress: Progress = silent,
 ) -> GapTable:
     """Measure the gap of each model, condition and training set that the runs hold.
 
+    A run that stands in two files, as correctness in one and as predictions in the other, is counted once.
+
     Args:
         subsets: A table with example_id and the class of each, as `artifacts assign` writes it; its labels, if it has
-            any, score runs that have predictions only.
+            any, score runs that have predictions only. Or the name of each class and the file of its rows, as subsets
+            are published, to be found in `test` by their texts.
         runs: Files and folders of predictions.
+        test: The test set with its ids, where the subsets are lists of rows.
+        columns: Of the test set, which plays which role.
         models: Only these; a name with * takes all that match as runs of one. Without it each model has a row.
         condition: Only this one.
         dataset: Only this one.
+        names: What the names of runs say, as a regular expression with groups; see `goldassay.runs.naming.renamed`.
         class_column: The column of classes.
         seed: Of the bootstrap.
         progress: Told after each row.
 
     Raises:
-        InputError: A file cannot be read, has no such columns, or the ids of subsets and runs do not fit.
+        InputError: A file cannot be read, has no such columns, the ids of subsets and runs do not fit, or two files
+            contradict each other about a run.
     """
-    path = Path(subsets)
-    table, classes = _read_classes(path, class_column)
+    table, classes, source = _classes(subsets, class_column, test, columns)
     found = find_slices(runs, "auto", Request())
-    asked = [
-        row
-        for row in _collections(found, models)
-        if condition in (None, row["condition"])
-        if dataset in (None, row["dataset"])
-    ]
+    if names is not None:
+        found = renamed(found, names)
+    found, notes = _each_once([part for part in found if dataset in (None, part.collection.dataset)])
+    asked = [row for row in _collections(found, models) if condition in (None, row["condition"])] if found else []
     if not asked:
         raise InputError(
             f"there are no runs of condition {condition or 'any'} on dataset {dataset or 'any'}",
             mend="see what is there with: goldassay runs list PATH",
         )
-    gold = path if {"label"} <= set(table.columns) else None
+    gold = source if "label" in table.columns else None
     rows, results = [], []
     for done, which in enumerate(asked, start=1):
         last = "last" if which.pop("several") else None
@@ -114,7 +128,37 @@ def measure_gaps(
         rows.append(_row(of_one.model, of_one.condition, of_one.train_set, of_one.dataset, result))
         results.append(result)
         progress(done, len(asked))
-    return GapTable(pl.DataFrame(rows), tuple(results))
+    return GapTable(pl.DataFrame(rows), tuple(results), notes)
+
+
+def _classes(
+    subsets: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
+    class_column: str,
+    test: str | os.PathLike[str] | None,
+    columns: str | Mapping[str, str] | None,
+) -> tuple[pl.DataFrame, dict[str, str], Path]:
+    """The table of classes, the class of each example, and the file that holds the right labels."""
+    if not isinstance(subsets, Mapping):
+        if test is not None:
+            raise InputError("a table of classes by id needs no test set", mend="leave out --test")
+        table, classes = _read_classes(Path(subsets), class_column)
+        return table, classes, Path(subsets)
+    if test is None:
+        raise InputError(
+            "rows without ids are found by their texts, but there is no test set to find them in",
+            mend="give it with --test FILE",
+        )
+    table = classes_by_text(subsets, test, columns=columns)
+    return table, dict(table.select(ID, "class").iter_rows()), Path(test)
+
+
+def _each_once(found: Sequence[Slice]) -> tuple[list[Slice], tuple[str, ...]]:
+    joined = join_duplicates(found)
+    return joined.slices, tuple(
+        f"{n} {'run stands' if n == 1 else 'runs stand'} both in {one} and in {other}, which agree on every example: "
+        "each is counted once"
+        for (one, other), n in joined.pairs.items()
+    )
 
 
 def _read_classes(path: Path, class_column: str) -> tuple[pl.DataFrame, dict[str, str]]:

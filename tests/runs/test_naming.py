@@ -1,0 +1,88 @@
+"""Names of runs taken apart, and the conditions that they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from goldassay.errors import InputError
+from goldassay.runs import list_runs
+from goldassay.runs.naming import condition_of, condition_within, renamed
+from goldassay.runs.reading import find_slices
+from goldassay.runs.slices import Request, Slice
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def slices(tmp_path: Path, *names: str) -> list[Slice]:
+    pl.DataFrame({"id": ["a", "b"], "label": ["x", "y"], **{name: [0, 1] for name in names}}).write_csv(
+        tmp_path / "right.csv"
+    )
+    return find_slices(tmp_path, "auto", Request())
+
+
+@pytest.mark.parametrize(
+    ("word", "condition"),
+    [
+        ("std", "paired"),
+        ("Hypothesis-only", "hypothesis_only"),
+        ("premise", "premise_only"),
+        ("paired", "paired"),
+        ("shuffled", "shuffled"),
+    ],
+)
+def test_words_for_conditions(word: str, condition: str) -> None:
+    assert condition_of(word) == condition
+
+
+@pytest.mark.parametrize(
+    ("name", "condition"),
+    [
+        ("bert_snli_hypothesis_test", "hypothesis_only"),
+        ("bert-premise-only", "premise_only"),
+        ("hypothesis", "hypothesis_only"),
+        ("hypotheses_big", "paired"),
+        ("bert", "paired"),
+    ],
+)
+def test_a_name_says_its_condition_with_a_word_of_its_own(tmp_path: Path, name: str, condition: str) -> None:
+    assert condition_within(name) == condition
+    assert [part.collection.condition for part in slices(tmp_path, name)] == [condition]
+
+
+def test_groups_replace_what_the_runs_had(tmp_path: Path) -> None:
+    found = slices(tmp_path, "m_std_0.2", "m_std_0.2_7", "m_std_0.2_b", "m_hypothesis_0.2", "m_length", "m_std3_0.2")
+    expression = r"(?P<model>m)_(?P<condition>[a-z]+)(?P<epochs>\d*)(?:_(?P<train_set>0\.\d))?(?:_(?P<seed>\w))?"
+    told = {(*part.collection, part.seed) for part in renamed(found, expression)}
+    assert told == {
+        ("m", "right", "", "paired", "0.2", 0),
+        ("m", "right", "", "paired", "0.2", 7),
+        ("m", "right", "", "paired", "0.2", "b"),
+        ("m", "right", "", "hypothesis_only", "0.2", 0),
+        ("m", "right", "", "length", "", 0),
+        ("m epochs=3", "right", "", "paired", "0.2", 0),
+    }
+
+
+@pytest.mark.parametrize(
+    ("expression", "says"),
+    [
+        ("(?P<model>", "is no regular expression"),
+        ("(.+)", r"does not say where the model stands; name a group \(\?P<model>"),
+        ("(?P<model>a+)", r"1 of 2 names of runs do not match .*: b; widen the expression"),
+    ],
+)
+def test_refusals(tmp_path: Path, expression: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        renamed(slices(tmp_path, "a", "b"), expression)
+
+
+def test_published_runs_say_what_they_saw(data_dir: Path) -> None:
+    path = data_dir / "predictions/snli_test_runs/correct.tsv.gz"
+    if not path.exists():
+        pytest.skip("no runs")
+    by_condition = dict(list_runs(path)["condition"].value_counts().iter_rows())
+    assert by_condition == {"hypothesis_only": 3, "premise_only": 3, "paired": 49}
