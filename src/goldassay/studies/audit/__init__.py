@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from goldassay.data.facts import describe
-from goldassay.files import output_error
 from goldassay.progress import Steps
 from goldassay.report import Report
 from goldassay.settings import Settings, with_seed
@@ -19,11 +16,12 @@ from goldassay.studies.audit.inputs import describe_input, describe_runs, load_i
 from goldassay.studies.audit.instability import audit_instability
 from goldassay.studies.audit.leakage import audit_leakage, train_and_store
 from goldassay.studies.audit.verdicts import not_measurable
+from goldassay.studies.evidence_directory import evidence_directory
 from goldassay.studies.report_frame import frame_findings
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["audit"]
 
@@ -75,7 +73,7 @@ def audit(
             )
             run_paths = _as_list(runs)
             given, remarks = read_given_runs(run_paths, evaluation)
-        evidence = stack.enter_context(_evidence_directory(out))
+        evidence = stack.enter_context(evidence_directory(out))
         with steps.step("counting the facts"):
             facts = describe(training, evaluation)
         with steps.step("mining patterns") as progress:
@@ -128,25 +126,3 @@ def _as_list(runs: Any) -> list[Any]:
     if runs is None:
         return []
     return list(runs) if isinstance(runs, (list, tuple)) else [runs]
-
-
-@contextmanager
-def _evidence_directory(out: str | os.PathLike[str] | None) -> Iterator[Path]:
-    """Where runs are stored as they are made; tried before the long work starts, so that a minute is not lost."""
-    if out is None:
-        with tempfile.TemporaryDirectory(prefix="goldassay-") as place:
-            yield Path(place)
-        return
-    directory = Path(out) / "runs"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise output_error(error, Path(out)) from error
-    try:
-        yield directory
-    except KeyboardInterrupt:
-        kept = len(list(directory.glob("*.parquet")))
-        note = f"{kept} finished runs are kept in {directory}" if kept else ""
-        raise KeyboardInterrupt(note) from None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from goldassay.settings import ArtifactLimits, InstabilityLimits, LeakageLimits
 
 Word = Literal["sound", "caution", "unsound", "not measurable"]
-Unit = Literal["points", "share", "examples", "ratio"]
+Unit = Literal["points", "difference", "share", "examples", "ratio"]
 
 # From this share of the test rows on, those that stand in training too are named beside a verdict on leakage.
 SHARED_WORTH_NAMING = 0.01
@@ -167,6 +167,7 @@ def judge_leakage(
     n_test: int,
     n_shared: int,
     limits: LeakageLimits,
+    subject: str = "A quick probe",
 ) -> Verdict:
     """Judge how much of the label a part of the input tells, by the partial input that tells most.
 
@@ -177,23 +178,25 @@ def judge_leakage(
         improvement: accuracy - majority.
         low: Lower end of its interval.
         high: Upper end of its interval.
-        n_seeds: Probes trained.
+        n_seeds: Probes or other models trained.
         n_test: Test examples.
         n_shared: Those that stand in the training part too, and can be known by heart.
         limits: When to say caution or unsound.
+        subject: What was trained.
     """
     scale = 1 - majority
     word = judge_interval(low, high, limits.caution * scale, limits.unsound * scale)
     part = condition.removesuffix("_only").replace("_", " ")
+    seeds = f"{n_seeds} seed{'s' if n_seeds > 1 else ''}"
     evidence = (
-        f"A quick probe that sees only the {part} is right in {percent(accuracy)} of {n_test:,} test examples "
-        f"({n_seeds} seeds) where the most frequent label gives {percent(majority)}: {improvement * 100:+.1f} points "
+        f"{subject} that sees only the {part} is right in {percent(accuracy)} of {n_test:,} test examples "
+        f"({seeds}) where the most frequent label gives {percent(majority)}: {improvement * 100:+.1f} points "
         f"({points(low)} to {points(high)})."
     )
     if n_shared >= SHARED_WORTH_NAMING * n_test:
         evidence += f" {n_shared:,} of the test rows stand in training too and can be known by heart."
     next_step = {
-        "sound": "A quick probe finds nothing to mend; a stronger model may still find more.",
+        "sound": f"{subject} finds nothing to mend; a stronger model may still find more.",
         "caution": "Report the score of a partial-input model beside every score on this benchmark.",
         "unsound": f"Rewrite the {part} of the leaky examples, or report scores only beside a {part}-only baseline.",
         "not measurable": "Audit on a larger test set: this one cannot tell harmless from unsound.",

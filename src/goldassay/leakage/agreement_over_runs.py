@@ -1,0 +1,157 @@
+"""Agreement where both models were trained with several seeds: every run of the one against every run of the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.errors import InputError
+from goldassay.resampling import cluster_codes, percentile_interval, resample_examples
+from goldassay.results import Result
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class AgreementOverRuns(Result):
+    """Means over all pairs of runs; see `agreement_over_runs`.
+
+    Attributes:
+        agreement: Share of examples decided alike, with bounds.
+        chance: Agreement expected from the marginals.
+        kappa: (agreement - chance) / (1 - chance).
+        recovery: Of what is decided alike, the share that is right, with bounds (recommended convention).
+        recovery_paper: Of what the paired model gets right, the share that the part decides alike, with bounds.
+        single_accuracy: Of the model of a part.
+        paired_accuracy: Of the model of the whole.
+        both_correct: Share of examples that both get right.
+        n_single: Runs of the part.
+        n_paired: Runs of the whole.
+        n_examples: N.
+        level: Of the intervals, which are a bootstrap over examples with the runs held fixed.
+        seed: Of the bootstrap.
+        skipped: Measure to the reason why it has no value.
+    """
+
+    agreement: float
+    agreement_low: float
+    agreement_high: float
+    chance: float
+    kappa: float
+    recovery: float
+    recovery_low: float
+    recovery_high: float
+    recovery_paper: float
+    recovery_paper_low: float
+    recovery_paper_high: float
+    single_accuracy: float
+    paired_accuracy: float
+    both_correct: float
+    n_single: int
+    n_paired: int
+    n_examples: int
+    level: float
+    seed: int
+    skipped: dict[str, str]
+
+
+def agreement_over_runs(
+    single: ArrayLike,
+    paired: ArrayLike,
+    gold: ArrayLike,
+    *,
+    clusters: ArrayLike | None = None,
+    seed: int = 0,
+    n_draws: int = 1000,
+    level: float = 0.95,
+) -> AgreementOverRuns:
+    """Agreement, recovery and kappa of the runs of two conditions, as means over all pairs of runs.
+
+    The seeds of two conditions have nothing in common, so no run of the one belongs to a run of the other. With
+    s_ic and p_ic the shares of runs that give example i the class c, the mean over pairs of what one pair is counted
+    by is: decided alike sum_c s_ic p_ic, both right s_iy p_iy, paired right p_iy, y the gold class. Recoveries are
+    ratios of these means, and with one run each all figures are those of `agreement_report`.
+
+    Args:
+        single: Predicted codes of the runs of a part, (R, N) or (N,).
+        paired: Of the runs of the whole, (S, N) or (N,).
+        gold: Right codes, (N,).
+        clusters: (N,) names of what examples share, such as a premise; whole clusters are then drawn.
+        seed: Of the bootstrap.
+        n_draws: Of the bootstrap.
+        level: Of the intervals.
+
+    Raises:
+        InputError: Numbers of examples differ, there are none, or predictions are not codes.
+
+    Source: Saxon, Wang, Xu and Wang 2023, "PECO"; Cohen 1960.
+    """
+    right = _codes(gold, "gold")[0]
+    one, two = _codes(single, "single"), _codes(paired, "paired")
+    if {one.shape[1], two.shape[1]} != {right.size}:
+        raise InputError(
+            f"numbers of examples differ: single {one.shape[1]}, paired {two.shape[1]}, gold {right.size}",
+            mend="give the same examples in the same order",
+        )
+    n_classes = int(max(one.max(), two.max(), right.max())) + 1
+    s, p = _shares(one, n_classes), _shares(two, n_classes)
+    rows = np.arange(right.size)
+    paired_right = p[rows, right]
+    counted = np.stack([(s * p).sum(axis=1), s[rows, right] * paired_right, paired_right])
+    same, both, found = counted.mean(axis=1)
+    draws = resample_examples(counted, np.random.default_rng(seed), n_draws, cluster_codes(clusters, right.size))
+    skipped = {}
+    if same == 0:
+        skipped["recovery"] = "the two models agree on no example"
+    if found == 0:
+        skipped["recovery_paper"] = "the paired model is right on no example"
+    chance = float(s.mean(axis=0) @ p.mean(axis=0))
+    if chance > 1 - 1e-12:
+        skipped["kappa"] = "both models give one class to every example"
+    bounds = percentile_interval(draws[:, 0], level)
+    recovery, paper = _ratio(draws, 0, level), _ratio(draws, 2, level)
+    return AgreementOverRuns(
+        agreement=float(same),
+        agreement_low=bounds.low,
+        agreement_high=bounds.high,
+        chance=chance,
+        kappa=float("nan") if "kappa" in skipped else float((same - chance) / (1 - chance)),
+        recovery=float(both / same) if same else float("nan"),
+        recovery_low=recovery[0],
+        recovery_high=recovery[1],
+        recovery_paper=float(both / found) if found else float("nan"),
+        recovery_paper_low=paper[0],
+        recovery_paper_high=paper[1],
+        single_accuracy=float(s[rows, right].mean()),
+        paired_accuracy=float(found),
+        both_correct=float(both),
+        n_single=len(one),
+        n_paired=len(two),
+        n_examples=right.size,
+        level=level,
+        seed=seed,
+        skipped=skipped,
+    )
+
+
+def _ratio(draws: NDArray[np.float64], denominator: int, level: float) -> tuple[float, float]:
+    usable = draws[:, denominator] > 0
+    bounds = percentile_interval(draws[usable, 1] / draws[usable, denominator], level)
+    return bounds.low, bounds.high
+
+
+def _shares(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
+    """Share of runs that give each example each class, (N, K)."""
+    n = codes.shape[1]
+    cells = np.arange(n) * n_classes + codes
+    return np.bincount(cells.ravel(), minlength=n * n_classes).reshape(n, n_classes) / len(codes)
+
+
+def _codes(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    codes = np.atleast_2d(np.asarray(values))
+    if codes.ndim != 2 or codes.size == 0 or not np.issubdtype(codes.dtype, np.integer) or codes.min() < 0:
+        raise InputError(f"{name} must be whole numbers from 0, (runs, examples), and at least one")
+    return codes.astype(np.int64)

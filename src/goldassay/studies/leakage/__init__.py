@@ -1,0 +1,157 @@
+"""Leakage as a study of its own: from a dataset, or from what models left behind, to a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.data.facts import describe
+from goldassay.errors import InputError
+from goldassay.progress import Steps
+from goldassay.report import Report
+from goldassay.settings import Settings, with_seed
+from goldassay.studies.audit.inputs import describe_input, load_inputs
+from goldassay.studies.evidence_directory import evidence_directory
+from goldassay.studies.leakage.given import GivenEvidence, read_evidence
+from goldassay.studies.leakage.measuring import measure
+from goldassay.studies.leakage.options import LeakageChoice
+from goldassay.studies.leakage.probes import check_conditions, measure_split, probe_evidence
+from goldassay.studies.leakage.trained import network_conditions, train_evidence
+from goldassay.studies.report_frame import frame_findings
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from goldassay.data import Dataset
+    from goldassay.studies.leakage.evidence import Evidence
+
+__all__ = ["GivenEvidence", "LeakageChoice", "report_leakage"]
+
+
+def report_leakage(
+    train: Any = None,
+    test: Any = None,
+    *,
+    given: GivenEvidence | None = None,
+    model: str | None = None,
+    conditions: Sequence[str] = (),
+    seeds: int | None = None,
+    choice: LeakageChoice | None = None,
+    out: str | os.PathLike[str] | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    seed: int | None = None,
+    settings: Settings | None = None,
+    quiet: bool = True,
+) -> Report:
+    """Measure how much of the label a part of the input gives away, where, and how surely.
+
+    Args:
+        train: The training part: a path, a `Dataset` or a frame. Needed unless evidence is given.
+        test: The evaluation part, likewise. Without it the data's own test part is used, or a share of the rows is set
+            apart such that no sentence stands in both parts, several times anew.
+        given: Evidence made elsewhere; nothing is trained then.
+        model: The network to train; without it the quick probes are.
+        conditions: What to show a model; by default every text alone, the whole, and what destroys one property.
+        seeds: How many trainings a condition; by default that of the settings.
+        choice: How clusters are made and what is drawn.
+        out: Where runs are kept as they are made, in `out/runs`; what is already there is used again.
+        columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
+        seed: Of everything that draws at random.
+        settings: Everything else that can be set.
+        quiet: Show no progress.
+
+    Raises:
+        InputError: The data or the evidence cannot be used; the message says where and how to mend it.
+    """
+    settings = with_seed(settings or Settings(), seed)
+    choice = choice or LeakageChoice()
+    steps = Steps(quiet)
+    n_seeds = seeds or settings.leakage.seeds
+    inputs: list[dict[str, Any]] = []
+    facts: dict[str, Any] = {}
+    if given is not None:
+        with steps.step("reading the evidence"):
+            evidence, inputs = read_evidence(given, train, test, columns)
+    elif train is None:
+        raise InputError("there is neither training data nor evidence", mend="give TRAIN, or --runs PATH")
+    else:
+        with steps.step("reading the data"):
+            training, evaluation, decisions = load_inputs(
+                train, test, columns=columns, label_names=None, file_format="auto", settings=settings
+            )
+            shown = check_conditions(conditions, training.text_columns)
+            if model is not None:
+                shown = network_conditions(tuple(shown) if conditions else (), training.text_columns)
+            facts = describe(training, evaluation).to_dict()
+        inputs = [describe_input("train", training), describe_input("test", evaluation, decisions)]
+        with evidence_directory(out) as directory:
+            evidence = _made(training, evaluation, shown, model, n_seeds, directory, settings, steps)
+        if test is None and "were set apart" in " ".join(decisions) and model is None:
+            evidence = _with_splits(evidence, train, columns, shown, choice, settings, steps)
+    measured = measure(evidence, choice, settings, steps)
+    findings = {
+        "questions": ["leakage"],
+        "verdicts": {"leakage": measured.verdict.to_dict()},
+        "dataset": {
+            "name": evidence.name,
+            "label_names": list(evidence.label_names),
+            "text_columns": [] if evidence.test is None else list(evidence.test.text_columns),
+            "conditions": list(evidence.conditions),
+        },
+        "inputs": inputs,
+        **({"facts": facts} if facts else {}),
+        "leakage": measured.section,
+        "settings": {
+            "seed": settings.seed,
+            "seeds": n_seeds,
+            "clusters": choice.k,
+            "components": choice.n_components,
+            "repetitions": choice.n_repetitions,
+            "threshold": choice.threshold,
+            "artifacts": settings.artifacts.model_dump(mode="json"),
+            "verdicts": settings.verdicts.leakage.model_dump(mode="json"),
+        },
+    }
+    return Report(document=frame_findings(f"Leakage in {evidence.name}", findings, steps), tables=measured.tables)
+
+
+def _made(
+    train: Dataset,
+    test: Dataset,
+    conditions: Sequence[str],
+    model: str | None,
+    n_seeds: int,
+    directory: Path,
+    settings: Settings,
+    steps: Steps,
+) -> Evidence:
+    numbers = range(settings.seed, settings.seed + n_seeds)
+    if model is not None:
+        with steps.step(f"training {model}"):
+            return train_evidence(train, test, conditions, model, numbers, directory)
+    with steps.step("training quick probes") as progress:
+        return probe_evidence(train, test, conditions, numbers, directory, progress)
+
+
+def _with_splits(
+    evidence: Evidence,
+    data: Any,
+    columns: str | Mapping[str, str] | None,
+    conditions: Sequence[str],
+    choice: LeakageChoice,
+    settings: Settings,
+    steps: Steps,
+) -> Evidence:
+    """Split the data anew with other seeds: luck in splitting moves the scores."""
+    from dataclasses import replace
+
+    rows = []
+    with steps.step("splitting anew") as progress:
+        for at in range(1, choice.n_splits):
+            moved = settings.model_copy(update={"seed": settings.seed + at})
+            parts = load_inputs(data, None, columns=columns, label_names=None, file_format="auto", settings=moved)[:2]
+            seeds = range(settings.seed, settings.seed + 2)
+            rows.append({"split": settings.seed + at, **measure_split(*parts, conditions, seeds, choice.k)})
+            progress(at, choice.n_splits - 1)
+    return replace(evidence, splits=tuple(rows))

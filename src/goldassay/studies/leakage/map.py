@@ -1,0 +1,112 @@
+"""A map of the sentences: like ones near each other, clusters that lean to a label outlined."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.studies.leakage.clusters import RoleClusters
+    from goldassay.studies.leakage.evidence import Evidence
+
+# What a page of 1.5 MB holds beside everything else, and an eye on a screen.
+MOST_POINTS = 10_000
+MOST_CHARACTERS = 72
+# A cluster's farthest members are left outside its outline: one stray point would stretch it over its neighbours.
+_CORE = 0.85
+_GRID = 4095
+
+
+def measure_map(found: RoleClusters, evidence: Evidence, seed: int, undefined: dict[str, str]) -> dict[str, Any] | None:
+    """Lay out the sentences of one role on the plane, at most 10,000 of them, drawn at random.
+
+    Returns:
+        role, n_examples, and for each point x and y (whole numbers from 0 to 4095), label, cluster and text; the
+        clusters' divergences; outlines as polygons. None where openTSNE is not installed; `undefined` then says so.
+    """
+    if find_spec("openTSNE") is None:
+        undefined["the map of sentences"] = "openTSNE is not installed; pip install 'goldassay[map]'"
+        return None
+    clustering = found.score.clustering
+    n = clustering.n_examples
+    rows = np.arange(n)
+    if n > MOST_POINTS:
+        rows = np.sort(np.random.default_rng(seed).choice(n, MOST_POINTS, replace=False))
+    plane = _whole_numbers(lay_out(np.asarray(found.points)[rows], seed))
+    clusters = clustering.assignments[rows]
+    texts = None
+    if evidence.test is not None and found.role in evidence.test.text_columns:
+        texts = [_shortened(text) for text in evidence.test.examples[found.role][rows].to_list()]
+    return {
+        "role": found.role,
+        "n_examples": n,
+        "label_names": list(evidence.label_names),
+        "x": plane[:, 0],
+        "y": plane[:, 1],
+        "labels": evidence.gold[rows],
+        "clusters": clusters,
+        "texts": texts,
+        "divergences": np.round(clustering.divergences, 4),
+        "threshold": clustering.threshold,
+        "outlines": [
+            {"cluster": int(c), "points": outline(plane[clusters == c])}
+            for c in np.flatnonzero(clustering.cluster_q <= 0.05)
+            if (clusters == c).sum() >= 5
+        ],
+    }
+
+
+def lay_out(points: NDArray[np.floating[Any]], seed: int = 0) -> NDArray[np.float64]:
+    """t-SNE of N points on the plane, (N, 2).
+
+    Perplexity 30, or a third of the points where these are fewer; starts from the first principal components, so that
+    far parts of the map mean something too.
+
+    Args:
+        points: (N, D).
+        seed: Of the approximate search for neighbours.
+
+    Source: van der Maaten and Hinton 2008; Poličar, Stražar and Zupan 2024, openTSNE; Kobak and Berens 2019 for the
+    start.
+    """
+    from openTSNE import TSNE
+
+    values = np.asarray(points, dtype=np.float64)
+    if len(values) < 4 or not np.ptp(values, axis=0).any():
+        return np.zeros((len(values), 2))
+    made = TSNE(
+        perplexity=max(1.0, min(30.0, (len(values) - 1) / 3)),
+        initialization="pca",
+        metric="euclidean",
+        n_jobs=1,
+        random_state=seed % 2**32,
+    )
+    return np.asarray(made.fit(values), dtype=np.float64)
+
+
+def outline(points: NDArray[np.int64]) -> list[list[int]]:
+    """The convex hull of the 85 % of a cluster's points nearest to its median, as a polygon."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    distances = ((points - np.median(points, axis=0)) ** 2).sum(axis=1)
+    core = points[distances <= np.quantile(distances, _CORE)]
+    try:
+        return [[int(x), int(y)] for x, y in core[ConvexHull(core).vertices]]
+    except QhullError:
+        # All on one line.
+        return []
+
+
+def _whole_numbers(plane: NDArray[np.float64]) -> NDArray[np.int64]:
+    low, high = plane.min(axis=0), plane.max(axis=0)
+    span = float((high - low).max()) or 1.0
+    return np.round((plane - low) / span * _GRID).astype(np.int64)
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - 1]}…"
