@@ -118,12 +118,22 @@ class InstabilityLimits(StrictSection):
     caution_design_effect: float = Field(default=5.0, ge=1)
 
 
+class ShiftLimits(StrictSection):
+    """What a metric loses on another distribution, a fraction, and the false alarm rate of telling texts apart."""
+
+    caution: float = Field(default=0.02, ge=0, le=1)
+    unsound: float = Field(default=0.1, ge=0, le=1)
+    caution_false_alarms: float = Field(default=0.3, ge=0, le=1)
+    unsound_false_alarms: float = Field(default=0.8, ge=0, le=1)
+
+
 class VerdictSettings(StrictSection):
     """The limits from which verdicts follow."""
 
     artifacts: ArtifactLimits = ArtifactLimits()
     leakage: LeakageLimits = LeakageLimits()
     instability: InstabilityLimits = InstabilityLimits()
+    shift: ShiftLimits = ShiftLimits()
 
     @model_validator(mode="after")
     def _in_order(self) -> VerdictSettings:
@@ -131,6 +141,8 @@ class VerdictSettings(StrictSection):
             ("artifacts", self.artifacts.caution, self.artifacts.unsound),
             ("leakage", self.leakage.caution, self.leakage.unsound),
             ("instability", self.instability.caution_sd, self.instability.unsound_sd),
+            ("shift", self.shift.caution, self.shift.unsound),
+            ("shift", self.shift.caution_false_alarms, self.shift.unsound_false_alarms),
         ):
             if low > high:
                 raise ValueError(f"the limit for caution in {name} ({low}) is above that for unsound ({high})")

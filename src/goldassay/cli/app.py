@@ -39,6 +39,7 @@ _GROUPS = (
     "specimen",
     "audit",
     "artifacts",
+    "leakage",
     "runs",
     "runs_summary",
     "instability",
@@ -46,6 +47,7 @@ _GROUPS = (
     "train",
     "sweep",
     "split",
+    "shift",
 )
 
 

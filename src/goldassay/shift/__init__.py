@@ -5,6 +5,7 @@ One sign everywhere: a higher score means a more anomalous example.
 
 from goldassay.shift.calibration import Calibration, CalibrationBin, measure_calibration
 from goldassay.shift.detection import Detection, measure_detection
+from goldassay.shift.domains import DomainShift, DomainWord, measure_domain_shift, shared_texts
 from goldassay.shift.false_alarms import OperatingPoint, false_alarm_rate
 from goldassay.shift.generalization import GeneralizationGap, SetGap, generalization_gap
 from goldassay.shift.logit_scores import (
@@ -24,6 +25,8 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "Detection",
+    "DomainShift",
+    "DomainWord",
     "GeneralizationGap",
     "Mahalanobis",
     "OperatingPoint",
@@ -38,6 +41,7 @@ __all__ = [
     "logits_of",
     "measure_calibration",
     "measure_detection",
+    "measure_domain_shift",
     "risk_coverage",
     "score_energy",
     "score_entropy",
@@ -47,5 +51,6 @@ __all__ = [
     "score_max_softmax",
     "score_sides",
     "selective_accuracy",
+    "shared_texts",
     "subsampled_aupr",
 ]

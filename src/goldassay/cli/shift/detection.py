@@ -1,0 +1,102 @@
+"""`goldassay shift detection`: do a model's scores tell texts from elsewhere apart?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.run_options import JsonFile, Seed, reads_runs
+from goldassay.cli.shift.group import Draws, finish, shift_app
+from goldassay.studies.run_choice import RunChoice
+
+
+@shift_app.command(short_help="Say whether a model's confidence tells texts from elsewhere apart.")
+@reads_runs(without=("dataset", "align"))
+def detection(
+    *,
+    inside: Annotated[
+        list[str],
+        typer.Option(
+            "--in",
+            metavar="[NAME=]RUNS",
+            help="Predictions with logits or probabilities on the model's own distribution; NAME chooses or names the "
+            "dataset.",
+        ),
+    ],
+    outside: Annotated[
+        list[str],
+        typer.Option(
+            "--out",
+            metavar="[NAME=]RUNS",
+            help="The same models on other distributions; labels are ignored. Repeatable.",
+        ),
+    ],
+    training: Annotated[
+        str | None,
+        typer.Option(
+            "--train",
+            metavar="[NAME=]RUNS",
+            help="The same models on their training data, with embeddings beside (goldassay train --record "
+            "embeddings): adds Mahalanobis and the k-th neighbor.",
+        ),
+    ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--score",
+            metavar="NAME",
+            help="max_softmax, max_logit, energy, entropy, mahalanobis, knn. Repeatable.  [default: all that can be]",
+        ),
+    ] = None,
+    recall: Annotated[
+        float, typer.Option(metavar="R", help="Share of the out-of-distribution examples to be flagged.")
+    ] = 0.95,
+    rule: Annotated[
+        Literal["at_least", "closest", "interpolate"],
+        typer.Option(help="Which threshold: closest is how the paper's authors compute it."),
+    ] = "at_least",
+    k: Annotated[int, typer.Option("--k", metavar="K", help="Which neighbor.")] = 10,
+    draws: Draws = 1000,
+    folder: Annotated[
+        Path, typer.Option("--folder", "-o", metavar="DIR", help="Folder for the report and its tables.")
+    ] = Path("goldassay-shift"),
+    json_file: JsonFile = None,
+    figures: Figures = None,
+    latex: Latex = False,
+    choice: RunChoice,
+    seed: Seed = None,
+    config: Config = None,
+    quiet: Quiet = False,
+) -> None:
+    """Say whether a model's confidence tells texts from elsewhere from those of its own distribution.
+
+    For every model, other dataset and score: the false alarm rate (the share of the model's own texts that are
+    flagged when --recall of the others are), AUROC and AUPR, with chance beside each and intervals over examples and
+    runs. The rate with the sides exchanged, which others report under the same name, stands beside it.
+
+    \b
+      goldassay shift detection --in sst2=runs --out newsgroups=runs --out newstest=runs -o report
+    """
+    from goldassay.report.paper import check_figures
+    from goldassay.settings import load_settings
+    from goldassay.studies.shift import report_detection
+
+    check_figures(figures)
+    report = report_detection(
+        inside,
+        outside,
+        training=training,
+        scores=scores or None,
+        recall=recall,
+        rule=rule,
+        k=k,
+        choice=choice,
+        seed=seed,
+        n_draws=draws,
+        settings=load_settings(config),
+        quiet=quiet,
+    )
+    finish(report, folder, json_file, figures, latex=latex, quiet=quiet)

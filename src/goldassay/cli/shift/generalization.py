@@ -1,0 +1,180 @@
+"""`goldassay shift generalization`: what a score loses on other distributions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.run_options import JsonFile, Seed, reads_runs
+from goldassay.cli.shift.group import Draws, finish, shift_app
+from goldassay.errors import InputError, InterruptionError
+from goldassay.studies.run_choice import RunChoice
+
+
+@shift_app.command(short_help="Say what a score loses on other distributions.")
+@reads_runs(without=("dataset", "model"))
+def generalization(
+    *,
+    train: Annotated[
+        str | None,
+        typer.Argument(metavar="[TRAIN]", help="Training data, to train models here; leave it out with --runs."),
+    ] = None,
+    runs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--runs",
+            metavar="[NAME=]RUNS",
+            help="Predictions made elsewhere, of the same models on two datasets or more. Repeatable.",
+        ),
+    ] = None,
+    tests: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test",
+            metavar="[NAME=]FILE",
+            help="With TRAIN: what to evaluate on, first the set of its own distribution. Repeatable.",
+        ),
+    ] = None,
+    outside: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--texts",
+            metavar="[NAME=]FILE",
+            help="With TRAIN: texts without labels of the task, predicted for shift detection alone. Repeatable.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="With TRAIN: bow, average, lstm, conv, or any model of goldassay train. With --runs: this model only; "
+            "with * or ? all that match, as runs of one.",
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(metavar="N", help="With TRAIN: runs of each model.")] = 3,
+    own: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--in-distribution",
+            metavar="[TRAIN=]NAME",
+            help="Which dataset is of the model's own distribution, where several training sets are there for each. "
+            "[default: the first --test; with --runs the one that is named ID or like the training set]",
+        ),
+    ] = None,
+    metric: Annotated[
+        Literal["accuracy", "exact_match", "f1", "mean", "pearson", "spearman"] | None,
+        typer.Option(
+            help="What is measured.  [default: by what the files hold; both correlations where labels are numbers]"
+        ),
+    ] = None,
+    sizes: Annotated[
+        list[str] | None,
+        typer.Option("--size", metavar="MODEL=N", help="Parameters of a model, for the gap against size. Repeatable."),
+    ] = None,
+    draws: Draws = 1000,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the report and its tables.")
+    ] = Path("goldassay-shift"),
+    json_file: JsonFile = None,
+    figures: Figures = None,
+    latex: Latex = False,
+    choice: RunChoice,
+    seed: Seed = None,
+    config: Config = None,
+    quiet: Quiet = False,
+) -> None:
+    """Say what a score loses on other distributions, and whether the model's confidence follows.
+
+    For every model and set the metric with its interval, the gap to the model's own distribution, absolute and
+    relative; calibration and risk against coverage where there are logits; with texts, the errors made with most
+    confidence and the words that tell the sets apart. Numbers for labels, as of STS-B, are measured by Pearson's
+    and Spearman's correlation.
+
+    \b
+    From predictions made elsewhere, with the right labels in them or in --gold NAME=FILE:
+      goldassay shift generalization --runs own=own.csv --runs other=other.csv --in-distribution own
+    From models trained here:
+      goldassay shift generalization train.jsonl --test ID=test.jsonl --test other=other.jsonl --model bow,average
+    """
+    from goldassay.report.paper import check_figures
+    from goldassay.settings import load_settings
+    from goldassay.studies.shift import report_generalization
+
+    check_figures(figures)
+    if (train is None) == (not runs):
+        raise InputError(
+            "training data and runs were both given" if runs else "neither training data nor runs were given",
+            mend="give TRAIN with --test, or predictions with --runs",
+        )
+    for name, value in (("--test", tests), ("--texts", outside)):
+        if value and train is None:
+            raise InputError(f"{name} is for training models", mend="give the texts of datasets with --gold NAME=FILE")
+    settings = load_settings(config)
+    options: dict[str, Any] = {
+        "metric": metric,
+        "sizes": _sizes(sizes or []),
+        "n_draws": draws,
+        "seed": seed,
+        "settings": settings,
+    }
+    asked = _own(own or [])
+    if train is None:
+        report = report_generalization(
+            runs or [], in_distribution=asked, choice=replace(choice, model=model), quiet=quiet, **options
+        )
+    else:
+        from goldassay.cli.training_progress import bars
+        from goldassay.studies.shift.training import report_trained
+
+        try:
+            report = report_trained(
+                train,
+                tests or [],
+                outside or [],
+                models=_models(model),
+                seeds=seeds,
+                out=out,
+                in_distribution=asked,
+                columns=choice.columns,
+                watched=None if quiet else bars,
+                quiet=quiet,
+                **options,
+            )
+        except KeyboardInterrupt as interruption:
+            raise InterruptionError(
+                f"the runs that are done are kept in {out / 'runs'}, and the same command goes on from there"
+            ) from interruption
+    finish(report, out, json_file, figures, latex=latex, quiet=quiet)
+
+
+def _models(text: str | None) -> list[str]:
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    if not names:
+        raise InputError("no model is named", mend="name some with --model bow,average,lstm")
+    return names
+
+
+def _own(values: list[str]) -> dict[str, str]:
+    asked = {}
+    for value in values:
+        train, sign, name = value.rpartition("=")
+        asked[train if sign else ""] = name
+    return asked
+
+
+def _sizes(values: list[str]) -> dict[str, int]:
+    sizes = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        scale = {"k": 1e3, "m": 1e6, "b": 1e9}.get(number[-1:].lower(), 1)
+        try:
+            sizes[name] = round(float(number[:-1] if scale > 1 else number) * scale)
+        except ValueError:
+            sizes[name] = 0
+        if not name or sizes[name] <= 0:
+            raise InputError(f"{value!r} is no size of a model", mend="write --size bert-base=110M")
+    return sizes

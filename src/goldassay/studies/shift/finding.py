@@ -1,0 +1,90 @@
+"""Runs on several datasets, found at paths that may say what to call them: `NAME=PATH`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goldassay.errors import InputError
+from goldassay.nearest import did_you_mean
+from goldassay.studies.run_sets import find_runs
+from goldassay.studies.shift.groups import keys_by_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.runs.slices import Collection, Slice
+    from goldassay.studies.run_choice import RunChoice
+
+ModelKey = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A path of runs, and what its dataset is called, or which of its datasets is meant; "" where nothing was said."""
+
+    path: str
+    name: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """Take `NAME=PATH` or `PATH`; a path whose own name holds the sign is taken as it is."""
+        name, sign, path = text.partition("=")
+        return cls(path, name) if sign and name and not Path(text).exists() else cls(text)
+
+
+@dataclass(frozen=True)
+class FoundSets:
+    """Runs by model and dataset.
+
+    Attributes:
+        slices: All that was found and is meant.
+        models: {(model, training set, condition): {dataset: its runs}}.
+        notes: What was assumed, in sentences.
+    """
+
+    slices: list[Slice]
+    models: dict[ModelKey, dict[str, Collection]]
+    notes: tuple[str, ...] = field(default=())
+
+
+def find_sets(places: Sequence[Place], choice: RunChoice) -> FoundSets:
+    """Find the runs at the places, named as they say.
+
+    Files that name no model are called after themselves; where each such "model" answered on one dataset only, they
+    are taken for the answers of one model.
+
+    Raises:
+        InputError: Nothing is there, or a place that is to be one dataset holds others.
+    """
+    slices = [part for place in places for part in _at(place, choice)]
+    models = keys_by_model(slices)
+    held = [next(iter(sets)) for sets in models.values()]
+    alone = len(models) > 1 and all(len(sets) == 1 for sets in models.values())
+    if not (alone and max(Counter(held).values()) == 1):
+        return FoundSets(slices, models)
+    files = {part.file for part in slices}
+    if len(files) < len(models) or len({key[1] for key in models} | {key[2] for key in models}) > 2:
+        return FoundSets(slices, models)
+    names = ", ".join(key[0] for key in models)
+    joined = [replace(part, collection=part.collection._replace(model="model")) for part in slices]
+    note = f"No model answered on two datasets, so {names} were taken for the answers of one model."
+    return FoundSets(joined, keys_by_model(joined), (note,))
+
+
+def _at(place: Place, choice: RunChoice) -> list[Slice]:
+    found = find_runs([place.path], choice)
+    if not place.name:
+        return found
+    datasets = list(dict.fromkeys(part.collection.dataset for part in found))
+    if place.name in datasets:
+        return [part for part in found if part.collection.dataset == place.name]
+    if len(datasets) > 1:
+        raise InputError(
+            f"there are runs on {len(datasets)} datasets, and none is called {place.name!r}",
+            file=place.path,
+            mend=did_you_mean(place.name, datasets),
+        )
+    return [replace(part, collection=part.collection._replace(dataset=place.name)) for part in found]

@@ -1,0 +1,152 @@
+"""Gaps between a model's own distribution and others, of every model, and what marks the difference."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.shift import generalization_gap, measure_domain_shift
+from goldassay.studies.shift.evidence import texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.data import Dataset
+    from goldassay.progress import Progress
+    from goldassay.studies.shift.evidence import Answers
+    from goldassay.studies.shift.groups import Group
+
+# Confident errors that are shown of each model and set.
+_MOST_ERRORS = 10
+
+
+def measure_gaps(
+    groups: Sequence[Group],
+    metric: str | None,
+    sizes: Mapping[str, int],
+    *,
+    seed: int,
+    n_draws: int,
+    progress: Progress,
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """A row a model, set and metric, as plain data, and what to bear in mind.
+
+    Args:
+        groups: One a model.
+        metric: Of graded scores; None says it by what they are.
+        sizes: {model: how many parameters it has}, as far as known.
+        seed: Of the draws.
+        n_draws: Of the intervals.
+        progress: Told after each model.
+    """
+    rows: list[dict[str, Any]] = []
+    caveats: list[str] = []
+    for done, group in enumerate(groups, 1):
+        sets = [group.own, *group.others]
+        if group.own.regression:
+            values = {each.dataset: each.predictions for each in sets if each.predictions is not None}
+            gold = {each.dataset: each.gold for each in sets if each.gold is not None}
+            chosen = ("pearson", "spearman") if metric is None else (metric,)
+        else:
+            values = {each.dataset: each.scores for each in sets if each.scores is not None}
+            gold, chosen = None, (metric or _metric_of(sets),)
+        for name in chosen:
+            found = generalization_gap(
+                values,
+                group.own.dataset,
+                gold=gold,
+                metric=name,  # type: ignore[arg-type]
+                train=group.train_set,
+                seed=seed,
+                n_draws=n_draws,
+            )
+            caveats += [f"{group.model}: {said[0].lower()}{said[1:]}" for said in found.caveats]
+            rows += [
+                {
+                    "model": group.model,
+                    "size": sizes.get(group.model),
+                    **row,
+                    "own": row["test"] == group.own.dataset,
+                    "n_runs": found.n_runs,
+                    "level": found.level,
+                    "interval_method": found.interval_method,
+                }
+                for row in found.to_dict()["sets"]
+            ]
+        progress(done, len(groups))
+    return rows, list(dict.fromkeys(caveats))
+
+
+def _metric_of(sets: Sequence[Answers]) -> str:
+    graded = any(bool(((each.scores != 0) & (each.scores != 1)).any()) for each in sets if each.scores is not None)
+    return "mean" if graded else "accuracy"
+
+
+def find_confident_errors(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> list[dict[str, Any]]:
+    """The most confident errors out of distribution, a list a model and set: which examples cross over.
+
+    Ranked by the mean over runs of (1 - correctness) x confidence. With two classes or more and logits only.
+    """
+    rows = []
+    for group in groups:
+        for each in group.others:
+            if each.logits is None or each.scores is None or each.predictions is None or each.gold is None:
+                continue
+            confidence = _confidence(each.logits)
+            worth = ((1 - each.scores) * confidence).mean(axis=0)
+            shown = texts_of(each, texts.get(each.dataset))
+            for i in np.argsort(-worth, kind="stable")[:_MOST_ERRORS].tolist():
+                if worth[i] <= 0:
+                    break
+                predicted = np.bincount(each.predictions[:, i], minlength=len(each.label_names))
+                wrong = each.scores[:, i] < 1
+                rows.append(
+                    {
+                        "model": group.model,
+                        "dataset": each.dataset,
+                        "example_id": str(each.example_ids[i]),
+                        "text": None if shown is None else shown[i],
+                        "label": each.label_names[int(each.gold[i])],
+                        "prediction": each.label_names[int(predicted.argmax())],
+                        "confidence": float(confidence[wrong, i].mean()),
+                        "share_wrong": float(wrong.mean()),
+                    }
+                )
+    return rows
+
+
+def _confidence(logits: Any) -> Any:
+    from goldassay.shift import score_max_softmax
+
+    return -score_max_softmax(logits)
+
+
+def measure_domains(
+    groups: Sequence[Group], texts: Mapping[str, Dataset], *, seed: int, progress: Progress
+) -> list[dict[str, Any]]:
+    """How far each other set lies from the model's own, and by which words; each pair of sets once."""
+    pairs = {(group.own.dataset, each.dataset): (group.own, each) for group in groups for each in group.others}
+    rows = []
+    for done, ((own, other), (inside, outside)) in enumerate(pairs.items(), 1):
+        sides = [texts_of(each, texts.get(each.dataset)) for each in (inside, outside)]
+        if sides[0] is not None and sides[1] is not None and min(len(side) for side in sides if side) > 1:
+            found = measure_domain_shift(sides[0], sides[1], seed=seed)
+            rows.append(
+                {
+                    "in_distribution": own,
+                    "dataset": other,
+                    **{key: value for key, value in found.to_dict().items() if key not in ("interval", "seed")},
+                    "low": found.interval.low,
+                    "high": found.interval.high,
+                }
+            )
+        progress(done, len(pairs))
+    return rows
+
+
+def worst_gap(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The row whose gap is largest for certain: by the lower end of its interval; None without a gap."""
+    known = [row for row in rows if not row["own"] and row["gap_low"] is not None and not math.isnan(row["gap_low"])]
+    return max(known, key=lambda row: (row["gap_low"], row["gap"]), default=None)

@@ -1,0 +1,193 @@
+"""Train models here and ask of them what their scores lose elsewhere.
+
+Quick models are trained in this process; networks go through the training room, which keeps what is done. What they
+predicted lies in the report's folder as runs, and the report is made of these as of anybody's.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.data import Dataset, read_dataset
+from goldassay.errors import InputError
+from goldassay.files import write_parquet, written_whole
+from goldassay.progress import Steps
+from goldassay.runs.store import METADATA_KEY
+from goldassay.studies.run_choice import RunChoice
+from goldassay.studies.shift.gap_report import report_generalization
+from goldassay.studies.shift.quick_models import QUICK, predict_quick
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from goldassay.report import Report
+    from goldassay.training.workers import Watcher
+
+    Watched = Callable[[int], AbstractContextManager[Watcher]]
+
+# What the field calls a model, and the network here that is one.
+ALIASES = {"average": "ngram_average", "lstm": "bilstm"}
+
+
+def report_trained(
+    train: str,
+    tests: Sequence[str],
+    outside: Sequence[str],
+    *,
+    models: Sequence[str],
+    seeds: int,
+    out: Path,
+    in_distribution: Mapping[str, str],
+    columns: Mapping[str, str],
+    watched: Watched | None = None,
+    quiet: bool,
+    **options: Any,
+) -> Report:
+    """Train every model with every seed, evaluate it on every set, and report what its score loses.
+
+    Args:
+        train: Training data.
+        tests: FILE or NAME=FILE with labels, the model's own distribution first.
+        outside: FILE or NAME=FILE of texts without labels of the task, which are predicted alone.
+        models: Names.
+        seeds: How many.
+        out: The runs are kept in its folder `runs`.
+        in_distribution: As for `report_generalization`.
+        columns: {role: column name}, for all files.
+        watched: Shows how so many trainings go.
+        quiet: Show no progress.
+        options: Of `report_generalization`.
+
+    Raises:
+        InputError: A file cannot be read, there are fewer than two sets, or a model cannot be trained on these data.
+    """
+    if len(tests) < 2:
+        raise InputError(
+            "a gap is between two sets",
+            mend="give --test ID=FILE for the model's own distribution and --test NAME=FILE for another",
+        )
+    if seeds < 1:
+        raise InputError(f"the number of seeds is {seeds}", mend="give 1 or more")
+    steps = Steps(quiet)
+    with steps.step("reading the data"):
+        training = _read(train, columns)
+        sets = [_like(_read(test, columns), training) for test in tests]
+        foreign = [_unlabelled(_like(_read(each, columns), training)) for each in outside]
+    names = [each.name for each in (*sets, *foreign)]
+    if len(set(names)) < len(names):
+        raise InputError("two sets have the same name", mend="name them with --test NAME=FILE")
+    folder = out / "runs"
+    notes = _joined_notes(training, [*sets, *foreign])
+    with steps.step("training") as progress:
+        for done, model in enumerate(models, 1):
+            if model in QUICK:
+                notes.append(predict_quick(model, training, sets, foreign, range(seeds), folder))
+            else:
+                _train_network(model, training, sets, foreign, seeds, folder, out / "training", watched)
+            progress(done, len(models))
+    own = dict(in_distribution) or {"": sets[0].name}
+    return report_generalization(
+        [str(folder)],
+        in_distribution=own,
+        choice=RunChoice(),
+        texts={each.name: each for each in sets},
+        leave_out=[each.name for each in foreign],
+        notes=notes,
+        quiet=quiet,
+        steps=steps,
+        **options,
+    )
+
+
+def _read(text: str, columns: Mapping[str, str]) -> Dataset:
+    name, sign, path = text.partition("=")
+    if sign and name and not Path(text).exists():
+        return replace(read_dataset(path, columns=dict(columns) or None), name=name)
+    return read_dataset(text, columns=dict(columns) or None)
+
+
+def _like(dataset: Dataset, training: Dataset) -> Dataset:
+    """The dataset with the texts that the model takes: several are joined by one space where it takes one."""
+    if dataset.text_columns == training.text_columns:
+        return dataset
+    if len(training.text_columns) > 1:
+        raise InputError(
+            f"its texts are {', '.join(dataset.text_columns)}, those of the training data "
+            f"{', '.join(training.text_columns)}",
+            file=dataset.source,
+            mend="name the columns alike with --columns role=name,...",
+        )
+    role = training.text_columns[0]
+    joined = pl.concat_str([pl.col(name) for name in dataset.text_columns], separator=" ", ignore_nulls=True)
+    examples = dataset.examples.with_columns(joined.alias("__joined")).drop(dataset.text_columns)
+    return replace(dataset, examples=examples.rename({"__joined": role}), text_columns=(role,))
+
+
+def _unlabelled(dataset: Dataset) -> Dataset:
+    return replace(dataset, examples=dataset.examples.drop("label", strict=False), label_names=(), groups=())
+
+
+def _joined_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
+    joined = [each.name for each in sets if len(each.provenance.roles.keys() & {"premise", "hypothesis"}) > 1]
+    if len(training.text_columns) > 1 or not joined:
+        return []
+    return [f"The texts of {', '.join(joined)} were joined by one space, since the models take a single text."]
+
+
+def _train_network(
+    model: str,
+    training: Dataset,
+    sets: Sequence[Dataset],
+    foreign: Sequence[Dataset],
+    seeds: int,
+    folder: Path,
+    workplace: Path,
+    watched: Watched | None,
+) -> None:
+    """Train by the training room, and keep what it predicted; on texts without labels, without a score."""
+    from goldassay.models.registry import NETWORKS
+    from goldassay.training import plan_jobs, run_plan
+
+    if not training.label_names:
+        raise InputError(
+            f"the labels of {training.name} are numbers, and networks here are trained on classes",
+            file=training.source,
+            mend="choose --model bow or --model ridge, or give the predictions of a regression with --runs",
+        )
+    network = model if model in NETWORKS else ALIASES.get(model, model)
+    # The training room scores whatever it predicts; the label that stands in is taken out again below.
+    placeholders = [
+        replace(
+            each,
+            examples=each.examples.with_columns(pl.lit(training.label_names[0]).alias("label")),
+            label_names=training.label_names[:1],
+        )
+        for each in foreign
+    ]
+    tests = [(each.name, each) for each in (*sets, *placeholders)]
+    jobs = plan_jobs(training, network, tests, out=workplace, seeds=seeds, label=model)
+    with nullcontext() if watched is None else watched(len(jobs)) as watcher:
+        done = run_plan(jobs, None, watcher)
+    if done.failures.height:
+        first = done.failures.row(0, named=True)
+        raise InputError(f"{done.failures.height} of {len(jobs)} runs of {model} failed: {first['reason']}")
+    names = {each.name for each in foreign}
+    for file in sorted(workplace.rglob("*.parquet")):
+        metadata = pl.read_parquet_metadata(file)
+        if METADATA_KEY in metadata:
+            _keep(file, folder / file.name, metadata, names)
+
+
+def _keep(source: Path, target: Path, metadata: dict[str, str], foreign: set[str]) -> None:
+    frame = pl.read_parquet(source)
+    if frame.height and frame["dataset"][0] in foreign:
+        frame = frame.drop("label", "score", strict=False)
+    kept = {METADATA_KEY: metadata[METADATA_KEY]}
+    with written_whole(target) as aside:
+        write_parquet(frame, aside, compression="zstd", statistics=False, metadata=kept)
