@@ -39,7 +39,6 @@ _GROUPS = (
     "specimen",
     "audit",
     "artifacts",
-    "leakage",
     "runs",
     "runs_summary",
     "instability",
