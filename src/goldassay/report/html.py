@@ -100,9 +100,9 @@ def dataset_line(document: Mapping[str, Any]) -> list[str]:
     """The dataset in a few short parts: sizes, texts, number of labels."""
     facts, dataset = mapping(document, "facts"), mapping(document, "dataset")
     parts = [
-        f"{count(facts[key])} {split} examples"
+        f"{count(size)} {split} examples"
         for split, key in (("training", "n_train"), ("test", "n_test"))
-        if number(facts.get(key)) is not None
+        if (size := number(facts.get(key, dataset.get(key)))) is not None
     ]
     results = records(mapping(document, "instability").get("results")) if not facts else []
     if results:

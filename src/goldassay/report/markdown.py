@@ -12,7 +12,7 @@ from goldassay.report.sections import outline
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from goldassay.report.outline import Cell, Section, Table
+    from goldassay.report.outline import Card, Cell, Section, Table
 
 _MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌"}
 _MAX_ROWS = 15
@@ -58,9 +58,21 @@ def _section(section: Section, tables_at: str) -> list[str]:
         return [*blocks, f"Not defined: {_plain(section.reason).rstrip('.')}."]
     blocks.append("\n".join(f"- {_plain(finding)}" for finding in section.findings))
     blocks += [_plain(note) for note in section.notes]
+    blocks += [_card(card) for card in section.cards]
     for table in section.tables:
         blocks += _table(table, tables_at)
     return blocks
+
+
+def _card(card: Card) -> str:
+    lines = [f"**{_plain(card.title)}** ({_plain(card.lead)})", ""]
+    for name, cells in (("words", card.words), ("patterns", card.patterns)):
+        if cells:
+            lines.append(f"- {name}: {', '.join(_code(cell.text) for cell in cells)}")
+    if card.facts:
+        lines.append("- " + "; ".join(f"{_plain(name)} {_plain(value)}" for name, value in card.facts))
+    lines += [f"- {_code(each.text)} {_plain(each.aside)}" for each in card.examples]
+    return "\n".join(lines)
 
 
 def _table(table: Table, tables_at: str) -> list[str]:

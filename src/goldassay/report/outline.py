@@ -88,6 +88,39 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Bar:
+    """A share drawn as a bar, with a mark where it would be expected; `series` is its color."""
+
+    name: str
+    share: float
+    expected: float
+    series: int
+
+
+@dataclass(frozen=True)
+class Card:
+    """A group of examples, told on a card of its own.
+
+    Attributes:
+        title: What sets the group apart.
+        lead: How it is named among the others: its number, its size.
+        bars: Label shares.
+        words: Words out of the dataset that tell it from the rest, each with a number beside it.
+        patterns: Likewise of word patterns.
+        facts: Names and values.
+        examples: Texts out of the dataset, each with its label.
+    """
+
+    title: str
+    lead: str
+    bars: tuple[Bar, ...] = ()
+    words: tuple[Cell, ...] = ()
+    patterns: tuple[Cell, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    examples: tuple[Cell, ...] = ()
+
+
+@dataclass(frozen=True)
 class Section:
     """A section: heading, the question it answers, its verdict, notes, pictures with tables, explanation.
 
@@ -99,6 +132,7 @@ class Section:
         notes: Sentences before the pictures.
         findings: What was found, in plain sentences, the most important first.
         parts: Pictures and the tables behind them, in order.
+        cards: Groups of examples, each told on a card.
         small: Further tables, narrow enough to stand side by side.
         reason: Why there is nothing to show, if there is nothing.
         explained: Whether there is a "How this is computed".
@@ -111,6 +145,7 @@ class Section:
     notes: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    cards: tuple[Card, ...] = ()
     small: tuple[Table, ...] = ()
     reason: str = ""
     explained: bool = False

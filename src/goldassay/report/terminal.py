@@ -18,7 +18,7 @@ _MOST_CAVEATS = 4
 
 def render_summary(document: Mapping[str, Any]) -> str:
     """At most 15 lines: the dataset, for each question the verdict, its evidence and what to do next, then caveats."""
-    facts = mapping(document, "facts")
+    facts = mapping(document, "facts") or mapping(document, "dataset")
     sizes = ", ".join(
         f"{count(facts[key])} {name}"
         for key, name in (("n_train", "train"), ("n_test", "test"))
@@ -30,8 +30,8 @@ def render_summary(document: Mapping[str, Any]) -> str:
         verdict = mapping(document, "verdicts", key)
         if verdict:
             lines += _verdict_lines(title, verdict)
-    if "instability" in asked and len(asked) == 1:
-        found = mapping(document, "instability")
+    if len(asked) == 1:
+        found = mapping(document, *asked)
         lines += [f"  - {_one_line(sentence)}" for sentence in (found.get("sentences") or ())[:_MOST_FINDINGS]]
         lines += [f"  note: {_one_line(caveat)}" for caveat in (found.get("caveats") or ())[:_MOST_CAVEATS]]
     return "\n".join(line for line in lines if line)[:4000]

@@ -13,6 +13,7 @@ from goldassay.report.sections import (
     instability_examples,
     instability_training,
     leakage,
+    leakage_clusters,
     provenance,
     shift,
 )
@@ -26,6 +27,7 @@ _WRITERS = (
     facts,
     artifacts,
     leakage,
+    leakage_clusters,
     instability_comparison,
     instability,
     instability_training,

@@ -4,37 +4,63 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.numbers import bounds, number, percent, points_cell, whole_cell
+from goldassay.report.numbers import (
+    bounds,
+    count,
+    decimal,
+    decimal_cell,
+    number,
+    percent,
+    percent_cell,
+    points_cell,
+    small_cell,
+    whole_cell,
+)
 from goldassay.report.outline import QUESTIONS, Cell, Part, Section, Table, mapping, records, text, why_absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_DIVERGENCES = {"squared_l2": "squared L2", "l2": "L2", "kl": "KL, bits"}
+
 
 def section(document: Mapping[str, Any]) -> Section:
     """The section "Leakage"."""
     found = mapping(document, "leakage")
-    seeds = found.get("seeds") or ()
-    notes = []
-    if found.get("probe"):
-        times = f" It was trained with {len(seeds)} seeds a condition." if seeds else ""
-        notes.append(f"{str(found['probe']).rstrip('.')}.{times}")
-    if found.get("note"):
-        notes.append(str(found["note"]))
     title, question = QUESTIONS["leakage"]
     return Section(
         key="leakage",
         title=title,
         question=question,
         verdict=mapping(document, "verdicts", "leakage"),
-        notes=tuple(notes),
+        findings=tuple(str(sentence) for sentence in found.get("sentences") or ()),
+        notes=_notes(found),
         parts=(
             Part("leakage_conditions", _conditions(found)),
+            Part(None, _information(found)),
+            Part(None, _agreement(found)),
+            Part(None, _relevance(found)),
             Part("leakage_difficulty", _difficulty(found), folded=True),
+            Part(None, _splits(found)),
         ),
         reason=why_absent(document.get("leakage")),
         explained=True,
     )
+
+
+def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
+    seeds = found.get("seeds") or ()
+    notes = []
+    if found.get("probe"):
+        times = (
+            f" It was trained with {len(seeds)} seeds a condition." if seeds and found.get("source") != "runs" else ""
+        )
+        notes.append(f"{str(found['probe']).rstrip('.')}.{times}")
+    if found.get("note"):
+        notes.append(str(found["note"]))
+    notes += [str(remark) for remark in found.get("remarks") or ()]
+    notes += [f"Not measured: {name}, since {reason}." for name, reason in mapping(found, "undefined").items()]
+    return tuple(notes)
 
 
 def _conditions(found: Mapping[str, Any]) -> Table:
@@ -58,6 +84,109 @@ def _conditions(found: Mapping[str, Any]) -> Table:
     return Table("What each part of the input is worth, in accuracy points", columns, rows, "leakage")
 
 
+def _information(found: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            text(row.get("condition")),
+            Cell(
+                decimal(row.get("information"), 3),
+                sort=number(row.get("information")),
+                aside=bounds(row.get("information_low"), row.get("information_high"), 3, 1.0),
+            ),
+            decimal_cell(row.get("h_yb"), 3),
+            decimal_cell(row.get("h_yx"), 3),
+            percent_cell(row.get("share_negative")),
+            Cell(decimal(row.get("information_right"), 2), sort=number(row.get("information_right"))),
+            Cell(decimal(row.get("information_wrong"), 2), sort=number(row.get("information_wrong"))),
+        )
+        for row in records(found.get("information"))
+    )
+    columns = (
+        "condition",
+        "usable information, bits",
+        "bits without input",
+        "bits left",
+        "examples misled",
+        "where right",
+        "where wrong",
+    )
+    nulls = {str(row.get("null")) for row in records(found.get("information"))}
+    of = f"; without input: {nulls.pop()}" if len(nulls) == 1 else ""
+    return Table(f"How many bits of the label each condition gives{of}", columns, rows, "examples")
+
+
+def _agreement(found: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            Cell(str(row.get("condition")), aside="; ".join(map(str, mapping(row, "skipped").values()))),
+            points_cell(row.get("agreement"), row.get("agreement_low"), row.get("agreement_high")),
+            points_cell(row.get("chance")),
+            decimal_cell(row.get("kappa")),
+            points_cell(row.get("recovery"), row.get("recovery_low"), row.get("recovery_high")),
+            points_cell(row.get("recovery_paper"), row.get("recovery_paper_low"), row.get("recovery_paper_high")),
+        )
+        for row in records(found.get("agreement"))
+    )
+    columns = (
+        "condition",
+        "decided like the whole",
+        "by chance",
+        "kappa",
+        "right where alike",
+        "paper: of the whole's right answers",
+    )
+    return Table("Does a model of a part decide as one of the whole does?", columns, rows)
+
+
+def _relevance(found: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            Cell(
+                str(row.get("condition")),
+                aside="; ".join(f"{count(n)} left out: {why}" for why, n in mapping(row, "skipped").items()),
+            ),
+            whole_cell(row.get("n_runs")),
+            points_cell(row.get("agreement_recommended"), row.get("low"), row.get("high")),
+            points_cell(row.get("agreement_paper")),
+            points_cell(row.get("shared_share")),
+            whole_cell(row.get("n_used")),
+        )
+        for row in records(found.get("relevance"))
+    )
+    columns = (
+        "condition",
+        "runs",
+        "agreement",
+        "paper's convention",
+        "relevance on the shared text",
+        "examples",
+    )
+    return Table("Do they look at the same words? (token relevance agreement, x 100)", columns, rows, "relevance")
+
+
+def _splits(found: Mapping[str, Any]) -> Table:
+    kept = records(found.get("splits"))
+    names = [key for key in (kept[0] if kept else {}) if key not in ("split", "n_train", "n_test")]
+    rows = tuple(
+        (
+            Cell(str(row.get("split"))),
+            whole_cell(row.get("n_train")),
+            whole_cell(row.get("n_test")),
+            *(
+                decimal_cell(row.get(name), 3) if name.startswith("peco_") else points_cell(row.get(name))
+                for name in names
+            ),
+        )
+        for row in kept
+    )
+    shown = tuple(f"PECO {name[5:]}" if name.startswith("peco_") else name for name in names)
+    return Table(
+        "Other splits of the same data: how much the luck of splitting moves the scores",
+        ("split's seed", "train", "test", *shown),
+        rows,
+    )
+
+
 def _difficulty(found: Mapping[str, Any]) -> Table:
     rows = tuple(
         (
@@ -70,3 +199,75 @@ def _difficulty(found: Mapping[str, Any]) -> Table:
     )
     columns = ("condition", "subset", "examples", "accuracy")
     return Table("Accuracy on easy and hard examples", columns, rows, "leakage_by_difficulty")
+
+
+def peco_table(found: Mapping[str, Any]) -> Table:
+    """The scores of each role's clusters."""
+    rows = tuple(
+        (
+            text(row.get("role")),
+            Cell(
+                decimal(row.get("score"), 4),
+                sort=number(row.get("score")),
+                aside=bounds(row.get("score_low"), row.get("score_high"), 4, 1.0),
+            ),
+            decimal_cell(row.get("sd"), 4),
+            small_cell(row.get("p_value")),
+            decimal_cell(row.get("null_mean"), 4),
+            decimal_cell(row.get("paper_score"), 4),
+            Cell(
+                f"{count(row.get('n_significant'))} of {count(row.get('n_clusters'))}", number(row.get("n_significant"))
+            ),
+            Cell(count(row.get("n_biased")), number(row.get("n_biased")), aside=percent(row.get("biased_share"))),
+        )
+        for row in records(found.get("peco"))
+    )
+    columns = (
+        "sentences",
+        "outlier score",
+        "SD over clusterings",
+        "p",
+        "chance, taken off",
+        "paper's convention",
+        "lean beyond chance",
+        "biased, share of examples",
+    )
+    return Table("Do clusters of like sentences give the label away? (PECO)", columns, rows, "clusters")
+
+
+def divergence_table(found: Mapping[str, Any]) -> Table:
+    """The same clusters by every divergence, in both conventions."""
+    rows = tuple(
+        (
+            text(row.get("role")),
+            Cell(_DIVERGENCES.get(str(row.get("divergence")), str(row.get("divergence")))),
+            text(row.get("convention")),
+            decimal_cell(row.get("score"), 4),
+            decimal_cell(row.get("null_mean"), 4),
+            small_cell(row.get("p_value")),
+            decimal_cell(row.get("largest"), 3),
+        )
+        for row in records(found.get("divergences"))
+    )
+    columns = ("sentences", "divergence", "convention", "score", "by chance", "p", "largest of a cluster")
+    return Table("The first clustering by every divergence and convention", columns, rows, "divergences")
+
+
+def grid_table(found: Mapping[str, Any]) -> Table:
+    """Scores over numbers of clusters and components."""
+    rows = tuple(
+        (
+            text(row.get("role")),
+            Cell(_DIVERGENCES.get(str(row.get("divergence")), str(row.get("divergence")))),
+            Cell(
+                count(row.get("n_components")) if row.get("n_components") else "none", number(row.get("n_components"))
+            ),
+            whole_cell(row.get("n_clusters")),
+            decimal_cell(row.get("score"), 4),
+            decimal_cell(row.get("sd"), 4),
+            small_cell(row.get("p_value")),
+        )
+        for row in records(found.get("grid"))
+    )
+    columns = ("sentences", "divergence", "components", "clusters", "score", "SD", "p")
+    return Table("Scores for other numbers of clusters and components", columns, rows, "grid")

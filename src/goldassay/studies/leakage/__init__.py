@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.data.facts import describe
 from goldassay.errors import InputError
 from goldassay.progress import Steps
 from goldassay.report import Report
@@ -69,7 +68,6 @@ def report_leakage(
     steps = Steps(quiet)
     n_seeds = seeds or settings.leakage.seeds
     inputs: list[dict[str, Any]] = []
-    facts: dict[str, Any] = {}
     if given is not None:
         with steps.step("reading the evidence"):
             evidence, inputs = read_evidence(given, train, test, columns)
@@ -83,7 +81,6 @@ def report_leakage(
             shown = check_conditions(conditions, training.text_columns)
             if model is not None:
                 shown = network_conditions(tuple(shown) if conditions else (), training.text_columns)
-            facts = describe(training, evaluation).to_dict()
         inputs = [describe_input("train", training), describe_input("test", evaluation, decisions)]
         with evidence_directory(out) as directory:
             evidence = _made(training, evaluation, shown, model, n_seeds, directory, settings, steps)
@@ -96,11 +93,12 @@ def report_leakage(
         "dataset": {
             "name": evidence.name,
             "label_names": list(evidence.label_names),
+            **({} if evidence.train is None else {"n_train": len(evidence.train)}),
+            "n_test": evidence.gold.size,
             "text_columns": [] if evidence.test is None else list(evidence.test.text_columns),
             "conditions": list(evidence.conditions),
         },
         "inputs": inputs,
-        **({"facts": facts} if facts else {}),
         "leakage": measured.section,
         "settings": {
             "seed": settings.seed,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.leakage import peco
 from goldassay.progress import silent
 from goldassay.runs import read_runs, write_runs
+from goldassay.studies.leakage.calibration import cross_calibrate
 from goldassay.studies.leakage.embedding import DESCRIPTION, embed_texts
-from goldassay.studies.leakage.evidence import Evidence, gold_probabilities
+from goldassay.studies.leakage.evidence import Evidence
 from goldassay.training import conditions_of, describe_probe, roles_of, shown_texts, train_probes, transformations_of
 from goldassay.training.conditions import PAIRED, TEXT, tokenizer_of
 
@@ -20,12 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
     from goldassay.progress import Progress
     from goldassay.runs import Runs
+
+
+# How scores of a linear probe become probabilities; said in the report.
+CALIBRATION = (
+    "For usable information the probes' scores are made probabilities by one scale and an offset a class, found on the "
+    "other half of the test examples; decisions are not touched by it."
+)
 
 
 def default_conditions(text_columns: Sequence[str]) -> tuple[str, ...]:
@@ -76,9 +84,7 @@ def probe_evidence(
     first = runs[conditions[0]]
     assert first.gold is not None
     gold = first.gold
-    probabilities = {
-        name: found for name, each in runs.items() if (found := gold_probabilities(each, gold)) is not None
-    }
+    probabilities = {name: _calibrated(each, gold) for name, each in runs.items()}
     return Evidence(
         name=test.name,
         model=first.model,
@@ -93,7 +99,15 @@ def probe_evidence(
         test=test,
         train=train,
         about=f"The quick probe is {describe_probe(train)}.",
+        remarks=(CALIBRATION,),
     )
+
+
+def _calibrated(runs: Runs, gold: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The gold label's probability by each run, (R, N)."""
+    assert runs.logits is not None
+    rows = np.arange(gold.size)
+    return np.stack([np.exp(cross_calibrate(each, gold)[rows, gold]) for each in runs.logits])
 
 
 def embed_role(train: Dataset, test: Dataset, role: str, seed: int) -> NDArray[np.float64]:

@@ -1,0 +1,59 @@
+"""The group of commands, and what they share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from goldassay.cli.app import app
+from goldassay.errors import InputError
+
+leakage_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(leakage_app, name="leakage", short_help="Measure what a part of the input gives away of the label.")
+
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ROLE=NAME,...",
+        help="Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c.",
+    ),
+]
+Clusters = Annotated[
+    int | None,
+    typer.Option(
+        "--clusters", metavar="K", min=1, help="Clusters of sentences; refused above their number.  [default: 50]"
+    ),
+]
+Components = Annotated[
+    int, typer.Option("--components", metavar="D", min=0, help="Principal components to cluster in; 0 for no PCA.")
+]
+Threshold = Annotated[
+    float, typer.Option("--threshold", metavar="D", help="A cluster whose divergence is above this is called biased.")
+]
+
+
+@leakage_app.callback()
+def leakage() -> None:
+    """Measure what a part of the input gives away of the label, and say which rows to rewrite first.
+
+    A task about a pair of texts cannot be solved from one of them alone. Where a model of the hypothesis alone does
+    better than naming the commonest label, it reads something that should not be there.
+    """
+
+
+def by_name(values: list[str] | None, option: str, name: str) -> dict[str, str]:
+    """NAME=VALUE options as a map.
+
+    Raises:
+        InputError: A value names nothing, or a name stands twice.
+    """
+    found: dict[str, str] = {}
+    for value in values or ():
+        key, sign, rest = value.partition("=")
+        if not sign or not key or not rest:
+            raise InputError(f"{option} {value!r} is not {name}=VALUE", mend=f"write {option} {name}=...")
+        if key in found:
+            raise InputError(f"{option} names {key!r} twice", mend="give each once")
+        found[key] = rest
+    return found

@@ -1,0 +1,179 @@
+"""`goldassay leakage measure`: from a dataset, or from what models left behind, to a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goldassay.cli.leakage.group import Clusters, Columns, Components, Threshold, by_name, leakage_app
+from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.report_files import save_report
+from goldassay.cli.run_options import AlignOption, JsonFile, Seed, parse_labels, spoken, write_json
+from goldassay.errors import InputError
+
+
+@leakage_app.command(short_help="Measure how much of the label a part of the input gives away, and where.")
+def measure(
+    train: Annotated[
+        str | None,
+        typer.Argument(metavar="[TRAIN]", help="Training data: a file, a folder, or a name on the hub."),
+    ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[NAME=]FILE",
+            help="The evaluation set. Without it the data's own test part is used, or a fifth of the rows is set apart "
+            "such that no sentence stands in both parts, five times anew.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            help="The network to train: ngram_average, bilstm, or a transformers checkpoint (MiniLM-size encoders are "
+            "recommended). With --runs: measure this model only.  [default: quick probes]",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Trainings of each condition.  [default: 5]")
+    ] = None,
+    conditions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--condition",
+            metavar="NAME",
+            help="What a model sees: hypothesis_only, premise_only, shuffled, overlap, length. Repeatable.  "
+            "[default: all]",
+        ),
+    ] = None,
+    runs: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Train nothing: measure predictions made elsewhere, with the embeddings and relevances beside them. "
+            "Repeatable.",
+        ),
+    ] = None,
+    named: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--as",
+            metavar="CONDITION=MODEL",
+            help="Which model of --runs is of which condition, where files do not say so; * and ? match several runs. "
+            "Repeatable.",
+        ),
+    ] = None,
+    embeddings: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROLE=FILE",
+            help="Embeddings of the hypothesis (or another text) alone, .npy or Parquet, a row an example. Repeatable.",
+        ),
+    ] = None,
+    probabilities: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION=FILE[:COLUMN]", help="The right label's probability, a row an example. Repeatable."
+        ),
+    ] = None,
+    bits: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONDITION=FILE[:COLUMN]", help="The same as -log2 of the probability. Repeatable."),
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", metavar="NAME", help="Of --runs, those on this dataset only.")
+    ] = None,
+    train_set: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of --runs, those trained on this only.")
+    ] = None,
+    labels: Annotated[
+        str | None, typer.Option(metavar="NAME=LABEL,...", help="Of --runs, what predictions stand for.")
+    ] = None,
+    align: AlignOption = "exact",
+    clusters: Clusters = None,
+    components: Components = 30,
+    threshold: Threshold = 0.25,
+    grid: Annotated[
+        bool, typer.Option("--grid", help="Score the clusters for several numbers of clusters and components, too.")
+    ] = False,
+    sentence_map: Annotated[
+        bool, typer.Option("--map/--no-map", help="Lay the sentences out on the plane (half a minute for 10,000).")
+    ] = True,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the report, its tables, and runs/.")
+    ] = Path("goldassay-leakage"),
+    json_file: JsonFile = None,
+    figures: Figures = None,
+    latex: Latex = False,
+    columns: Columns = None,
+    seed: Seed = None,
+    config: Config = None,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how much of the label a part of the input gives away, and where.
+
+    Trains small models that see only a part of each example, or takes what other models left behind, and says how
+    much of the label they recover, in points and in bits; whether they decide as a model of the whole input does, and
+    look at the same words; and which clusters of sentences give their label away, what these are about, and which to
+    rewrite. Writes report.html, report.json, report.md, tables and figures, and prints a verdict.
+
+    \b
+      goldassay leakage measure train.jsonl --test test.jsonl
+      goldassay leakage measure train.jsonl --test test.jsonl --model bilstm --seeds 5
+      goldassay leakage measure --runs runs --test test.jsonl --embeddings hypothesis=cls.npy
+    """
+    from goldassay.report.paper import check_figures
+    from goldassay.settings import load_settings
+    from goldassay.studies.leakage import GivenEvidence, LeakageChoice, report_leakage
+    from goldassay.studies.run_choice import RunChoice
+
+    check_figures(figures)
+    names, order = parse_labels(labels)
+    given = None
+    if runs:
+        chosen = RunChoice(
+            model=model, dataset=dataset, train_set=train_set, labels=names, label_names=order, align=align
+        )
+        given = GivenEvidence(
+            paths=runs,
+            choice=chosen,
+            conditions=by_name(named, "--as", "CONDITION"),
+            embeddings=by_name(embeddings, "--embeddings", "ROLE"),
+            probabilities=by_name(probabilities, "--probabilities", "CONDITION"),
+            bits=by_name(bits, "--bits", "CONDITION"),
+        )
+    else:
+        _check_no_runs({"--as": named, "--embeddings": embeddings, "--probabilities": probabilities, "--bits": bits})
+    with spoken():
+        report = report_leakage(
+            train,
+            test,
+            given=given,
+            model=None if runs else model,
+            conditions=tuple(conditions or ()),
+            seeds=seeds,
+            choice=LeakageChoice(
+                n_clusters=clusters, n_components=components, threshold=threshold, grid=grid, map=sentence_map
+            ),
+            out=out,
+            columns=columns,
+            seed=seed,
+            settings=load_settings(config),
+            quiet=quiet,
+        )
+    page = save_report(report, out, figures, latex)
+    if json_file is not None:
+        write_json(json_file, report.to_json())
+    if not quiet:
+        typer.echo(report.summary())
+        typer.echo(page)
+
+
+def _check_no_runs(given: dict[str, list[str] | None]) -> None:
+    for option, values in given.items():
+        if values:
+            raise InputError(f"{option} goes with evidence made elsewhere", mend="name the predictions with --runs")
