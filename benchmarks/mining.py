@@ -167,7 +167,7 @@ def timed(work: Callable[[], T]) -> tuple[T, tuple[float, float]]:
 
 
 def peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
 def counts_of(table: PatternTable, corpus: TokenizedCorpus) -> Counts:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TASKS_PER_THREAD = 8
-# Occurrences of frequent tokens from which on they are gathered in two halves.
+# Occurrences of frequent tokens from which on they are gathered in three parts.
 _MANY_PLACES = 1 << 23
 
 
@@ -75,6 +75,7 @@ def mine_patterns(
     if n_dropped:
         sentences = [sentence for sentence, code in zip(sentences, codes, strict=True) if code >= 0]
         codes = codes[codes >= 0]
+    codes = codes.astype(np.int32)
     threads = n_threads or cores()
     corpus = tokenize(sentences, tokenizer)
     vocabulary, tokenizer_used = corpus.vocabulary, corpus.tokenizer
@@ -101,7 +102,7 @@ def mine_patterns(
 
 def count_patterns(
     corpus: TokenizedCorpus,
-    labels: NDArray[np.int64],
+    labels: NDArray[np.integer[Any]],
     n_labels: int,
     max_tokens: int,
     max_gap: int,
@@ -130,37 +131,37 @@ def _count_words(found: _Words, max_tokens: int, max_gap: int, min_count: int, p
     n_distances = max_gap + 1 if max_tokens > 1 else 0
     shared = (found.label_bits, n_labels, n_distances, min_count)
     starts = np.concatenate(([0], np.cumsum(found.tallies.sum(axis=0))))
-    # All places at once would be the largest object by far; in halves they are never more than the words.
-    halves = balanced(starts, 2 if starts[-1] > _MANY_PLACES else 1)
-    n_tasks = max(1, n_threads * TASKS_PER_THREAD // len(halves))
-    steps = _Steps(progress, (1 + (max_tokens > 2)) * len(halves) * n_tasks)
+    # All places at once would be the largest object by far; in thirds they are less than the words.
+    thirds = balanced(starts, 3 if starts[-1] > _MANY_PLACES else 1)
+    n_tasks = max(1, n_threads * TASKS_PER_THREAD // len(thirds))
+    steps = _Steps(progress, (1 + (max_tokens > 2)) * len(thirds) * n_tasks)
     with ThreadPoolExecutor(n_threads) as pool:
 
-        def counted(half: tuple[int, int], places: NDArray[Any], count: Callable[..., Any]) -> list[Any]:
-            bounds = balanced(starts[half[0] : half[1] + 1] - starts[half[0]], n_tasks)
-            tasks = [(half[0] + begin, half[0] + end) for begin, end in bounds]
-            ahead = (found.words, places, starts - starts[half[0]], *shared)
+        def counted(third: tuple[int, int], places: NDArray[Any], count: Callable[..., Any]) -> list[Any]:
+            bounds = balanced(starts[third[0] : third[1] + 1] - starts[third[0]], n_tasks)
+            tasks = [(third[0] + begin, third[0] + end) for begin, end in bounds]
+            ahead = (found.words, places, starts - starts[third[0]], *shared)
             return [steps.done(part) for part in pool.map(lambda task: count(*task, *ahead), tasks)]
 
         pairs: list[Any] = []
         places = np.empty((0, 2), np.int32)
-        for half in halves:
-            # One half goes before the next comes.
+        for third in thirds:
+            # One third goes before the next comes.
             del places
-            places = _places(found, starts, half, pool)
-            pairs += counted(half, places, lambda *task: count_pairs(*task, singles))
+            places = _places(found, starts, third, pool)
+            pairs += counted(third, places, lambda *task: count_pairs(*task, singles))
         if max_tokens > 1:
             results += [part[:3] for part in pairs]
         if max_tokens > 2:
             tokens, gaps, _, sizes = (np.concatenate(column) for column in zip(*pairs, strict=True))
             pair_starts = np.searchsorted(tokens[:, 0], np.arange(n_frequent + 1))
             known = (max_tokens, pair_starts, tokens, gaps, sizes)
-            # The last half's places are still there.
-            for half in halves[::-1]:
-                if half != halves[-1]:
+            # The last third's places are still there.
+            for third in thirds[::-1]:
+                if third != thirds[-1]:
                     del places
-                    places = _places(found, starts, half, pool)
-                results += counted(half, places, lambda *task: count_longer(*task, *known))
+                    places = _places(found, starts, third, pool)
+                results += counted(third, places, lambda *task: count_longer(*task, *known))
     steps.finish()
     mined = _collected(results, max_tokens, n_labels)
     names = np.append(found.frequent, -1).astype(np.int32)
@@ -205,7 +206,9 @@ class _Words:
         return max(1, (self.n_labels - 1).bit_length())
 
 
-def _words(corpus: TokenizedCorpus, labels: NDArray[np.int64], n_labels: int, min_count: int, n_threads: int) -> _Words:
+def _words(
+    corpus: TokenizedCorpus, labels: NDArray[np.integer[Any]], n_labels: int, min_count: int, n_threads: int
+) -> _Words:
     from goldassay.artifacts.mining_kernels import END, RARE, beginnings, count_tokens, length_of, write_words
 
     ids, offsets = corpus.ids, corpus.offsets
@@ -221,6 +224,7 @@ def _words(corpus: TokenizedCorpus, labels: NDArray[np.int64], n_labels: int, mi
     # counting mostly waits for memory, and in a large corpus this halves its time.
     order = np.argsort(beginnings(ids, offsets, rank))
     edges = list(pairwise(np.linspace(0, len(corpus), n_threads + 1).astype(np.int64).tolist()))
+    ordered_labels = labels.astype(np.int32, copy=False)[order]
     words = np.empty(ids.size + len(corpus), np.int32)
     with ThreadPoolExecutor(n_threads) as pool:
         lengths = list(pool.map(lambda edge: length_of(*edge, order, offsets), edges))
@@ -230,7 +234,7 @@ def _words(corpus: TokenizedCorpus, labels: NDArray[np.int64], n_labels: int, mi
         )
         return _Words(
             words,
-            labels[order].astype(np.int32),
+            ordered_labels,
             n_labels,
             edges,
             begins,
