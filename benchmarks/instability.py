@@ -2,10 +2,11 @@
 
     python benchmarks/instability.py [PART...] [--runs 10 30 100] [--store FOLDER]
 
-Parts: decomposition, reading, pairs, graded, correlations, store; all by default. Each is a process of its own, so that
-the peak of memory printed with a line is that of the part up to there. `pairs` and `graded` take the numbers of runs
-from --runs. `store` writes 175 million rows into FOLDER (or a temporary one) unless they are there, which takes some
-minutes; `make-store` does only that. Every reference is computed in the same run and must agree, or the run stops.
+Parts: decomposition, reading, pairs, graded, resampling, correlations, store; all by default. Each is a process of its
+own, so that the peak of memory printed with a line is that of the part up to there. `pairs` and `graded` take the
+numbers of runs from --runs. `store` writes 175 million rows into FOLDER (or a temporary one) unless they are there,
+which takes some minutes; `make-store` does only that. Every reference is computed in the same run and must agree, or
+the run stops.
 """
 
 from __future__ import annotations
@@ -177,9 +178,38 @@ def grades(n_runs: int, kind: str) -> np.ndarray:
     return np.where(certain, rng.random((n_runs, N)) < 0.8, rng.integers(0, 13, (n_runs, N)) / 12)
 
 
-def correlations(kind: str) -> None:
-    from scipy import stats
+def resampling() -> None:
+    from goldassay.instability import resample_scores
 
+    scores = correctness(100, "mixed")
+    few = 40
+    own, longest, _ = timed(lambda: resample_scores(scores, "examples"), 3)
+    say("intervals over examples, 100 x 30,000, 2,000 draws", own, f"longest of 3: {longest * 1000:,.0f} ms")
+    found = resample_scores(scores, "examples", n_draws=few)
+    reference, drawn = once(lambda: np.array([drawn_again(scores, each) for each in picks(few)]))
+    for name, column in zip(("mean", "total", "independent"), drawn.T, strict=True):
+        interval = getattr(found, name)
+        assert np.allclose((interval.low, interval.high), np.quantile(column, (0.025, 0.975)), rtol=1e-9), name
+    note = against(own / 2000, reference / few, "scores of each draw, one draw")
+    print(f"{'  a draw':<58}{own / 2000 * 1000:>11,.2f} ms  {note}", flush=True)
+
+
+def picks(n_draws: int) -> np.ndarray:
+    """The examples that the package draws with seed 0."""
+    return np.random.default_rng(0).integers(0, N, (n_draws, N))
+
+
+def drawn_again(scores: np.ndarray, picked: np.ndarray) -> tuple[float, float, float]:
+    """Mean, total and independent variance of a draw, from its scores written out."""
+    drawn = scores[:, picked]
+    means, own = drawn.mean(axis=1), drawn.var(axis=0, ddof=1)
+    counts = np.bincount(picked, minlength=N)
+    # An example drawn c times makes c (c - 1) pairs with itself that are no covariance.
+    twice = ((counts[picked] - 1) * own).sum() / N**2
+    return float(means.mean()), float(means.var(ddof=1) - twice), float(own.sum() / N**2)
+
+
+def correlations(kind: str) -> None:
     from goldassay.instability import correlate_examples
 
     scores = np.random.default_rng(0).random((1, 117, 10_000))
@@ -189,19 +219,20 @@ def correlations(kind: str) -> None:
     def correlate(order: Literal["file", "clustering"] = "file") -> ExampleCorrelation:
         return correlate_examples(scores, max_examples=None, order=order)
 
-    correlate_examples(scores[..., :50])
     own = once(correlate)[0]
-    again = once(correlate)[0]
-    note = f"again, with memory that the system has at hand: {again * 1000:,.0f} ms"
-    say(f"correlations of 10,000 examples, {kind}", own, note)
+    later = sorted(once(correlate)[0] for _ in range(5))
+    say(f"correlations of 10,000 examples, {kind}, first call", own)
+    say("  later calls, median", later[2], f"longest of 5: {later[-1] * 1000:,.0f} ms")
     ordered, found = once(partial(correlate, "clustering"))
     say("  the same and an order for the eye", ordered, f"{found.values.dtype}, {found.values.nbytes >> 20} MB")
+    from scipy import stats
+
     reference, expected = once(lambda: stats.spearmanr(scores[0]).statistic)
     for start in range(0, len(expected), 500):
         rows = slice(start, start + 500)
         assert np.abs(found.values[rows] - expected[rows]).max() < 1e-7
     note = f"{against(own, reference, 'scipy.stats.spearmanr')} to 1e-7"
-    print(f"{'':<58}{note}; {reference / again:,.0f} times the second; peak {peak():,.0f} MB", flush=True)
+    print(f"{'':<58}{note}; {reference / later[2]:,.0f} times later calls; peak {peak():,.0f} MB", flush=True)
 
 
 def reading() -> None:
@@ -306,6 +337,7 @@ def main() -> None:
         "reading": reading,
         "pairs": lambda: pairs(arguments.runs[0]),
         "graded": lambda: graded(arguments.runs[0]),
+        "resampling": resampling,
         "correlations": lambda: correlations(arguments.kind),
         "store": lambda: store(arguments.store),
         "make-store": lambda: make_store(arguments.store),

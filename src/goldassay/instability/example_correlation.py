@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -147,30 +149,53 @@ def _correlations(ranks: NDArray[np.float64], varies: NDArray[np.bool_]) -> tupl
     n_runs, size, n_points = ranks.shape
     # Runs end to end: one product then sums over the runs as well.
     flat = ranks.transpose(1, 0, 2).reshape(size, n_runs * n_points)
-    defined = varies.T.astype(np.float64)
+    defined = None if varies.all() else varies.T.astype(np.float64)
     matrix = np.empty((size, size), dtype=np.float32 if size > SINGLE_PRECISION_FROM else np.float64)
-    undefined = 0
-    everywhere = bool(varies.all())
-    for start in range(0, size, _TILE):
-        rows = slice(start, start + _TILE)
-        for left in range(start, size, _TILE):
-            columns = slice(left, left + _TILE)
-            values = flat[rows] @ flat[columns].T
-            if everywhere:
-                values /= n_runs
-            else:
-                used = defined[rows] @ defined[columns].T
-                undefined += int((np.triu(used == 0, 1) if left == start else used == 0).sum())
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    values /= used
-            np.clip(values, -1.0, 1.0, out=values)
-            if left == start:
-                # A product of a block with itself need not be symmetric to the last bit.
-                values = np.triu(values) + np.triu(values, 1).T
-            matrix[rows, columns] = values
-            matrix[columns, rows] = matrix[rows, columns].T
+
+    def fill(start: int) -> int:
+        return sum(_fill_tile(matrix, flat, defined, n_runs, start, left) for left in range(start, size, _TILE))
+
+    starts = range(0, size, _TILE)
+    if len(starts) <= 1:
+        undefined = sum(map(fill, starts))
+    else:
+        from threadpoolctl import threadpool_limits
+
+        # The products are the lesser part: each core takes tiles of its own through all steps, and its share of the
+        # memory, whose first touch costs a system more than what is then written to it.
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
+            undefined = sum(pool.map(fill, starts))
     matrix[np.diag_indices(size)] = 1.0
     return matrix, undefined
+
+
+def _fill_tile(
+    matrix: NDArray[np.floating[Any]],
+    flat: NDArray[np.float64],
+    defined: NDArray[np.float64] | None,
+    n_runs: int,
+    top: int,
+    left: int,
+) -> int:
+    """Write a tile and its mirror image; gives how many of its pairs have no run in which both change."""
+    rows, columns = slice(top, top + _TILE), slice(left, left + _TILE)
+    values = flat[rows] @ flat[columns].T
+    undefined = 0
+    if defined is None:
+        values /= n_runs
+    else:
+        used = defined[rows] @ defined[columns].T
+        undefined = int((np.triu(used == 0, 1) if left == top else used == 0).sum())
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values /= used
+    np.clip(values, -1.0, 1.0, out=values)
+    if left == top:
+        # A product of a block with itself need not be symmetric to the last bit.
+        values = np.triu(values) + np.triu(values, 1).T
+    matrix[rows, columns] = values
+    matrix[columns, rows] = matrix[rows, columns].T
+    return undefined
 
 
 def _group_names(groups: ArrayLike, n_examples: int) -> NDArray[Any]:

@@ -25,9 +25,7 @@ def standardized_ranks(series: NDArray[np.float64]) -> tuple[NDArray[np.float64]
     low, high = series.min(axis=-1, keepdims=True), series.max(axis=-1, keepdims=True)
     varies = (high > low)[..., 0]
     if not bool(((series == low) | (series == high)).all()):
-        from scipy.stats import rankdata
-
-        series = rankdata(series, axis=-1)
+        series = _average_ranks(series)
         low = series.min(axis=-1, keepdims=True)
     ranks = series - low
     ranks -= ranks.mean(axis=-1, keepdims=True)
@@ -35,3 +33,18 @@ def standardized_ranks(series: NDArray[np.float64]) -> tuple[NDArray[np.float64]
     ranks /= np.where(varies, norm, 1.0)[..., np.newaxis]
     ranks[~varies] = 0.0
     return ranks, varies
+
+
+def _average_ranks(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks from 0 along the last axis, equal values sharing the average of theirs."""
+    order = series.argsort(axis=-1)
+    placed = np.take_along_axis(series, order, axis=-1)
+    positions = np.arange(series.shape[-1])
+    # Where a stretch of equal values begins, and where it ends, carried over all of it.
+    begins = np.concatenate([np.ones_like(placed[..., :1], dtype=bool), placed[..., 1:] != placed[..., :-1]], axis=-1)
+    ends = np.concatenate([begins[..., 1:], begins[..., :1]], axis=-1)
+    first = np.maximum.accumulate(np.where(begins, positions, 0), axis=-1)
+    last = np.minimum.accumulate(np.where(ends, positions, positions[-1])[..., ::-1], axis=-1)[..., ::-1]
+    ranks = np.empty_like(series)
+    np.put_along_axis(ranks, order, (first + last) / 2, axis=-1)
+    return ranks
