@@ -9,5 +9,5 @@ from goldassay.cli.shift.group import shift_app
 __all__ = ["shift_app"]
 
 # In the order of the help.
-for _command in ("generalization", "detection"):
+for _command in ("build", "generalization", "detection"):
     importlib.import_module(f"goldassay.cli.shift.{_command}")

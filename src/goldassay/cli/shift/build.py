@@ -1,0 +1,114 @@
+"""`goldassay shift build`: the splits of the paper, or of any dataset with a column that tells domains apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goldassay.cli.options import Quiet
+from goldassay.cli.run_options import write_json
+from goldassay.cli.shift.group import shift_app
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from goldassay.studies.shift.building import Benchmark
+
+
+@shift_app.command(short_help="Build the splits of a benchmark of several domains.")
+def build(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A recipe; without it and without --by all are listed.")
+    ] = None,
+    places: Annotated[
+        list[str] | None,
+        typer.Option("--from", metavar="FILE", help="The files as published, or folders that hold them. Repeatable."),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Instead of a recipe: the column that tells domains apart.")
+    ] = None,
+    min_rows: Annotated[
+        int, typer.Option(metavar="N", help="With --by: values of the column with fewer rows are left out.")
+    ] = 50,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the sets; made if it is not there.")
+    ] = Path("goldassay-benchmark"),
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="ROLE=NAME,...", help="Which column plays which role, where the names do not say it."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file as well.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Build the splits of a benchmark of several domains: a train, dev and test set of each.
+
+    Texts are made distinct over the whole benchmark before anything is split, sizes are checked against those that are
+    expected, and the ids of every set are kept in ids/. Without files the command says where they are published.
+
+    \b
+      goldassay shift build
+      goldassay shift build stsb --from Stsbenchmark -o sts
+      goldassay shift build --by genre --from reviews.jsonl -o reviews
+    """
+    from goldassay.data import parse_columns
+    from goldassay.progress import Steps
+    from goldassay.studies.shift.building import build_benchmark, build_by_column
+
+    if name is None and by is None:
+        _list()
+        return
+    if name is not None and by is not None:
+        raise InputError("a recipe and a column were both given", mend="give NAME or --by COLUMN")
+    if seed < 0:
+        raise InputError(f"the seed is {seed}", mend="give a whole number from 0")
+    roles = parse_columns(columns) if columns else None
+    steps = Steps(quiet)
+    with steps.step("building"):
+        if by is not None:
+            built = build_by_column(by, places or [], seed=seed, columns=roles, least=min_rows)
+        else:
+            built = build_benchmark(name or "", places or [], seed=seed, columns=roles)
+    paths = built.save(out)
+    if json_file is not None:
+        write_json(json_file, json.dumps(built.to_dict(), ensure_ascii=False, indent=2) + "\n")
+    if not quiet:
+        _say(built, paths, out)
+
+
+def _list() -> None:
+    from goldassay.shift.benchmarks import load_recipe, recipe_names
+
+    names = recipe_names()
+    width = max(map(len, names))
+    for name in names:
+        recipe = load_recipe(name)
+        typer.echo(f"{name:<{width}}  {recipe.title}: {recipe.task}; {recipe.metric.replace('_', ' ')}")
+        typer.echo(f"{'':<{width}}  from {recipe.source}")
+
+
+def _say(built: Benchmark, paths: list[Path], out: Path) -> None:
+    sizes = {
+        domain: {name: part.height for name, part in parts.items()} for domain, parts in built.splits.parts.items()
+    }
+    width = max(map(len, sizes))
+    for domain, parts in sizes.items():
+        typer.echo(f"{domain:<{width}}  " + "  ".join(f"{name} {count:>7,}" for name, count in parts.items()))
+    for reason, count in built.splits.dropped.items():
+        typer.echo(f"left out: {count:,} rows {reason}")
+    equal = sum(check["found"] == check["expected"] for check in built.splits.checks)
+    if built.splits.checks:
+        typer.echo(f"sizes: {equal} of {len(built.splits.checks)} are as expected")
+    for note in [*built.notes(), *built.splits.decisions]:
+        typer.echo(f"note: {note.rstrip('.')}.")
+    typer.echo(paths[-1])
+    first = built.to_dict()["experiments"][0]
+    others = " ".join(f"--test {other}={out / file}" for other, file in first["out_of_distribution"].items())
+    typer.echo(
+        f"next: goldassay shift generalization {out / first['train']} --test ID={out / first['in_distribution']} "
+        f"{others} --model bow"
+    )

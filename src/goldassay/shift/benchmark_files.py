@@ -1,0 +1,315 @@
+"""Finding the files that a recipe expects, and reading their rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.data import read_dataset
+from goldassay.data.column_names import PARTS as PART_NAMES
+from goldassay.errors import InputError
+from goldassay.files import sha256_of
+from goldassay.runs.tables import unpacked
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from goldassay.shift.benchmarks import Join, Recipe, RecipeFile
+
+_PACKED = re.compile(r"\.(gz|zst)$", re.IGNORECASE)
+_REVIEW = re.compile(r"<review>(.*?)</review>", re.DOTALL)
+_FIELD = re.compile(r"<(\w+)>\s*(.*?)\s*</\1>", re.DOTALL)
+_SHOWN = 3
+# What a rating is written as: "5.0" and "5" are one label.
+_WHOLE = r"^(-?\d+)\.0+$"
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file that a recipe expects, with what it is."""
+
+    path: Path
+    entry: RecipeFile
+    joined: Path | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What was read.
+
+    Attributes:
+        table: example_id, domain, part (null where the file does not say), label (String, Float64, or absent), one
+            String column a text role, and for questions `answers`.
+        roles: The texts' roles in order.
+        dropped: Reason -> rows left out.
+        files: What was read: name, sha256, rows.
+    """
+
+    table: pl.DataFrame
+    roles: tuple[str, ...]
+    dropped: dict[str, int]
+    files: list[dict[str, Any]]
+
+
+def find_files(recipe: Recipe, places: Sequence[str | os.PathLike[str]]) -> list[FoundFile]:
+    """The files that a recipe expects, among files and folders.
+
+    Raises:
+        InputError: A place is not there, or a file is missing; the line says what is expected and where it comes from.
+    """
+    candidates: list[Path] = []
+    for place in map(Path, places):
+        if not place.exists():
+            raise InputError("there is no such file or folder", file=place, mend="check the path")
+        candidates.append(place)
+        if place.is_dir():
+            candidates += sorted(place.rglob("*"))
+    sources = dict.fromkeys(entry.source for entry in recipe.files)
+    found: list[FoundFile] = []
+    for source in sources:
+        entries = [entry for entry in recipe.files if entry.source == source]
+        layouts = dict.fromkeys(entry.layout for entry in entries)
+        tried = [_of_layout([entry for entry in entries if entry.layout == layout], candidates) for layout in layouts]
+        whole = next((files for files, missing in tried if not missing), None)
+        if whole is None:
+            best = min((missing for _, missing in tried), key=len)
+            raise InputError(
+                f"{recipe.title}: there is no {' or '.join(best[0].match[:_SHOWN])} among the files given",
+                mend=f"get it from {recipe.source}, and give its folder with --from",
+            )
+        found += whole
+    return found
+
+
+def _of_layout(entries: Sequence[RecipeFile], candidates: Sequence[Path]) -> tuple[list[FoundFile], list[RecipeFile]]:
+    """The files of one layout, and what of it is missing."""
+    found, missing = [], []
+    for entry in entries:
+        paths = [[path for path in candidates if _matches(path, pattern)] for pattern in entry.match]
+        joined = None
+        if entry.join is not None:
+            others = [path for path in candidates if any(_matches(path, pattern) for pattern in entry.join.match)]
+            joined = others[0] if others else None
+        if not any(paths) or (entry.every and not all(paths)) or (entry.join is not None and joined is None):
+            if not entry.optional:
+                wanted = entry.join.match if entry.join is not None and any(paths) else entry.match
+                missing.append(entry.model_copy(update={"match": wanted}))
+            continue
+        distinct = dict.fromkeys(path.resolve() for group in paths for path in group)
+        found += [FoundFile(path, entry, joined) for path in distinct]
+    return found, missing
+
+
+def _matches(path: Path, pattern: str) -> bool:
+    """Whether the last parts of a path are as the pattern says, in any case, packed or not."""
+    wanted = pattern.lower().split("/")
+    parts = [*path.resolve().parts[:-1], _PACKED.sub("", path.name)][-len(wanted) :]
+    return len(parts) == len(wanted) and all(
+        fnmatchcase(part.lower(), want) for part, want in zip(parts, wanted, strict=True)
+    )
+
+
+def read_rows(recipe: Recipe, found: Sequence[FoundFile], columns: dict[str, str] | None = None) -> Rows:
+    """Read every file, and say of each row its domain, part and label; rows of no domain or label are left out.
+
+    Args:
+        recipe: What is built.
+        found: Its files.
+        columns: {role: column} that goes before the recipe's.
+
+    Raises:
+        InputError: A file cannot be read, or lacks a column.
+    """
+    tables, dropped, described = [], dict[str, int](), []
+    roles: tuple[str, ...] = ()
+    several = len(found) > 1
+    for file in found:
+        read = _READERS[file.entry.reader]
+        table, roles = read(file, recipe, {**recipe.columns, **(columns or {})})
+        described.append(_describe(file.path, table.height))
+        if file.joined is not None:
+            described.append(_describe(file.joined, None))
+        table = _kept(table, recipe, dropped)
+        if several:
+            # Numbers of rows, which are ids where there are no others, are those of one file.
+            prefix = f"{_PACKED.sub('', file.path.name).rpartition('.')[0] or file.path.name}/"
+            table = table.with_columns(pl.lit(prefix).add(pl.col("example_id")).alias("example_id"))
+        tables.append(table)
+    whole = pl.concat(tables, how="diagonal")
+    if whole["example_id"].n_unique() < whole.height:
+        number = pl.int_range(pl.len()).cast(pl.String)
+        whole = whole.with_columns(
+            pl.when(pl.col("example_id").is_duplicated())
+            .then(pl.concat_str("example_id", pl.lit("#"), number))
+            .otherwise("example_id")
+            .alias("example_id")
+        )
+    if not whole.height:
+        raise InputError(f"{recipe.title}: no row is of a domain of it", mend="check that these are the right files")
+    return Rows(whole, roles, dropped, described)
+
+
+def _kept(table: pl.DataFrame, recipe: Recipe, dropped: dict[str, int]) -> pl.DataFrame:
+    """The rows with a domain, a label and a text."""
+
+    def keep(table: pl.DataFrame, rows: pl.Expr, reason: str) -> pl.DataFrame:
+        kept = table.filter(rows)
+        if table.height > kept.height:
+            dropped[reason] = dropped.get(reason, 0) + table.height - kept.height
+        return kept
+
+    table = keep(table, pl.col("domain").is_not_null(), "of another domain, or of several")
+    if recipe.labels:
+        names = {name.lower(): label for label, names in recipe.labels.items() for name in names}
+        plain = pl.col("label").cast(pl.String).str.replace(_WHOLE, "$1").str.to_lowercase()
+        table = table.with_columns(plain.replace_strict(names, default=None).alias("label"))
+    if "label" in table.columns:
+        table = keep(table, pl.col("label").is_not_null(), "without a label that counts")
+    texts = [name for name in table.columns if name not in ("example_id", "domain", "part", "label", "answers")]
+    return keep(table, pl.all_horizontal([pl.col(name).str.strip_chars() != "" for name in texts]), "without a text")
+
+
+def _describe(path: Path, rows: int | None) -> dict[str, Any]:
+    digest = sha256_of(path) if path.is_file() else None
+    return {"name": path.name, "sha256": digest, "rows": rows}
+
+
+def _read_dataset(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    if file.entry.join is not None and file.joined is not None:
+        return _read_joined(file.path, file.joined, file.entry.join, recipe, columns)
+    dataset = read_dataset(file.path, columns=columns or None)
+    table = dataset.examples
+    column = file.entry.domain_column
+    if column and column not in table.columns:
+        shown = ", ".join(name for name in table.columns[:12] if name != "example_id")
+        raise InputError("there is no such column", file=file.path, column=column, mend=f"it has {shown}")
+    domain = _domains(pl.col(column), recipe) if column else pl.lit(file.entry.domain)
+    part: pl.Expr = pl.lit(file.entry.part or None, dtype=pl.String)
+    if file.entry.part_column:
+        named = pl.col(file.entry.part_column).str.to_lowercase()
+        part = named.replace_strict(PART_NAMES, default=None)
+    table = table.with_columns(domain.cast(pl.String).alias("__domain"), part.alias("__part"))
+    chosen = [pl.col("example_id").cast(pl.String), pl.col("__domain").alias("domain"), pl.col("__part").alias("part")]
+    if "label" in table.columns:
+        chosen.append(pl.col("label"))
+    return table.select(*chosen, *dataset.text_columns), dataset.text_columns
+
+
+def _domains(values: pl.Expr, recipe: Recipe) -> pl.Expr:
+    """The domain that a value stands for; the value itself where the recipe names none."""
+    if not recipe.domains:
+        return values.cast(pl.String)
+    names = {name.lower(): domain for domain, names in recipe.domains.items() for name in names}
+    return values.cast(pl.String).str.strip_chars().str.to_lowercase().replace_strict(names, default=None)
+
+
+def _read_joined(
+    path: Path, other: Path, join: Join, recipe: Recipe, columns: dict[str, str]
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """JSON lines of reviews, and of what is reviewed, which says the domain."""
+    meta = _json_lines(other, (join.key, join.column))
+    values = pl.col(join.column)
+    if meta.schema[join.column] == pl.String:
+        values = values.str.split(join.separator) if join.separator else values.cast(pl.List(pl.String))
+    named = values.list.eval(pl.element().str.strip_chars()).list
+    hits = [named.eval(pl.element().is_in(names)).list.any() for names in recipe.domains.values()]
+    first: pl.Expr = pl.lit(None, dtype=pl.String)
+    for name, hit in reversed(list(zip(recipe.domains, hits, strict=True))):
+        first = pl.when(hit).then(pl.lit(name)).otherwise(first)
+    if join.one:
+        first = pl.when(pl.sum_horizontal(hits) == 1).then(first).otherwise(None)
+    domains = meta.select(pl.col(join.key), first.alias("domain")).unique(join.key, keep="first", maintain_order=True)
+    wanted = dict.fromkeys((join.key, *columns.values()))
+    table = _json_lines(path, tuple(wanted))
+    ids = pl.col(columns["example_id"]) if "example_id" in columns else pl.int_range(pl.len())
+    table = table.with_columns(ids.cast(pl.String).alias("__id")).join(
+        domains, on=join.key, how="left", maintain_order="left"
+    )
+    roles = tuple(role for role in columns if role not in ("example_id", "label"))
+    return table.select(
+        pl.col("__id").alias("example_id"),
+        "domain",
+        pl.lit(None, dtype=pl.String).alias("part"),
+        pl.col(columns["label"]).cast(pl.String).alias("label"),
+        *[pl.col(columns[role]).cast(pl.String).fill_null("").alias(role) for role in roles],
+    ), roles
+
+
+def _json_lines(path: Path, names: tuple[str, ...]) -> pl.DataFrame:
+    """Some fields of JSON lines, packed or not, without reading the others into memory."""
+    try:
+        lazy = pl.scan_ndjson(path, infer_schema_length=1000)
+        there = lazy.collect_schema().names()
+        missing = [name for name in names if name not in there]
+        if missing:
+            raise InputError(
+                "there is no such field", file=path, column=missing[0], mend=f"it has {', '.join(there[:12])}"
+            )
+        return lazy.select(names).collect(engine="streaming")
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"is no JSON lines ({str(error).splitlines()[0]})", file=path, mend="get it anew") from error
+
+
+def _read_record(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ARG001
+    """ReCoRD's JSON: passages with their entities, and queries each with its answers."""
+    try:
+        articles = json.loads(unpacked(file.path))["data"]
+        rows = [
+            {
+                "example_id": str(query["id"]),
+                "source": str(article["source"]),
+                "context": str(article["passage"]["text"]),
+                "question": str(query["query"]),
+                "answers": [
+                    {"text": str(answer["text"]), "answer_start": int(answer["start"])} for answer in query["answers"]
+                ],
+            }
+            for article in articles
+            for query in article["qas"]
+        ]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"is no file of ReCoRD ({error!r})", file=file.path, mend="get it anew") from error
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    domain = _domains(pl.col("source"), recipe)
+    return table.select(
+        "example_id",
+        domain.alias("domain"),
+        pl.lit(file.entry.part, dtype=pl.String).alias("part"),
+        "context",
+        "question",
+        "answers",
+    ), ("context", "question")
+
+
+def _read_markup(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Reviews between tags, in a folder a domain and a file a label: books/positive.review."""
+    text = unpacked(file.path).decode("utf-8", "replace")
+    label = file.path.name.split(".")[0]
+    rows = [
+        {
+            "example_id": f"{file.path.parent.name}/{label}/{number}",
+            "domain": file.path.parent.name,
+            "label": label,
+            "text": dict(_FIELD.findall(review)).get(columns.get("text", "review_text"), ""),
+        }
+        for number, review in enumerate(_REVIEW.findall(text))
+    ]
+    if not rows:
+        raise InputError("there are no reviews between <review> and </review>", file=file.path, mend="get it anew")
+    table = pl.DataFrame(rows).with_columns(pl.lit(None, dtype=pl.String).alias("part"))
+    table = table.with_columns(_domains(pl.col("domain"), recipe).alias("domain"))
+    return table.select("example_id", "domain", "part", "label", "text"), ("text",)
+
+
+_READERS: dict[str, Callable[[FoundFile, Recipe, dict[str, str]], tuple[pl.DataFrame, tuple[str, ...]]]] = {
+    "dataset": _read_dataset,
+    "record": _read_record,
+    "review_markup": _read_markup,
+}
