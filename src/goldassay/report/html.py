@@ -62,6 +62,7 @@ def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = (), 
             table_names=table_names,
             tables_at=tables_at,
             points=Markup(_points(document)) if "artifacts_scatter" in pictures else "",
+            map_points=Markup(_map_points(document)) if "leakage_map" in pictures else "",
             normalized=bool(mapping(document, "instability", "deviations")),
             policy=policy,
             style=Markup(style),
@@ -132,10 +133,23 @@ def _sizes_of_runs(results: list[Mapping[str, Any]]) -> list[str]:
     return parts
 
 
+def _map_points(document: Mapping[str, Any]) -> str:
+    found = mapping(document, "leakage", "map")
+    names = ("x", "y", "labels", "clusters", "texts", "divergences", "threshold", "label_names")
+    drawn = [each for each in records(found.get("outlines")) if len(each.get("points") or ()) > 2]
+    kept = {name: found.get(name) for name in names} | {"outlined": [each.get("cluster") for each in drawn]}
+    return _embedded(kept)
+
+
 def _points(document: Mapping[str, Any]) -> str:
     rows, labels = points_of(document)
     points = [[row["support"], round(row["probability"], 4), row["series"], row["pattern"]] for row in rows]
-    text = json.dumps({"labels": labels, "points": points}, separators=(",", ":"))
+    return _embedded({"labels": labels, "points": points})
+
+
+def _embedded(content: Mapping[str, Any]) -> str:
+    """JSON that may stand in a script element."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     # Inside a script element only these three could end it or be taken for markup.
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

@@ -37,9 +37,13 @@ class WordWeights(Result):
     z: NDArray[np.float64]
     counts: NDArray[np.int64]
 
-    def top(self, cluster: int, n: int = 8, least_z: float = 1.96) -> list[dict[str, Any]]:
-        """The n words with the largest z of a cluster, none below `least_z`: word, z, count, elsewhere."""
-        order = np.argsort(-self.z[cluster], kind="stable")[:n]
+    def top(self, cluster: int, n: int = 8, least_z: float = 1.96, least_count: int = 3) -> list[dict[str, Any]]:
+        """The n words with the largest z of a cluster, none below `least_z` or `least_count`.
+
+        Each with word, z, count and elsewhere, its count in all other clusters.
+        """
+        usable = np.where(self.counts[cluster] >= least_count, self.z[cluster], -np.inf)
+        order = np.argsort(-usable, kind="stable")[:n]
         totals = self.counts.sum(axis=0)
         return [
             {
@@ -49,7 +53,7 @@ class WordWeights(Result):
                 "elsewhere": int(totals[v] - self.counts[cluster, v]),
             }
             for v in order
-            if self.z[cluster, v] >= least_z
+            if usable[v] >= least_z
         ]
 
 

@@ -22,7 +22,9 @@ from goldassay.report.figures import (
     instability_scores,
     instability_trajectories,
     leakage_conditions,
+    leakage_curve,
     leakage_difficulty,
+    leakage_map,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ _DRAWERS = (
     artifacts_coverage,
     leakage_conditions,
     leakage_difficulty,
+    leakage_curve,
+    leakage_map,
     instability_runs,
     instability_scores,
     instability_differences,

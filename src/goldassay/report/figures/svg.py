@@ -125,10 +125,10 @@ class Canvas:
             shape += f' fill-opacity="{opacity:.2f}"'
         self._add(f'rect class="{_classes(css, title)}" {shape}', "rect", title)
 
-    def image(self, x: float, y: float, width: float, height: float, address: str) -> None:
-        """A picture of pixels, whose address holds it, stretched without blur."""
+    def image(self, x: float, y: float, width: float, height: float, address: str, css: str = "pixels") -> None:
+        """A picture of pixels, whose address holds it; the class "pixels" stretches it without blur."""
         place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-        self._parts.append(f'<image class="pixels" {place} preserveAspectRatio="none" href="{escape(address)}"/>')
+        self._parts.append(f'<image class="{css}" {place} preserveAspectRatio="none" href="{escape(address)}"/>')
 
     def text(self, x: float, y: float, text: str, css: str = "", anchor: str = "start") -> None:
         """A text whose baseline starts, is centered or ends at a point."""

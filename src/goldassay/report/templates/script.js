@@ -24,7 +24,7 @@
     body.append(...rows.map((item) => item.row));
   };
   for (const table of document.querySelectorAll("table")) {
-    if (table.tBodies[0].rows.length < 2) continue;
+    if (!table.tHead || table.tBodies[0].rows.length < 2) continue;
     [...table.tHead.rows[0].cells].forEach((heading, column) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -108,6 +108,128 @@
     });
   };
 
+  // The map of sentences: drawn anew by label, cluster or divergence, and only above a divergence if asked.
+  const unpack = (text, Kind) => {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return new Kind(bytes.buffer);
+  };
+  const mapStore = document.getElementById("map-points");
+  const land = mapStore ? JSON.parse(mapStore.textContent) : null;
+  if (land) {
+    for (const name of ["x", "y", "clusters"]) land[name] = unpack(land[name], Uint16Array);
+    land.labels = unpack(land.labels, Uint8Array);
+  }
+  const EXTENT = 4095;
+  const PIXELS = 1240;
+  const shown = { by: "label", above: 0 };
+  const maps = [];
+  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const paint = () => {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = PIXELS;
+    const brush = canvas.getContext("2d");
+    const series = [0, 1, 2, 3, 4, 5].map((i) => color(`s${i}`));
+    const [muted, hot] = [color("uncovered"), color("s2")];
+    const most = Math.max(...land.divergences, 0.01);
+    const radius = 3.4;
+    for (let i = 0; i < land.x.length; i += 1) {
+      const divergence = land.divergences[land.clusters[i]];
+      const kept = divergence >= shown.above;
+      brush.globalAlpha = kept ? 0.75 : 0.12;
+      if (!kept) brush.fillStyle = muted;
+      else if (shown.by === "label") brush.fillStyle = series[land.labels[i] % 6];
+      else if (shown.by === "cluster") brush.fillStyle = `hsl(${(land.clusters[i] * 137.508) % 360} 60% 50%)`;
+      else {
+        brush.fillStyle = hot;
+        brush.globalAlpha = 0.08 + 0.85 * Math.min(1, divergence / most);
+      }
+      brush.beginPath();
+      brush.arc((land.x[i] / EXTENT) * PIXELS, (1 - land.y[i] / EXTENT) * PIXELS, radius, 0, 7);
+      brush.fill();
+    }
+    const address = canvas.toDataURL();
+    for (const { image, outlines } of maps) {
+      image.setAttribute("href", address);
+      outlines.forEach((path, i) => {
+        const hidden = land.divergences[land.outlined[i]] < shown.above;
+        if (hidden) path.setAttribute("display", "none");
+        else path.removeAttribute("display");
+      });
+    }
+  };
+  const controls = (svg) => {
+    const box = document.createElement("div");
+    box.className = "controls";
+    const set = document.createElement("fieldset");
+    const legend = document.createElement("legend");
+    legend.textContent = "Color by";
+    set.append(legend);
+    for (const by of ["label", "cluster", "divergence"]) {
+      const label = document.createElement("label");
+      const choice = document.createElement("input");
+      choice.type = "radio";
+      choice.name = `map-color-${maps.length}`;
+      choice.value = by;
+      choice.checked = by === shown.by;
+      choice.addEventListener("change", () => {
+        shown.by = by;
+        paint();
+      });
+      label.append(choice, ` ${by}`);
+      set.append(label);
+    }
+    const label = document.createElement("label");
+    const slider = document.createElement("input");
+    const output = document.createElement("output");
+    slider.type = "range";
+    slider.min = 0;
+    slider.max = Math.max(...land.divergences).toFixed(3);
+    slider.step = 0.005;
+    slider.value = 0;
+    output.textContent = "0.00";
+    slider.addEventListener("input", () => {
+      shown.above = Number(slider.value);
+      output.textContent = shown.above.toFixed(2);
+      paint();
+    });
+    label.append("Divergence from ", slider, " ", output);
+    box.append(set, label);
+    svg.before(box);
+  };
+  const sentenceMap = (svg) => {
+    controls(svg);
+    maps.push({ image: svg.querySelector("image"), outlines: [...svg.querySelectorAll(".outline")] });
+    const [top, side] = [Number(svg.dataset.top), Number(svg.dataset.side)];
+    svg.addEventListener("pointermove", (event) => {
+      const box = svg.getBoundingClientRect();
+      const scale = box.width / svg.viewBox.baseVal.width;
+      const x = (((event.clientX - box.left) / scale) / side) * EXTENT;
+      const y = (1 - ((event.clientY - box.top) / scale - top) / side) * EXTENT;
+      let best = -1;
+      let least = (7 / side * EXTENT) ** 2;
+      for (let i = 0; i < land.x.length; i += 1) {
+        const distance = (land.x[i] - x) ** 2 + (land.y[i] - y) ** 2;
+        if (distance < least && land.divergences[land.clusters[i]] >= shown.above) [best, least] = [i, distance];
+      }
+      leave();
+      const outline = event.target.closest(".outline");
+      if (best < 0) {
+        if (outline) enter(outline, event.clientX, event.clientY);
+        return;
+      }
+      const spot = document.createElementNS(svg.namespaceURI, "circle");
+      spot.setAttribute("class", "spot");
+      spot.setAttribute("cx", (land.x[best] / EXTENT) * side);
+      spot.setAttribute("cy", top + (1 - land.y[best] / EXTENT) * side);
+      spot.setAttribute("r", 5);
+      svg.append(spot);
+      const cluster = land.clusters[best];
+      const text = land.texts ? `${land.texts[best]}\n` : "";
+      const place = `cluster ${cluster}, divergence ${land.divergences[cluster].toFixed(3)}`;
+      show(`${text}${land.label_names[land.labels[best]]} · ${place}`, event.clientX, event.clientY);
+    });
+  };
+
   for (const svg of document.querySelectorAll("svg.figure")) {
     const marks = [...svg.querySelectorAll(".mark")];
     for (const mark of marks) {
@@ -116,6 +238,7 @@
       title.remove();
     }
     if (svg.dataset.points && cloud) scatter(svg);
+    else if (svg.dataset.map && land) sentenceMap(svg);
     else {
       svg.addEventListener("pointerover", (event) => {
         const mark = event.target.closest(".mark");
@@ -140,6 +263,10 @@
       enter(marks[(to + marks.length) % marks.length]);
     });
     svg.addEventListener("blur", leave);
+  }
+  if (maps.length) {
+    paint();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
   }
   // What the pointer showed is no longer under it; what the keyboard chose moves along.
   addEventListener("scroll", () => {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,16 +19,19 @@ if TYPE_CHECKING:
 MOST_POINTS = 10_000
 MOST_CHARACTERS = 72
 # A cluster's farthest members are left outside its outline: one stray point would stretch it over its neighbours.
-_CORE = 0.85
+_CORE = 0.7
 _GRID = 4095
+_CHANCE = 0.05
+# Fewer points have no outline to speak of.
+_FEWEST = 5
 
 
 def measure_map(found: RoleClusters, evidence: Evidence, seed: int, undefined: dict[str, str]) -> dict[str, Any] | None:
     """Lay out the sentences of one role on the plane, at most 10,000 of them, drawn at random.
 
     Returns:
-        role, n_examples, and for each point x and y (whole numbers from 0 to 4095), label, cluster and text; the
-        clusters' divergences; outlines as polygons. None where openTSNE is not installed; `undefined` then says so.
+        role, n_examples; x and y (from 0 to 4095), label and cluster of each point, packed; texts; the clusters'
+        divergences; outlines as polygons. None where openTSNE is not installed; `undefined` then says so.
     """
     if find_spec("openTSNE") is None:
         undefined["the map of sentences"] = "openTSNE is not installed; pip install 'goldassay[map]'"
@@ -41,22 +46,32 @@ def measure_map(found: RoleClusters, evidence: Evidence, seed: int, undefined: d
     texts = None
     if evidence.test is not None and found.role in evidence.test.text_columns:
         texts = [_shortened(text) for text in evidence.test.examples[found.role][rows].to_list()]
+    leaning = found.crossing.table.filter(
+        (pl.col("q_value") <= _CHANCE) & pl.col("cluster").is_in(np.flatnonzero(np.bincount(clusters) >= _FEWEST))
+    )
     return {
         "role": found.role,
         "n_examples": n,
         "label_names": list(evidence.label_names),
-        "x": plane[:, 0],
-        "y": plane[:, 1],
-        "labels": evidence.gold[rows],
-        "clusters": clusters,
+        "x": _packed(plane[:, 0], "<u2"),
+        "y": _packed(plane[:, 1], "<u2"),
+        "labels": _packed(evidence.gold[rows], "u1"),
+        "clusters": _packed(clusters, "<u2"),
         "texts": texts,
         "divergences": np.round(clustering.divergences, 4),
         "threshold": clustering.threshold,
-        "outlines": [
-            {"cluster": int(c), "points": outline(plane[clusters == c])}
-            for c in np.flatnonzero(clustering.cluster_q <= 0.05)
-            if (clusters == c).sum() >= 5
-        ],
+        "outlines": [_outlined(found, plane, clusters, row) for row in leaning.iter_rows(named=True)],
+    }
+
+
+def _outlined(
+    found: RoleClusters, plane: NDArray[np.int64], clusters: NDArray[np.int64], row: dict[str, Any]
+) -> dict[str, Any]:
+    c = row["cluster"]
+    return {
+        **{name: row[name] for name in ("cluster", "size", "label", "share", "divergence")},
+        "words": [item["word"] for item in found.crossing.words.get(c, [])[:4]],
+        "points": outline(plane[clusters == c]),
     }
 
 
@@ -89,7 +104,7 @@ def lay_out(points: NDArray[np.floating[Any]], seed: int = 0) -> NDArray[np.floa
 
 
 def outline(points: NDArray[np.int64]) -> list[list[int]]:
-    """The convex hull of the 85 % of a cluster's points nearest to its median, as a polygon."""
+    """The convex hull of the 70 % of a cluster's points nearest to its median, as a polygon."""
     from scipy.spatial import ConvexHull, QhullError
 
     distances = ((points - np.median(points, axis=0)) ** 2).sum(axis=1)
@@ -105,6 +120,11 @@ def _whole_numbers(plane: NDArray[np.float64]) -> NDArray[np.int64]:
     low, high = plane.min(axis=0), plane.max(axis=0)
     span = float((high - low).max()) or 1.0
     return np.round((plane - low) / span * _GRID).astype(np.int64)
+
+
+def _packed(values: NDArray[np.int64], kind: str) -> str:
+    """Numbers of one or two bytes, as text."""
+    return base64.b64encode(values.astype(kind).tobytes()).decode("ascii")
 
 
 def _shortened(text: str) -> str:
