@@ -12,9 +12,15 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from goldassay.data.tokenization import TokenizedCorpus
+
+# Sentences, and tokens, searched at once where only counts are wanted: bounds the memory for the matches.
+_BLOCK = 1 << 16
+_BLOCK_TOKENS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -85,19 +91,43 @@ class PatternTree:
 
     def find(self, corpus: TokenizedCorpus) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Sentence and pattern of each match, each once, sorted by sentence and then pattern."""
+        return self._found(self._numbers(corpus)[corpus.ids], corpus.offsets)
+
+    def find_in_blocks(
+        self, corpus: TokenizedCorpus
+    ) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.int64]]]:
+        """Some sentences at a time, from `begin` to `end`, so that matches need little memory.
+
+        Yields:
+            begin, end, and as `find` the matches; their sentences are counted from `begin`.
+        """
+        numbers = self._numbers(corpus)
+        begin = 0
+        while begin < len(corpus):
+            first = int(corpus.offsets[begin])
+            end = int(np.searchsorted(corpus.offsets, first + _BLOCK_TOKENS, side="right")) - 1
+            end = min(max(end, begin + 1), begin + _BLOCK, len(corpus))
+            tokens = numbers[corpus.ids[first : corpus.offsets[end]]]
+            yield begin, end, *self._found(tokens, corpus.offsets[begin : end + 1] - first)
+            begin = end
+
+    def _numbers(self, corpus: TokenizedCorpus) -> NDArray[np.int32]:
+        return np.fromiter((self.vocabulary.get(word, -1) for word in corpus.vocabulary), np.int32)
+
+    def _found(
+        self, tokens: NDArray[np.int32], offsets: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         from goldassay.artifacts.matching_kernels import find_patterns
 
-        if not self.n_rows or not corpus.ids.size:
+        if not self.n_rows or not tokens.size:
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        number = np.fromiter((self.vocabulary.get(word, -1) for word in corpus.vocabulary), np.int32)
-        tokens = number[corpus.ids]
         tree = (self.n_distances, len(self.vocabulary), self.n_rows, self.roots, self.keys, self.child_starts)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        edges = np.unique(np.linspace(0, len(corpus), 4 * cores + 1).astype(np.int64))
+        edges = np.unique(np.linspace(0, offsets.size - 1, 4 * cores + 1).astype(np.int64))
         with ThreadPoolExecutor(cores) as pool:
             parts = list(
                 pool.map(
-                    lambda bound: find_patterns(*bound, tokens, corpus.offsets, *tree, self.row_starts, self.rows),
+                    lambda bound: find_patterns(*bound, tokens, offsets, *tree, self.row_starts, self.rows),
                     pairwise(edges.tolist()),
                 )
             )

@@ -30,15 +30,13 @@ from goldassay.errors import InputError
 from goldassay.files import write_parquet, written_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
 SCHEMA_VERSION = 1
 _METADATA_KEY = "goldassay.patterns"
 _HTML_ROWS = 20
-# Sentences matched at once when only counts are wanted: bounds the memory for the matches.
-_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +167,15 @@ class PatternTable:
         """
         return self._tree.find(self.tokenized(sentences, tokenizer))
 
+    def match_blocks(self, corpus: TokenizedCorpus) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.int64]]]:
+        """As `matches`, but some sentences at a time: begin, end, and the matches, counted from `begin`.
+
+        Raises:
+            InputError: The tokenizer is not the one that the patterns were mined with.
+        """
+        self._refuse_other(corpus.tokenizer)
+        yield from self._tree.find_in_blocks(corpus)
+
     def count_in(
         self, sentences: Sequence[str], labels: Sequence[Any] | NDArray[Any], tokenizer: Tokenizer | None = None
     ) -> pl.DataFrame:
@@ -185,11 +192,7 @@ class PatternTable:
         corpus = self.tokenized(sentences, tokenizer)
         K = len(self.label_names)
         counts = np.zeros((len(self), K), np.int64)
-        for begin in range(0, len(corpus), _BLOCK):
-            part = TokenizedCorpus(
-                corpus.ids, corpus.offsets[begin : begin + _BLOCK + 1], corpus.vocabulary, corpus.tokenizer
-            )
-            at, rows = self._tree.find(part)
+        for begin, _, at, rows in self.match_blocks(corpus):
             label = codes[begin + at]
             cells = rows[label >= 0] * K + label[label >= 0]
             counts += np.bincount(cells, minlength=counts.size).reshape(counts.shape)

@@ -82,11 +82,31 @@ def giveaway(
 
     Source: ours; precision as in Liu et al. 2020, but of all examples for which a single label is named.
     """
-    codes, single, named = _decided(assignment, labels)
-    train_codes, train_single, _ = _decided(train, train_labels)
+    codes, single, _ = _decided(train, train_labels)
     K = len(assignment.label_names)
-    m = int(np.bincount(train_codes, minlength=K).argmax())
-    left_open = np.bincount(train_codes[~train_single], minlength=K)
+    counts = (np.bincount(each, minlength=K) for each in (codes, codes[~single]))
+    return giveaway_by_counts(assignment, labels, *counts)
+
+
+def giveaway_by_counts(
+    assignment: DifficultyAssignment,
+    labels: Sequence[Any] | NDArray[Any],
+    train_counts: NDArray[np.int64],
+    left_open: NDArray[np.int64],
+) -> Giveaway:
+    """As `giveaway`, of the counts that decide what the guesser says without a pattern.
+
+    Args:
+        assignment: Of the test set.
+        labels: Gold labels of the test set.
+        train_counts: Training examples of each label, (K,).
+        left_open: Those for which the patterns name none or several, (K,).
+
+    Raises:
+        InputError: As there.
+    """
+    codes, single, named = _decided(assignment, labels)
+    m = int(train_counts.argmax())
     r = int(left_open.argmax())
     if (left_open[r] - left_open[m]) ** 2 <= 3.84 * (left_open[r] + left_open[m]):
         r = m

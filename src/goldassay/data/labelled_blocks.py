@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 
 from goldassay.data.blocks import Block, read_blocks
-from goldassay.data.building import is_fractional
+from goldassay.data.building import EMPTY_TEXT, is_fractional
 from goldassay.data.column_names import PARTS
 from goldassay.data.facts import UNSPACED
-from goldassay.data.labels import as_text, clean_labels, ordered
-from goldassay.data.roles import Roles, assign_roles
+from goldassay.data.labels import CleanLabels, as_text, clean_labels, ordered
+from goldassay.data.roles import Roles, assign_roles, several
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,9 +32,17 @@ _MOST_CODES = 20_000
 
 
 class LabelledBlock(NamedTuple):
-    """Some rows: a String column for each text role; their codes, -1 where a text is empty; the share read so far."""
+    """Some rows.
+
+    Attributes:
+        texts: A String column for each text role.
+        ids: As the files have them; where they have none, the number of the row among all, from 0.
+        codes: -1 where a text is empty.
+        done: The share read so far.
+    """
 
     texts: pl.DataFrame
+    ids: pl.Series
     codes: NDArray[np.int32]
     done: float
 
@@ -50,6 +58,11 @@ class Resolved:
         values: The further column's value of each code, "" where there is none.
         n_rows: Rows of each code whose texts are not empty.
         length_unit: As `facts.length_unit_of` tells of the rows that are not left out.
+        roles: Role to column, as provenance keeps it.
+        decisions: What was decided without being asked.
+        part: Of several parts of a dataset the one that was taken; "" where all rows were.
+        n_read: Rows read, before any was dropped.
+        dropped: Rows dropped, counted by reason.
     """
 
     text_columns: tuple[str, ...]
@@ -58,12 +71,17 @@ class Resolved:
     values: tuple[str, ...]
     n_rows: NDArray[np.int64]
     length_unit: str
+    roles: Mapping[str, str]
+    decisions: tuple[str, ...]
+    part: str
+    n_read: int
+    dropped: Mapping[str, int]
 
 
 class LabelledBlocks:
     """Reads files, one after the other, as one labelled set of texts.
 
-    Ids play no part: whether they repeat is not looked at.
+    Whether ids repeat is not looked at.
 
     Args:
         paths: The files; all with the same columns.
@@ -89,6 +107,7 @@ class LabelledBlocks:
         self._n_rows: list[int] = []
         self._samples: list[list[tuple[int, int, int]]] = []
         self._n_read = 0
+        self._n_empty: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[LabelledBlock]:
         """Read all blocks.
@@ -99,8 +118,8 @@ class LabelledBlocks:
         for number, path in enumerate(self._paths):
             for block in read_blocks(path, self._format):
                 if block.frame.height:
-                    texts, codes = self._coded(block, path)
-                    yield LabelledBlock(texts, codes, (number + block.done) / len(self._paths))
+                    texts, ids, codes = self._coded(block, path)
+                    yield LabelledBlock(texts, ids, codes, (number + block.done) / len(self._paths))
         if self._roles is None:
             raise InputError(
                 "there is not a single row", file=self._paths[0], mend="give a file with at least one example"
@@ -127,7 +146,8 @@ class LabelledBlocks:
         assert self._roles is not None
         keys = list(self._codes)
         n_rows = np.array(self._n_rows, np.int64)
-        values = self._clean(pl.Series([label for label, _, _ in keys], dtype=pl.String))
+        clean = self._clean(pl.Series([label for label, _, _ in keys], dtype=pl.String))
+        values = clean.values
         left = values.is_not_null().to_numpy() & (n_rows > 0)
         if not left.any():
             raise InputError(
@@ -136,7 +156,8 @@ class LabelledBlocks:
         label_names = ordered(sorted({label for label, kept in zip(values, left, strict=True) if kept}))
         parts = [_part_name(part) for _, part, _ in keys]
         present = {part for part, kept in zip(parts, left, strict=True) if kept and part}
-        if len(present) > 1 and self._part in present:
+        chosen = self._part if len(present) > 1 and self._part in present else ""
+        if chosen:
             left &= np.array([part == self._part for part in parts])
         position = {name: k for k, name in enumerate(label_names)}
         labels = [position[label] if kept else -1 for label, kept in zip(values, left, strict=True)]
@@ -147,14 +168,49 @@ class LabelledBlocks:
             tuple(value for _, _, value in keys),
             n_rows,
             self.length_unit(np.flatnonzero(left).tolist()),
+            self._roles.as_dict(),
+            (*self._roles.decisions, *clean.decisions),
+            chosen,
+            self._n_read,
+            self._dropped(clean.reasons, n_rows),
         )
 
-    def _coded(self, block: Block, path: Path) -> tuple[pl.DataFrame, NDArray[np.int32]]:
+    def _dropped(self, reasons: pl.Series, n_rows: NDArray[np.int64]) -> dict[str, int]:
+        """Rows left out by reason, the most frequent first; those of other parts of the dataset are not dropped."""
+        dropped = dict(self._n_empty)
+        for reason, n in zip(reasons, n_rows.tolist(), strict=True):
+            if reason is not None and n:
+                dropped[reason] = dropped.get(reason, 0) + n
+        return dict(sorted(dropped.items(), key=lambda item: -item[1]))
+
+    def _count_empty(self, texts: pl.DataFrame) -> pl.Series:
+        """Whether all texts of each row are there; of the others the first empty one is the reason."""
+        filled = pl.repeat(value=True, n=texts.height, eager=True)
+        for role in texts.columns:
+            empty = filled & (texts[role].str.strip_chars() == "")
+            if n := int(empty.sum()):
+                reason = EMPTY_TEXT if role == "text" else f"{role} is empty"
+                self._n_empty[reason] = self._n_empty.get(reason, 0) + n
+                filled &= ~empty
+        return filled
+
+    def _ids(self, frame: pl.DataFrame) -> pl.Series:
+        assert self._roles is not None
+        numbers = pl.int_range(self._n_read, self._n_read + frame.height, eager=True).cast(pl.String)
+        wanted = self._roles.id
+        columns = () if wanted is None else several(wanted, frame.columns, "id")
+        if not columns or not set(columns) <= set(frame.columns):
+            return numbers.alias("id")
+        parts = [as_text(frame[column]).alias(column) for column in columns]
+        ids = pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator="/")).to_series()
+        return pl.select(pl.when(ids != "").then(ids).otherwise(numbers).alias("id")).to_series()
+
+    def _coded(self, block: Block, path: Path) -> tuple[pl.DataFrame, pl.Series, NDArray[np.int32]]:
         frame = self._with_roles(block, path)
         roles = self._roles
         assert roles is not None
         texts = pl.DataFrame([as_text(frame[column]).fill_null("").alias(role) for role, column in roles.texts.items()])
-        filled = texts.select(pl.all_horizontal(pl.all().str.strip_chars() != "")).to_series()
+        filled = self._count_empty(texts)
         label = (
             as_text(frame[roles.label]) if roles.label else pl.repeat(None, frame.height, dtype=pl.String, eager=True)
         )
@@ -182,8 +238,10 @@ class LabelledBlocks:
             maintain_order="left",
         )
         self._sample(texts.to_series(0), coded)
+        ids = self._ids(frame)
         self._n_read += frame.height
-        return texts, coded.select(pl.when("filled").then("code").otherwise(-1)).to_series().to_numpy().astype(np.int32)
+        codes = coded.select(pl.when("filled").then("code").otherwise(-1)).to_series().to_numpy().astype(np.int32)
+        return texts, ids, codes
 
     def _with_roles(self, block: Block, path: Path) -> pl.DataFrame:
         """The block, with the columns of the first one's roles, which must be its own."""
@@ -241,16 +299,15 @@ class LabelledBlocks:
             )
         return frame[self._by].cast(pl.String, strict=False).fill_null("")
 
-    def _clean(self, labels: pl.Series) -> pl.Series:
-        """The label of each written one; null where it is none."""
+    def _clean(self, labels: pl.Series) -> CleanLabels:
+        """The label of each written one."""
         assert self._roles is not None
         column = self._roles.label
         assert column is not None
         names = self._class_names.get(column)
         if not names and is_fractional(labels):
             raise self._no_classes("scores, not classes", None)
-        clean = clean_labels(labels, self.text_columns == ("premise", "hypothesis"), names)
-        return clean.values
+        return clean_labels(labels, self.text_columns == ("premise", "hypothesis"), names)
 
     def _no_classes(self, what: str, frame: pl.DataFrame | None) -> InputError:
         columns = "" if frame is None else f" (columns: {', '.join(map(repr, frame.columns[:20]))})"

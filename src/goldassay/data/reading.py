@@ -48,7 +48,7 @@ def read_dataset(
         return build_dataset(read_hub(place), roles, name or place.removeprefix("hf://datasets/"), label_names)
     location = Path(place)
     table = read_table(location, format)
-    return build_dataset(table, roles, name or _name_of(location), label_names, location)
+    return build_dataset(table, roles, name or name_of(location), label_names, location)
 
 
 def read_table(path: Path, format: str = "auto") -> Table:  # noqa: A002
@@ -76,7 +76,8 @@ def is_hub_name(place: str) -> bool:
     return not Path(place).parent.is_dir() and not re.search(r"\.[a-z]+\d?$", place.lower())
 
 
-def _name_of(path: Path) -> str:
+def name_of(path: Path) -> str:
+    """What a dataset is called after its file or folder."""
     stem = bare_name(path) if path.is_file() else path.resolve().name
     known = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
     shown = path.name[: len(stem)] if path.is_file() else stem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -27,6 +27,15 @@ SHARD_CHARACTERS = 1 << 24
 STEP = 1 << 13
 
 
+class SpooledExample(NamedTuple):
+    """A sentence as it was added, its code and its tokens."""
+
+    example_id: str
+    text: str
+    code: int
+    tokens: list[str]
+
+
 class Spool:
     """Sentences as token numbers, each with a code (of its label, say), written to a folder as they come.
 
@@ -45,14 +54,22 @@ class Spool:
         self._folder = folder
         self._n_shards = 0
         self._texts: list[str] = []
+        self._ids: list[str] = []
         self._codes: list[NDArray[np.int32]] = []
         self._n_characters = 0
+        self._sizes: list[int] = []
 
-    def add(self, texts: Sequence[str], codes: NDArray[np.int32]) -> None:
-        """Add sentences with their codes; a negative code leaves a sentence out."""
+    def add(self, texts: Sequence[str], codes: NDArray[np.int32], ids: Sequence[str] | None = None) -> None:
+        """Add sentences with their codes; a negative code leaves a sentence out.
+
+        With ids (all or none) the texts are kept as well, so that `examples` can show some.
+        """
         for begin in range(0, len(texts), STEP):
             part, own = texts[begin : begin + STEP], codes[begin : begin + STEP]
             kept = [text for text, code in zip(part, own.tolist(), strict=True) if code >= 0]
+            if ids is not None:
+                named = zip(ids[begin : begin + STEP], own.tolist(), strict=True)
+                self._ids += [name for name, code in named if code >= 0]
             self._codes.append(own[own >= 0])
             self._texts += kept
             self._n_characters += sum(map(len, kept))
@@ -65,8 +82,12 @@ class Spool:
             return
         corpus = tokenize(self._texts, self._tokenizer)
         codes = np.concatenate(self._codes).astype(np.int32)
-        self._texts, self._codes, self._n_characters = [], [], 0
         shard = self._folder / f"{self._n_shards}"
+        if self._ids:
+            shown = pl.DataFrame({"id": self._ids, "text": self._texts}, schema={"id": pl.String, "text": pl.String})
+            write_parquet(shown, shard.with_suffix(".texts"), compression="lz4")
+            del shown
+        self._texts, self._ids, self._codes, self._n_characters = [], [], [], 0
         write_array(shard.with_suffix(".ids"), corpus.ids)
         write_array(shard.with_suffix(".ends"), corpus.offsets[1:].astype(np.int32))
         write_array(shard.with_suffix(".codes"), codes)
@@ -74,6 +95,7 @@ class Spool:
             pl.DataFrame({"token": pl.Series(corpus.vocabulary, dtype=pl.String)}), shard.with_suffix(".tokens")
         )
         self._n_shards += 1
+        self._sizes.append(len(codes))
         self.n_sentences += len(codes)
         if self.n_sentences >= 2**31 - 1:
             raise InputError(f"{self.n_sentences:,} sentences are too many", mend="mine a part of them")
@@ -81,17 +103,29 @@ class Spool:
     def __iter__(self) -> Iterator[tuple[TokenizedCorpus, NDArray[np.int32]]]:
         """The shards, each with its codes."""
         for number in range(self._n_shards):
-            shard = self._folder / f"{number}"
-            ends = read_array(shard.with_suffix(".ends"), np.int32)
-            yield (
-                TokenizedCorpus(
-                    read_array(shard.with_suffix(".ids"), np.int32),
-                    np.concatenate(([0], ends)).astype(np.int64),
-                    tuple(pl.read_parquet(shard.with_suffix(".tokens"))["token"].to_list()),
-                    self.tokenizer,
-                ),
-                read_array(shard.with_suffix(".codes"), np.int32),
-            )
+            yield self._shard(number)
+
+    def examples(self, positions: Sequence[int]) -> Iterator[SpooledExample]:
+        """Sentences at ascending positions among all that were kept; they must have been added with ids."""
+        starts = np.concatenate(([0], np.cumsum(self._sizes)))
+        shards = np.searchsorted(starts, positions, side="right") - 1
+        for number in np.unique(shards).tolist():
+            own = [position - int(starts[number]) for position in np.asarray(positions)[shards == number].tolist()]
+            corpus, codes = self._shard(number)
+            shown = pl.scan_parquet(self._folder / f"{number}.texts").select(pl.all().gather(own)).collect()
+            for at, (name, text) in zip(own, shown.iter_rows(), strict=True):
+                yield SpooledExample(name, text, int(codes[at]), corpus.sentence(at))
+
+    def _shard(self, number: int) -> tuple[TokenizedCorpus, NDArray[np.int32]]:
+        shard = self._folder / f"{number}"
+        ends = read_array(shard.with_suffix(".ends"), np.int32)
+        corpus = TokenizedCorpus(
+            read_array(shard.with_suffix(".ids"), np.int32),
+            np.concatenate(([0], ends)).astype(np.int64),
+            tuple(pl.read_parquet(shard.with_suffix(".tokens"))["token"].to_list()),
+            self.tokenizer,
+        )
+        return corpus, read_array(shard.with_suffix(".codes"), np.int32)
 
     def __len__(self) -> int:
         return self._n_shards

@@ -70,7 +70,7 @@ def mine(
         typer.Option(
             metavar="SIZE",
             help="Read the files part by part, never taking more memory than this in all (2GB, 800MB): for files too "
-            "large for memory. The tables are the same; it takes longer, and there is no report.",
+            "large for memory. What is written is the same; it takes longer.",
         ),
     ] = None,
     columns: Columns = None,

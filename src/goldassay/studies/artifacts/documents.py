@@ -10,18 +10,24 @@ from goldassay.artifacts import fold_redundant
 from goldassay.artifacts.highlighting import mark_pattern
 from goldassay.settings import ArtifactLimits
 from goldassay.studies.artifacts.inputs import texts_for
-from goldassay.studies.artifacts.section import Described, Searched, describe_patterns, ranked_by_gain, shares
+from goldassay.studies.artifacts.searched import Searched
+from goldassay.studies.artifacts.section import Described, describe_patterns, ranked_by_gain, shares
 from goldassay.studies.artifacts.segmenters import SEPARATOR
+from goldassay.studies.artifacts.shortlist import of_table
 from goldassay.studies.audit.inputs import describe_input, majority_share
 from goldassay.studies.audit.verdicts import Headline, Verdict, judge_artifacts, not_measurable
 from goldassay.studies.report_frame import frame_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from goldassay.artifacts import DifficultyAssignment, PatternTable
+    import polars as pl
+
+    from goldassay.artifacts import DifficultyAssignment, PatternFile, PatternTable
     from goldassay.data import Dataset
     from goldassay.progress import Steps
+    from goldassay.studies.artifacts.searched import Training
+    from goldassay.studies.artifacts.shortlist import Shortlist
 
 SAMPLE_PER_CLASS = 12
 STRONGEST_PER_VALUE = 3
@@ -38,7 +44,7 @@ def document_of_mining(
     by_value: Mapping[str, PatternTable] | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """The report on mined patterns: as in the audit, with a verdict where they were tried on a test set.
+    """The report on patterns mined in memory: as in the audit, with a verdict where they were tried on a test set.
 
     Args:
         mined: All patterns.
@@ -51,18 +57,54 @@ def document_of_mining(
         by_value: Patterns of each of its values.
         seed: Of the examples shown.
     """
-    searched = [None if part is None else Searched(part, texts_for(part, mined)) for part in (train, test)]
-    assert searched[0] is not None
-    described = describe_patterns(mined, searched[0], searched[1], q, threshold, seed)
+    short = of_table(mined, q, threshold)
+    searched = Searched(train, texts_for(train, mined), mined)
+    held_out = None if test is None else Searched(test, texts_for(test, mined), mined)
+    described = describe_patterns(short, searched, held_out, seed)
+    rows = [
+        row
+        for value, table in (by_value or {}).items()
+        for row in rows_of_value(value, table, fold_redundant(table.significant(q).select(threshold)))
+    ]
+    return document_of_findings(
+        described, short, searched, describe_input("train", train), test, steps, condition, rows
+    )
+
+
+def document_of_findings(
+    described: Described,
+    short: Shortlist,
+    train: Training,
+    about: Mapping[str, Any],
+    test: Dataset | None,
+    steps: Steps,
+    condition: str | None = None,
+    by_value: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """The report on mined patterns, wherever they and what they were mined from are.
+
+    Args:
+        described: The section on them.
+        short: The patterns.
+        train: What they were mined from.
+        about: Where it came from, as `describe_input` says it.
+        test: What they were tried on, or None.
+        steps: What was done, and when.
+        condition: The column that the rows were also parted by, or None.
+        by_value: The rows of each of its values, as `rows_of_value` gives them.
+    """
     section = {**described.section, "table": "findings"}
     if by_value:
-        rows = [row for value, table in by_value.items() for row in _rows_of_value(value, table, q, threshold)]
-        section |= {"condition": condition, "by_value": rows}
+        section |= {"condition": condition, "by_value": list(by_value)}
     findings = {
         "questions": ["artifacts"],
-        "verdicts": {"artifacts": _verdict(described, mined, train, test).to_dict()},
-        "dataset": _dataset(train),
-        "inputs": [describe_input("train", train), *([] if test is None else [describe_input("test", test)])],
+        "verdicts": {"artifacts": _verdict(described, short, train, test).to_dict()},
+        "dataset": {
+            "name": train.name,
+            "label_names": list(short.label_names),
+            "text_columns": list(train.text_columns),
+        },
+        "inputs": [about, *([] if test is None else [describe_input("test", test)])],
         "artifacts": section,
         "settings": dict(described.section["settings"]),
     }
@@ -70,7 +112,7 @@ def document_of_mining(
     return frame_findings(title, findings, steps)
 
 
-def _verdict(described: Described, mined: PatternTable, train: Dataset, test: Dataset | None) -> Verdict:
+def _verdict(described: Described, short: Shortlist, train: Training, test: Dataset | None) -> Verdict:
     if test is None or described.given is None:
         return not_measurable(
             "The patterns were tried on no other data, so that nobody can say what they give away there.",
@@ -83,7 +125,7 @@ def _verdict(described: Described, mined: PatternTable, train: Dataset, test: Da
         high=given.giveaway.high,
         coverage=given.coverage,
         precision=given.precision.value,
-        n_mined=len(mined),
+        n_mined=short.n_mined,
         min_count=settings["min_count"],
         n_selected=described.section["n_selected"],
         threshold=settings["threshold"],
@@ -94,16 +136,15 @@ def _verdict(described: Described, mined: PatternTable, train: Dataset, test: Da
     )
 
 
-def _rows_of_value(value: str, table: PatternTable, q: float, threshold: float) -> list[dict[str, Any]]:
-    """The sizes of one value's patterns, and a row for each of its strongest findings."""
-    found = fold_redundant(table.significant(q).select(threshold))
+def rows_of_value(value: str, patterns: PatternTable | PatternFile, findings: pl.DataFrame) -> list[dict[str, Any]]:
+    """The sizes of one value's patterns, and a row for each of its strongest folded findings."""
     sizes = {
         "value": value,
-        "n_examples": table.settings["n_sentences"],
-        "n_patterns": len(table),
-        "n_findings": found.height,
+        "n_examples": patterns.settings["n_sentences"],
+        "n_patterns": len(patterns),
+        "n_findings": findings.height,
     }
-    strongest = ranked_by_gain(found, shares(table)).head(STRONGEST_PER_VALUE)
+    strongest = ranked_by_gain(findings, shares(patterns)).head(STRONGEST_PER_VALUE)
     rows = strongest.select("pattern", "label", "support", "probability", "wilson_low", "wilson_high").to_dicts()
     return [{**sizes, **row} for row in rows] or [sizes]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from goldassay.artifacts.example_sample import ExampleSample
 from goldassay.artifacts.highlighting import mark_pattern
 from goldassay.studies.artifacts.segmenters import SEPARATOR
 
@@ -13,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.artifacts import PatternTable
-    from goldassay.data import Dataset
+    from goldassay.studies.artifacts.searched import Training
 
 SAMPLE = 5
 
 
 def sample_examples(
-    patterns: PatternTable, rows: Sequence[int], dataset: Dataset, texts: Sequence[str], seed: int, size: int = SAMPLE
+    patterns: PatternTable, rows: Sequence[int], train: Training, seed: int, size: int = SAMPLE
 ) -> dict[int, list[dict[str, Any]]]:
     """For each row of a table, a few examples that hold its pattern, drawn at random among different texts.
 
@@ -29,8 +28,7 @@ def sample_examples(
     Args:
         patterns: The table.
         rows: Positions in it.
-        dataset: The examples.
-        texts: What is searched, (N,).
+        train: The examples.
         seed: Of the draw.
         size: Most examples a pattern.
 
@@ -38,29 +36,28 @@ def sample_examples(
         Row to its sample, in the order of the dataset: example_id, label, text, and marks, the characters [begin, end)
         of the pattern's tokens where it first is in the text; those of the tokens skipped are not among them.
     """
-    found: dict[int, list[dict[str, Any]]] = {row: [] for row in rows}
     if not rows:
-        return found
+        return {}
     wanted = patterns.take(rows)
-    at, which = wanted.matches(texts)
-    order = np.argsort(which, kind="stable")
-    bounds = np.searchsorted(which[order], np.arange(len(rows) + 1))
+    drawn = ExampleSample(wanted, size, seed)
+    for corpus, codes in train.corpora():
+        drawn.add(corpus, codes)
+    positions = drawn.positions()
+    every = sorted({position for part in positions for position in part})
+    shown = dict(zip(every, train.examples(every), strict=True))
     frame = wanted.to_frame()
-    tokens, gaps = frame["tokens"].to_list(), frame["gaps"].to_list()
-    ids, labels = (dataset.examples[name].to_list() for name in ("example_id", "label"))
-    rng = np.random.default_rng(seed)
+    found: dict[int, list[dict[str, Any]]] = {}
     for i, row in enumerate(rows):
-        matching = at[order[bounds[i] : bounds[i + 1]]].tolist()
-        distinct = list({texts[place]: place for place in reversed(matching)}.values())[::-1]
-        drawn = np.sort(rng.choice(len(distinct), min(size, len(distinct)), replace=False)).tolist()
-        places = [distinct[each] for each in drawn]
-        cut = wanted.tokenized([texts[place] for place in places])
-        for k, place in enumerate(places):
-            marked = mark_pattern(texts[place], cut.sentence(k), tokens[i], gaps[i])
+        found[row] = []
+        for position in positions[i]:
+            example = shown[position]
+            marked = mark_pattern(
+                example.text, example.tokens, frame["tokens"][i].to_list(), frame["gaps"][i].to_list()
+            )
             found[row].append(
                 {
-                    "example_id": ids[place],
-                    "label": labels[place],
+                    "example_id": example.example_id,
+                    "label": example.label,
                     "text": marked.text.replace(SEPARATOR, "\n"),
                     "marks": [list(span) for span in marked.spans],
                 }

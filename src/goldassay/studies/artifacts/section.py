@@ -15,35 +15,20 @@ from goldassay.artifacts import (
     assign_difficulty,
     confirm_patterns,
     fold_redundant,
-    giveaway,
 )
+from goldassay.artifacts.coverage import CoverageCount
+from goldassay.artifacts.pattern_worth import giveaway_by_counts
 from goldassay.results import to_plain
 from goldassay.studies.artifacts.samples import sample_examples
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from goldassay.artifacts import PatternTable
-    from goldassay.data import Dataset
+    from goldassay.artifacts import PatternFile, PatternTable
+    from goldassay.studies.artifacts.searched import Searched, Training
+    from goldassay.studies.artifacts.shortlist import Shortlist
 
 # What is shown; the tables hold everything.
 STRONGEST_PER_LABEL = 12
 VARIANTS_PER_PATTERN = 8
-POINTS_IN_SCATTER = 3000
-CURVE = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
-
-
-@dataclass(frozen=True)
-class Searched:
-    """A dataset and those of its texts that are searched for patterns."""
-
-    dataset: Dataset
-    texts: Sequence[str]
-
-    @property
-    def labels(self) -> list[str]:
-        """Gold labels by name, (N,)."""
-        return self.dataset.examples["label"].to_list()
 
 
 @dataclass(frozen=True)
@@ -65,21 +50,16 @@ class Described:
     given: Giveaway | None
 
 
-def describe_patterns(
-    mined: PatternTable, train: Searched, test: Searched | None, q: float, threshold: float, seed: int
-) -> Described:
-    """Keep what is significant and telling, fold it, and see what it does on a test set if there is one.
+def describe_patterns(short: Shortlist, train: Training, test: Searched | None, seed: int) -> Described:
+    """Fold what is significant and telling, show examples of it, and see what it does on a test set if there is one.
 
     Args:
-        mined: Patterns of the training set.
+        short: Patterns of the training set.
         train: What they were mined from.
         test: What they are tried on; without it the curve is of the training set itself.
-        q: Largest q of a pattern that is kept.
-        threshold: The share that its label exceeds.
         seed: Of the examples shown.
     """
-    significant = mined.significant(q)
-    selected = significant.select(threshold)
+    selected = short.selected
     findings = fold_redundant(selected)
     confirmation, assignment, given = None, None, None
     if test is not None:
@@ -89,22 +69,27 @@ def describe_patterns(
         )
         assignment = assign_difficulty(test.texts, test.labels, selected)
         if len(assignment):
-            on_train = assign_difficulty(train.texts, train.labels, selected)
-            given = giveaway(assignment, test.labels, on_train, train.labels)
+            # Of the selected every row counts: they are cut already.
+            on_train = _counted(selected, (-1.0,), train)
+            given = giveaway_by_counts(assignment, test.labels, on_train.label_counts, on_train.left_open[0])
     shown = ("max_tokens", "max_gap", "min_count", "tokenizer")
     section = {
-        "applies_to": mined.settings.get("text", train.dataset.text_columns[-1]),
-        "settings": {**{key: mined.settings[key] for key in shown}, "q": q, "threshold": threshold},
-        "prior": shares(mined),
-        "n_mined": len(mined),
-        "n_significant": len(significant),
+        "applies_to": short.settings.get("text", train.text_columns[-1]),
+        "settings": {
+            **{key: short.settings[key] for key in shown},
+            "q": short.q,
+            "threshold": short.threshold,
+        },
+        "prior": shares(selected),
+        "n_mined": short.n_mined,
+        "n_significant": short.n_significant,
         "n_selected": len(selected),
         "n_standing": int(findings["folded_under"].is_null().sum()),
         "n_confirmed": None if confirmation is None else confirmation.n_confirmed,
         "strongest": _strongest(findings, selected, train, seed),
-        "scatter": _scatter(significant),
+        "scatter": short.scatter,
         "coverage_of": "training" if test is None else "test",
-        "coverage_curve": _curve(significant, test or train),
+        "coverage_curve": _curve(short, test or train),
     }
     if assignment is not None and given is not None:
         section |= {
@@ -116,7 +101,7 @@ def describe_patterns(
     return Described(to_plain(section), findings, confirmation, assignment, given)
 
 
-def shares(mined: PatternTable) -> dict[str, float]:
+def shares(mined: PatternTable | PatternFile) -> dict[str, float]:
     """Each label's share of the sentences that were mined."""
     counts = np.array(mined.settings["label_counts"], np.float64)
     return dict(zip(mined.label_names, (counts / max(counts.sum(), 1.0)).tolist(), strict=True))
@@ -137,7 +122,7 @@ def ranked_by_gain(findings: pl.DataFrame, prior: dict[str, float]) -> pl.DataFr
 
 
 def _strongest(
-    findings: pl.DataFrame, selected: PatternTable, train: Searched, seed: int
+    findings: pl.DataFrame, selected: PatternTable, train: Training, seed: int
 ) -> dict[str, list[dict[str, Any]]]:
     ranked = ranked_by_gain(findings, shares(selected))
     chosen = {
@@ -145,7 +130,7 @@ def _strongest(
         for label in selected.label_names
     }
     wanted = [row["at"] for rows in chosen.values() for row in rows]
-    samples = sample_examples(selected, wanted, train.dataset, train.texts, seed)
+    samples = sample_examples(selected, wanted, train, seed)
     keys = (
         "pattern", "support", "probability", "wilson_low", "wilson_high", "lift", "q_value",
         "test_support", "test_probability", "confirmed", "n_folded",
@@ -169,22 +154,19 @@ def _strongest(
     }
 
 
-def _scatter(significant: PatternTable) -> list[dict[str, Any]]:
-    """Points for the picture: the most frequent patterns and, of the rest, those most telling."""
-    frame = significant.to_frame().select("pattern", "support", "probability", "label")
-    half = POINTS_IN_SCATTER // 2
-    frequent = frame.head(half)
-    telling = frame.slice(half).sort("probability", "support", descending=True, maintain_order=True).head(half)
-    return pl.concat([frequent, telling]).to_dicts()
-
-
-def _curve(significant: PatternTable, searched: Searched) -> list[dict[str, Any]]:
+def _curve(short: Shortlist, searched: Training) -> list[dict[str, Any]]:
     """Coverage and precision at a row of thresholds."""
-    points = []
-    for threshold in CURVE:
-        assignment = assign_difficulty(searched.texts, searched.labels, significant.select(threshold), missing="drop")
-        n_decided = int((assignment.label_sets.sum(axis=1) == 1).sum())
-        precision = assignment.summary["easy"] / n_decided if n_decided else None
-        coverage = assignment.coverage if len(assignment) else None
-        points.append({"threshold": threshold, "coverage": coverage, "precision": precision})
-    return points
+    counted = _counted(short.for_curve, short.thresholds, searched)
+    n = int(counted.label_counts.sum())
+    rows = zip(short.thresholds, counted.covered.tolist(), counted.decided.tolist(), counted.easy.tolist(), strict=True)
+    return [
+        {"threshold": t, "coverage": covered / n if n else None, "precision": easy / decided if decided else None}
+        for t, covered, decided, easy in rows
+    ]
+
+
+def _counted(patterns: PatternTable, thresholds: tuple[float, ...], searched: Training) -> CoverageCount:
+    counted = CoverageCount(patterns, thresholds)
+    for corpus, codes in searched.corpora():
+        counted.add(corpus, codes)
+    return counted

@@ -12,21 +12,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts import Confirmation, PatternFile, PatternTable, confirm_patterns, fold_redundant
+from goldassay.artifacts import Confirmation, PatternFile, PatternTable, fold_redundant
 from goldassay.artifacts.mining import check_bounds
 from goldassay.artifacts.streaming import MemoryBound, Spool, mine_spool, scratch_beside
 from goldassay.artifacts.streaming.files import write_in_parts
 from goldassay.data.labelled_blocks import LabelledBlocks, Resolved
+from goldassay.data.readers import reader_for
+from goldassay.data.reading import name_of
 from goldassay.data.roles import parse_columns
 from goldassay.errors import InputError
-from goldassay.files import written_together
+from goldassay.files import sha256_of, written_together
 from goldassay.progress import Progress, Steps, silent
 from goldassay.report.report import flattened
 from goldassay.studies.artifacts.choices import least_count
+from goldassay.studies.artifacts.documents import document_of_findings, rows_of_value
 from goldassay.studies.artifacts.inputs import ALL_TEXTS, Bounds, how_to_cut, load, put_together, texts_for
 from goldassay.studies.artifacts.mining import MAX_VALUES, STRONGEST, THRESHOLD, Q, strongest
-from goldassay.studies.artifacts.output import write_tables
+from goldassay.studies.artifacts.output import write_report, write_tables
+from goldassay.studies.artifacts.searched import Searched, Spooled
+from goldassay.studies.artifacts.section import describe_patterns
 from goldassay.studies.artifacts.segmenters import AUTO
+from goldassay.studies.artifacts.shortlist import Shortlist, shortlist
 
 if TYPE_CHECKING:
     import os
@@ -34,11 +40,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.data import Dataset
     from goldassay.data.tokenization import Tokenizer
 
+# Of the examples shown, as in memory.
+SEED = 0
 # Bytes that a finding takes while findings are folded and looked for in a test set.
 _PER_FINDING = 1500
+# And one that is only counted in the curve of coverage.
+_PER_POINT = 700
 # Bytes in memory for each byte of a test file.
 _PER_BYTE = 6
 _PER_COMPRESSED_BYTE = 30
@@ -55,6 +64,7 @@ class StreamedArtifacts:
         condition: As there.
         by_value: Of each of its values: n_examples, n_patterns and the strongest findings.
         skipped: As there.
+        dropped: Rows left out, counted by reason.
         paths: The files written.
     """
 
@@ -64,6 +74,7 @@ class StreamedArtifacts:
     condition: str | None
     by_value: dict[str, dict[str, Any]]
     skipped: dict[str, str]
+    dropped: Mapping[str, int]
     paths: list[Path]
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,30 +136,48 @@ def mine_files(
         with steps.step("mining patterns") as progress:
             patterns = corpus.mined(corpus.resolved.labels, folder / "patterns.parquet", bounds, bound, progress)
         with steps.step("judging patterns"):
-            telling = _telling(patterns, bound)
-            findings, confirmation = fold_redundant(telling), None
-            if test is not None:
-                confirmation = _confirmed(telling, load(test, file_format=file_format, columns=columns, part="test"))
-                findings = findings.with_columns(
-                    confirmation.to_frame().select("test_support", "test_probability", "confirmed")
-                )
+            short = _shortlist(patterns, bound)
+            train = corpus.searched()
+            held_out = None if test is None else _held_out(short, test, file_format, columns)
+            described = describe_patterns(short, train, held_out, SEED)
         with steps.step("writing the tables"):
             _write_csv((part.to_frame() for part in patterns.parts()), folder / "patterns.csv")
-            write_tables({"findings": findings}, folder)
+            write_tables({"findings": described.findings}, folder)
         names = ["patterns", "findings"]
         by_value: dict[str, dict[str, Any]] = {}
         skipped: dict[str, str] = {}
+        rows_by_value: list[dict[str, Any]] = []
         if condition is not None:
             with steps.step(f"mining by {condition}") as progress:
                 tables = _mined_by_value(corpus, values, bounds, bound, scratch, skipped, progress)
-            by_value = {value: _summary(table, bound) for value, table in tables.items()}
+            for value, table in tables.items():
+                findings = fold_redundant(_telling(table, bound))
+                by_value[value] = _summary(table, findings)
+                rows_by_value += rows_of_value(value, table, findings)
             if tables:
-                column = condition if condition not in findings.columns else f"{condition}_value"
-                _write_by_value(tables, column, folder)
+                columns_there = described.findings.columns
+                _write_by_value(tables, condition if condition not in columns_there else f"{condition}_value", folder)
                 names.append("patterns_by_value")
+        with steps.step("writing the report"):
+            tried = None if held_out is None else held_out.dataset
+            write_report(
+                document_of_findings(
+                    described, short, train, corpus.about_input(), tried, steps, condition, rows_by_value
+                ),
+                names,
+                folder,
+            )
     written = [Path(out) / f"{name}.{kind}" for name in names for kind in ("parquet", "csv")]
-    patterns = replace(patterns, path=written[0])
-    return StreamedArtifacts(patterns, findings, confirmation, condition, by_value, skipped, written)
+    return StreamedArtifacts(
+        replace(patterns, path=written[0]),
+        described.findings,
+        described.confirmation,
+        condition,
+        by_value,
+        skipped,
+        corpus.resolved.dropped,
+        [*written, Path(out) / "report.html"],
+    )
 
 
 @dataclass(frozen=True)
@@ -159,6 +188,36 @@ class _Corpus:
     resolved: Resolved
     blocks: LabelledBlocks
     about: dict[str, Any]
+    paths: list[Path]
+    file_format: str
+
+    @property
+    def name(self) -> str:
+        """What the report calls it."""
+        n_more = len(self.paths) - 1
+        of_part = f"/{self.resolved.part}" if self.resolved.part else ""
+        return name_of(self.paths[0]) + (f" and {n_more} more" if n_more else "") + of_part
+
+    def searched(self) -> Spooled:
+        """The rows as they are looked through for examples."""
+        resolved = self.resolved
+        return Spooled(self.spool, resolved.labels, resolved.label_names, self.name, resolved.text_columns)
+
+    def about_input(self) -> dict[str, Any]:
+        """What the report says of where it came from, as of a dataset in memory."""
+        resolved = self.resolved
+        return {
+            "role": "train",
+            "name": self.name,
+            "sha256": [sha256_of(path) for path in self.paths],
+            "files": [path.name for path in self.paths],
+            "n_rows": int(resolved.n_rows[resolved.labels >= 0].sum()),
+            "n_read": resolved.n_read,
+            "format": reader_for(self.paths[0], self.file_format).name,
+            "roles": dict(resolved.roles),
+            "decisions": list(resolved.decisions),
+            "dropped": dict(resolved.dropped),
+        }
 
     def mined(
         self, labels: NDArray[np.int32], out: Path, bounds: Bounds, bound: MemoryBound, progress: Progress = silent
@@ -187,12 +246,12 @@ def _read(
         blocks = LabelledBlocks(paths, file_format, roles, condition)
         folder = Path(tempfile.mkdtemp(dir=scratch))
         spool: Spool | None = None
-        for texts, codes, done in blocks:
+        for texts, ids, codes, done in blocks:
             if spool is None:
                 unit = unit or blocks.length_unit()
                 tokenizer, cut_with, about = how_to_cut(bounds, unit)
                 spool = Spool(folder, tokenizer)
-            spool.add(_chosen(texts, bounds.text, cut_with, paths[0]), codes)
+            spool.add(_chosen(texts, bounds.text, cut_with, paths[0]), codes, ids.to_list())
             progress(int(1000 * done), 1000)
         assert spool is not None
         assert unit is not None
@@ -201,7 +260,7 @@ def _read(
         _require_classes(resolved.labels, resolved, paths[0])
         if bounds.tokenizer != AUTO or resolved.length_unit == unit:
             about = {"text": bounds.text or resolved.text_columns[-1]} | about
-            return _Corpus(spool, resolved, blocks, about)
+            return _Corpus(spool, resolved, blocks, about, paths, file_format)
         unit = resolved.length_unit
         shutil.rmtree(folder)
 
@@ -270,8 +329,17 @@ def _mined_by_value(
     return tables
 
 
+def _shortlist(patterns: PatternFile, bound: MemoryBound) -> Shortlist:
+    """What the report needs of a file of patterns; the findings are held, so they must fit."""
+
+    def hold(n: int) -> None:
+        bound.need(_PER_FINDING * n, f"to hold the {n:,} findings so far", ", or raise --min-count")
+
+    return shortlist(patterns.parts(), Q, THRESHOLD, hold=hold, fits=lambda n: bound.room() >= _PER_POINT * n)
+
+
 def _telling(patterns: PatternFile, bound: MemoryBound) -> PatternTable:
-    """The significant patterns of a file; they are held, so they must fit."""
+    """The findings of one value's patterns."""
     held: list[PatternTable] = []
     n = 0
     for part in patterns.parts():
@@ -281,8 +349,7 @@ def _telling(patterns: PatternFile, bound: MemoryBound) -> PatternTable:
     return PatternTable.joined(held)
 
 
-def _summary(patterns: PatternFile, bound: MemoryBound) -> dict[str, Any]:
-    findings = fold_redundant(_telling(patterns, bound))
+def _summary(patterns: PatternFile, findings: pl.DataFrame) -> dict[str, Any]:
     return {
         "n_examples": patterns.settings["n_sentences"],
         "n_patterns": len(patterns),
@@ -290,16 +357,17 @@ def _summary(patterns: PatternFile, bound: MemoryBound) -> dict[str, Any]:
     }
 
 
-def _confirmed(telling: PatternTable, test: Dataset) -> Confirmation:
-    missing = [name for name in test.label_names if name not in telling.label_names]
+def _held_out(short: Shortlist, path: str | os.PathLike[str], file_format: str, columns: str | None) -> Searched:
+    test = load(path, file_format=file_format, columns=columns, part="test")
+    missing = [name for name in test.label_names if name not in short.label_names]
     if missing:
         raise InputError(
             f"the test set has labels that the training set lacks ({', '.join(missing)}; the training set has "
-            f"{', '.join(telling.label_names)})",
+            f"{', '.join(short.label_names)})",
             file=test.source,
             mend="give a test file of the same task, or choose its label column with --columns label=NAME",
         )
-    return confirm_patterns(telling, texts_for(test, telling), test.examples["label"].to_list())
+    return Searched(test, texts_for(test, short.selected), short.selected)
 
 
 def _refuse_large(test: Path, bound: MemoryBound) -> None:

@@ -10,7 +10,9 @@ import polars as pl
 
 from goldassay.artifacts import mine_patterns
 from goldassay.studies.artifacts.choices import choose_tokenizer, least_count
-from goldassay.studies.artifacts.section import Searched, describe_patterns
+from goldassay.studies.artifacts.searched import Searched
+from goldassay.studies.artifacts.section import describe_patterns
+from goldassay.studies.artifacts.shortlist import of_table
 from goldassay.studies.audit.inputs import majority_share
 from goldassay.studies.audit.verdicts import Verdict, judge_artifacts
 
@@ -54,11 +56,9 @@ def audit_artifacts(
     }
     mined = _mine(train, role, mining, progress)
     found = describe_patterns(
-        mined,
-        Searched(train, train.texts(role)),
-        Searched(test, test.texts(role)),
-        chosen.q,
-        chosen.threshold,
+        of_table(mined, chosen.q, chosen.threshold),
+        Searched(train, train.texts(role), mined),
+        Searched(test, test.texts(role), mined),
         settings.seed,
     )
     assert found.assignment is not None
