@@ -165,12 +165,22 @@ def test_an_interruption_keeps_what_is_finished(
         raise KeyboardInterrupt
 
     long_table().write_csv(tmp_path / "mine.csv")
+    long_table(models=("a", "b")).write_csv(tmp_path / "two.csv")
     monkeypatch.chdir(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(measuring, "measure_deviations", interrupted)
-        assert run(("instability", "mine.csv", "-o", "across")) == 130
-    assert "the report on the 1 of 1 sets of runs that were finished is in across" in capsys.readouterr().err
-    assert (tmp_path / "across/report.html").exists()
+        measured: list[Any] = []
+
+        def once(*arguments: Any) -> Any:
+            if measured:
+                raise KeyboardInterrupt
+            measured.append(spread(*arguments))
+            return measured[0]
+
+        spread = measuring.measure_spread
+        patch.setattr(measuring, "measure_spread", once)
+        assert run(("instability", "two.csv", "-o", "half")) == 130
+    assert "the report on the 1 of 2 sets of runs that were finished is in half" in capsys.readouterr().err
+    assert (tmp_path / "half/report.html").exists()
     with monkeypatch.context() as patch:
         patch.setattr(paper, "paper_files", interrupted)
         assert run(("instability", "mine.csv", "-o", "drawn", "--figures", "pdf")) == 130

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
 import tempfile
+import weakref
 import xml.etree.ElementTree as ET
 import zlib
 from functools import cache
@@ -34,6 +36,7 @@ from goldassay.report.figures.png import png_address
 from goldassay.report.sections import outline
 from goldassay.runs import Runs, read_runs, write_runs
 from goldassay.settings import parse_settings
+from goldassay.studies import run_sets
 from goldassay.studies.comparison import compare_runs
 from goldassay.studies.instability import report_instability
 from goldassay.studies.instability.examples import largest_covariance
@@ -418,16 +421,19 @@ def test_an_interruption_keeps_the_sets_that_are_finished(folder: Path, monkeypa
         report_instability([folder])
 
 
-def test_an_interruption_of_what_takes_several_sets_keeps_the_rest(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import goldassay.studies.instability.measuring as measuring
+def test_one_set_of_runs_is_held_at_a_time(folder: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays: list[Any] = []
+    alive = []
+    load = run_sets.RunSet.load
 
-    def interrupting(*_: Any) -> Any:
-        raise KeyboardInterrupt
+    def counting(own: run_sets.RunSet) -> Runs:
+        gc.collect()
+        alive.append(sum(array() is not None for array in arrays))
+        runs = load(own)
+        arrays.append(weakref.ref(runs.scores))
+        return runs
 
-    monkeypatch.setattr(measuring, "measure_selection", interrupting)
-    section = found(report_instability([folder], reference="standard", keep_finished=True))
-    assert section["interrupted"]["left_out"] == ["selections", "maps"]
-    assert section["correlations"]
-    assert len(section["results"]) == 4
+    monkeypatch.setattr(run_sets.RunSet, "load", counting)
+    again = report_instability([folder], reference="standard")
+    assert alive == [0] * 4
+    assert found(again) == found(report)

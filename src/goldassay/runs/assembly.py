@@ -62,7 +62,7 @@ def assemble(
             match, or there is nothing to score by.
     """
     seeds, checkpoints, grid = _grid(slices)
-    loaded = [_load(part, label_names, align) for row in grid for part in row]
+    loaded = _load_all([part for row in grid for part in row], label_names, align)
     if gold is None and all(item.columns.label is None and item.columns.score is None for item in loaded):
         gold = fallback_gold
     if gold is None:
@@ -90,6 +90,27 @@ def assemble(
         condition=collection.condition,
         split=collection.split,
         train_set=collection.train_set,
+    )
+
+
+def _load_all(parts: Sequence[Slice], label_names: tuple[str, ...] | None, align: Align) -> list[_Loaded]:
+    """The rows of all slices. What is the same in all, as ids and right labels mostly are, is held once."""
+    loaded: list[_Loaded] = []
+    for part in parts:
+        item = _load(part, label_names, align)
+        loaded.append(replace(item, columns=_sharing(item.columns, loaded[0].columns)) if loaded else item)
+    return loaded
+
+
+def _sharing(columns: Columns, first: Columns) -> Columns:
+    def shared(own: pl.Series, other: pl.Series | None) -> pl.Series:
+        return other if other is not None and own.equals(other, check_dtypes=True) else own
+
+    return replace(
+        columns,
+        example_ids=shared(columns.example_ids, first.example_ids),
+        label=None if columns.label is None else shared(columns.label, first.label),
+        groups={name: shared(values, first.groups.get(name)) for name, values in columns.groups.items()},
     )
 
 

@@ -13,8 +13,10 @@ from goldassay.errors import InputError
 from goldassay.files import sha256_of
 from goldassay.instability import summarize_scores
 from goldassay.results import to_plain
+from goldassay.runs.answers import read_answers
+from goldassay.runs.gold import read_gold
 from goldassay.runs.reading import find_slices, runs_of
-from goldassay.runs.slices import Collection, Request
+from goldassay.runs.slices import UNNAMED, Collection, Request
 from goldassay.studies.run_choice import RunChoice, parse_gold
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RunChoice",
+    "RunSet",
     "describe_paths",
     "describe_set",
     "find_runs",
@@ -37,7 +40,81 @@ __all__ = [
     "read_run_sets",
     "short_names",
     "told_apart",
+    "unloaded_sets",
 ]
+
+
+@dataclasses.dataclass(frozen=True)
+class RunSet:
+    """The runs of one model, dataset and condition among what was found, named now and loaded when they are needed.
+
+    Attributes:
+        model: What to call the model among the others.
+        dataset: What to call the dataset among the others.
+        condition: paired, premise_only or hypothesis_only.
+        n_runs: How many runs.
+        gold: File of right labels, if one was given.
+    """
+
+    model: str
+    dataset: str
+    condition: str
+    n_runs: int
+    gold: str | None
+    _collection: Collection
+    _parts: tuple[Slice, ...]
+    _choice: RunChoice
+
+    def load(self) -> Runs:
+        """All of its runs.
+
+        Raises:
+            InputError: They cannot be read or do not fit together.
+        """
+        return self._of(self._parts)
+
+    def load_one(self) -> Runs:
+        """One run at one checkpoint: what the examples are, without most of what was predicted of them."""
+        return self._of(self._parts[:1])
+
+    def _of(self, parts: Sequence[Slice]) -> Runs:
+        runs = _read(parts, self._choice, self._collection._asdict(), self.gold)
+        return dataclasses.replace(runs, model=self.model, dataset=self.dataset)
+
+
+def unloaded_sets(found: Sequence[Slice], choice: RunChoice) -> list[RunSet]:
+    """The sets of runs among what was found, by names that tell them apart; none of them is loaded.
+
+    Raises:
+        InputError: A file of right labels cannot be read, from which a dataset without a name takes its own.
+    """
+    keys = _sets(found, choice)
+    parts: dict[Collection, list[Slice]] = {key: [] for key in keys}
+    for part in found:
+        model = part.collection.model if choice.model is None else choice.model
+        parts[part.collection._replace(model=model)].append(part)
+    shown = _distinct([key._replace(dataset=_dataset(key.dataset, choice)) for key in keys])
+    return [
+        RunSet(
+            model=names.model,
+            dataset=names.dataset,
+            condition=names.condition,
+            n_runs=len({(part.collection.model, part.seed) for part in parts[key]}),
+            gold=choice.gold_of(key.dataset),
+            _collection=key,
+            _parts=tuple(parts[key]),
+            _choice=choice,
+        )
+        for key, names in zip(keys, shown, strict=True)
+    ]
+
+
+def _dataset(name: str, choice: RunChoice) -> str:
+    """The dataset's name, or that of its right labels where the files do not name it."""
+    path = choice.gold_of(name)
+    if name != UNNAMED or path is None or read_answers(Path(path)) is not None:
+        return name
+    return read_gold(path).name
 
 
 def find_runs(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> list[Slice]:
@@ -206,19 +283,26 @@ def _asked(choice: RunChoice) -> dict[str, str]:
 
 def told_apart(sets: Sequence[Runs]) -> list[Runs]:
     """Add the split to a dataset's name, and the training set to a model's, where there are several of them."""
-    splits = Counter(name for name, _ in {(runs.dataset, runs.split) for runs in sets})
-    trained = Counter(name for name, _ in {(runs.model, runs.train_set) for runs in sets})
+    keys = [Collection(*(getattr(runs, name) for name in Collection._fields)) for runs in sets]
     return [
-        dataclasses.replace(
-            runs,
-            dataset=f"{runs.dataset}/{runs.split}" if splits[runs.dataset] > 1 and runs.split else runs.dataset,
-            model=f"{runs.model}@{runs.train_set}" if trained[runs.model] > 1 and runs.train_set else runs.model,
-        )
-        for runs in sets
+        dataclasses.replace(runs, dataset=names.dataset, model=names.model)
+        for runs, names in zip(sets, _distinct(keys), strict=True)
     ]
 
 
-def short_names(sets: Sequence[Runs]) -> dict[tuple[str, str, str], str]:
+def _distinct(keys: Sequence[Collection]) -> list[Collection]:
+    splits = Counter(name for name, _ in {(key.dataset, key.split) for key in keys})
+    trained = Counter(name for name, _ in {(key.model, key.train_set) for key in keys})
+    return [
+        key._replace(
+            dataset=f"{key.dataset}/{key.split}" if splits[key.dataset] > 1 and key.split else key.dataset,
+            model=f"{key.model}@{key.train_set}" if trained[key.model] > 1 and key.train_set else key.model,
+        )
+        for key in keys
+    ]
+
+
+def short_names(sets: Sequence[RunSet]) -> dict[tuple[str, str, str], str]:
     """What to call each set among the others, by (model, dataset, condition): its dataset, and what else differs."""
     keys = [(runs.model, runs.dataset, runs.condition) for runs in sets]
     differs = [len({key[i] for key in keys}) > 1 for i in range(3)]

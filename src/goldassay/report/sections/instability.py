@@ -127,10 +127,7 @@ def _decomposition(found: Mapping[str, Any]) -> Table:
 
 def _interrupted(found: Mapping[str, Any]) -> str:
     """What is missing from a report that was interrupted."""
-    left = [str(name) for name in found.get("left_out") or ()]
-    return f"Interrupted: {count(found.get('finished'))} of {count(found.get('of'))} sets of runs were measured" + (
-        f"; left out are {', '.join(left)}." if left else "."
-    )
+    return f"Interrupted: {count(found.get('finished'))} of {count(found.get('of'))} sets of runs were measured."
 
 
 def _intervals(found: Mapping[str, Any]) -> Table:

@@ -20,16 +20,16 @@ from goldassay.studies.instability.texts import group_names, known_groups, read_
 from goldassay.studies.report_frame import frame_findings
 from goldassay.studies.run_choice import RunChoice
 from goldassay.studies.run_curves import find_curves
-from goldassay.studies.run_sets import find_runs, placed, read_found, told_apart
+from goldassay.studies.run_sets import find_runs, placed, unloaded_sets
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
     from goldassay.data import Dataset
-    from goldassay.runs import Runs
     from goldassay.runs.curves import Curves
     from goldassay.studies.audit.verdicts import Spread, Verdict
+    from goldassay.studies.run_sets import RunSet
 
 __all__ = ["report_instability"]
 
@@ -58,6 +58,8 @@ def report_instability(
         keep_finished: When interrupted, report on the sets of runs that are finished, and say in
             `document["instability"]["interrupted"]` how many these are.
 
+    Sets of runs are read and measured one after the other: memory holds the largest of them, not all.
+
     Raises:
         InputError: The runs cannot be read, no model has two runs, or the reference or a group column is not there.
         KeyboardInterrupt: It was interrupted, and nothing is finished or to be kept.
@@ -65,7 +67,7 @@ def report_instability(
     settings = with_seed(settings or Settings(), seed)
     choice = choice or RunChoice()
     steps = Steps(quiet)
-    with steps.step("reading the runs"):
+    with steps.step("measuring instability") as progress:
         try:
             found = find_runs(paths, choice)
         except NoRunsError:
@@ -75,16 +77,15 @@ def report_instability(
             _check_takes_scores(reference, groups, curves)
             return report_curves(curves, paths, settings, steps, choice.said())
         with placed(paths):
-            read = list(read_found(found, choice))
-        sets = told_apart(read)
-        gold = {told.dataset: choice.gold_of(runs.dataset) for told, runs in zip(sets, read, strict=True)}
-        texts = {name: read_texts(path) for name, path in gold.items()}
+            sets = unloaded_sets(found, choice)
+        gold = {each.dataset: each.gold for each in sets}
         _check_spread(sets, paths)
         check_reference(sets, reference)
-        sets = [_with_groups(runs, groups, texts[runs.dataset]) for runs in sets]
-        _check_groups(sets, groups, texts)
-    with steps.step("measuring instability") as progress:
-        section, tables = measure(Study(sets, reference, texts, found, settings.seed, keep_finished), progress)
+        texts = {name: read_texts(path) for name, path in gold.items()}
+        study = Study(sets, reference, groups, texts, found, settings.seed, keep_finished)
+        with placed(paths):
+            _check_groups(sets, groups or (), texts)
+            section, tables = measure(study, progress)
         add_curves(section, tables, find_curves(paths, choice, required=False))
     measurable = [
         dataclasses.replace(spread_of(row), name=row["name"]) for row in section["results"] if row["n_runs"] > 1
@@ -124,7 +125,7 @@ def _check_takes_scores(reference: str | None, groups: Sequence[str] | None, cur
             )
 
 
-def _check_spread(sets: Sequence[Runs], paths: Sequence[str | os.PathLike[str]]) -> None:
+def _check_spread(sets: Sequence[RunSet], paths: Sequence[str | os.PathLike[str]]) -> None:
     if all(runs.n_runs < 2 for runs in sets):
         models = list(dict.fromkeys(runs.model for runs in sets))
         mend = "give the predictions of other seeds of the same model"
@@ -136,22 +137,16 @@ def _check_spread(sets: Sequence[Runs], paths: Sequence[str | os.PathLike[str]])
         )
 
 
-def _with_groups(runs: Runs, wanted: Sequence[str] | None, dataset: Dataset | None) -> Runs:
-    if wanted is None:
-        return runs
-    found = {column: group_names(runs, column, dataset) for column in wanted}
-    return dataclasses.replace(runs, groups={name: values for name, values in found.items() if values is not None})
-
-
-def _check_groups(sets: Sequence[Runs], wanted: Sequence[str] | None, texts: Mapping[str, Dataset | None]) -> None:
-    for column in wanted or ():
-        if not any(column in runs.groups for runs in sets):
-            known = list(dict.fromkeys(name for runs in sets for name in known_groups(runs, texts[runs.dataset])))
+def _check_groups(sets: Sequence[RunSet], wanted: Sequence[str], texts: Mapping[str, Dataset | None]) -> None:
+    ones = [each.load_one() for each in sets] if wanted else []
+    for column in wanted:
+        if all(group_names(runs, column, texts[runs.dataset]) is None for runs in ones):
+            known = list(dict.fromkeys(name for runs in ones for name in known_groups(runs, texts[runs.dataset])))
             there = f"there are {', '.join(known)}" if known else "give the dataset that has it with --gold"
             raise InputError(f"no runs have the group column {column!r}", mend=there)
 
 
-def _title(sets: Sequence[Runs]) -> str:
+def _title(sets: Sequence[RunSet]) -> str:
     models = list(dict.fromkeys(runs.model for runs in sets))
     datasets = list(dict.fromkeys(runs.dataset for runs in sets))
     of = f" of {len(models)} models" if len(models) > 1 else "" if models == ["model"] else f" of {models[0]}"

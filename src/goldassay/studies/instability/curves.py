@@ -6,14 +6,15 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.files import sha256_of
 from goldassay.report import Report
-from goldassay.runs import Runs
 from goldassay.studies.audit.instability import caveats_of
 from goldassay.studies.audit.verdicts import Spread, judge_instability
+from goldassay.studies.instability.means import RunMeans
 from goldassay.studies.instability.training import measure_correlations, measure_trajectories, trajectory_table
 from goldassay.studies.report_frame import frame_findings
 from goldassay.studies.run_curves import measure_curve
@@ -43,7 +44,7 @@ def add_curves(section: dict[str, Any], tables: dict[str, pl.DataFrame], curves:
 
 def measure_steps(curves: Sequence[Curves]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Trajectories of the sets that have several steps in common, and correlations between a model's datasets."""
-    together = [_as_runs(curve) for curve in curves]
+    together = [_means(curve) for curve in curves]
     moves = measure_trajectories(together)
     several = len({curve.model for curve in curves}) > 1
     metrics = {(curve.model, curve.dataset): curve.metric for curve in curves}
@@ -53,17 +54,16 @@ def measure_steps(curves: Sequence[Curves]) -> tuple[list[dict[str, Any]], list[
     return moves, measure_correlations(together)
 
 
-def _as_runs(curve: Curves) -> Runs:
-    """The scores as if there were one example: enough for what takes means over examples only, as callers here do."""
-    steps = curve.checkpoints if len(curve.checkpoints) > 1 else None
-    return Runs.from_arrays(
-        scores=curve.final[:, None] if steps is None else curve.scores[:, :, None],
-        seeds=curve.seeds,
-        checkpoints=steps,
+def _means(curve: Curves) -> RunMeans:
+    several = len(curve.checkpoints) > 1
+    return RunMeans(
         model=curve.model,
         dataset=curve.dataset,
         condition="",
         train_set=curve.metric,
+        seeds=np.asarray(curve.seeds),
+        checkpoints=np.asarray(curve.checkpoints) if several else None,
+        values=curve.scores if several else curve.final,
     )
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.runs import Runs
+    from goldassay.studies.run_sets import RunSet
 
 NOTE = (
     "The normalized deviation allows for the sizes of the datasets as if examples were independent of each other. The "
@@ -19,7 +20,7 @@ NOTE = (
 )
 
 
-def check_reference(sets: Sequence[Runs], reference: str | None) -> None:
+def check_reference(sets: Sequence[RunSet], reference: str | None) -> None:
     """Refuse a reference of which there are no runs.
 
     Raises:
@@ -30,21 +31,13 @@ def check_reference(sets: Sequence[Runs], reference: str | None) -> None:
         raise InputError(f"there are no runs on the reference {reference!r}", mend=f"there are {', '.join(datasets)}")
 
 
-def measure_deviations(sets: Sequence[Runs], reference: str | None) -> dict[str, Any] | None:
-    """Normalized deviation of each model's datasets from its runs on the reference, by both conventions.
+def measure_deviation(runs: Runs, against: Runs | None) -> dict[str, Any]:
+    """Normalized deviation of a model's runs on a dataset from its runs on the reference, by both conventions.
 
     Args:
-        sets: Runs (R, N) at their last checkpoint.
-        reference: Name of a dataset; None measures nothing.
+        runs: (R, N), at their last checkpoint.
+        against: (R, N0), likewise; None where there are none.
     """
-    if reference is None:
-        return None
-    references = {(runs.model, runs.condition): runs for runs in sets if runs.dataset == reference}
-    rows = [_row(runs, references.get((runs.model, runs.condition))) for runs in sets]
-    return {"reference": reference, "note": NOTE, "rows": rows}
-
-
-def _row(runs: Runs, against: Runs | None) -> dict[str, Any]:
     row: dict[str, Any] = {"model": runs.model, "dataset": runs.dataset, "condition": runs.condition}
     empty = {"recommended": None, "paper": None}
     if against is None:

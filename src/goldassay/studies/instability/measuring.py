@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goldassay.studies.audit.instability import MOST_GROUPS, caveats_of, measure_groups, measure_spread
-from goldassay.studies.instability.deviations import measure_deviations
+from goldassay.studies.instability.deviations import NOTE, measure_deviation
 from goldassay.studies.instability.examples import measure_examples
 from goldassay.studies.instability.inputs import describe_reading
 from goldassay.studies.instability.intervals import add_group_bounds, measure_intervals
 from goldassay.studies.instability.maps import measure_map
+from goldassay.studies.instability.means import RunMeans
 from goldassay.studies.instability.planning import plan_runs
 from goldassay.studies.instability.selection import measure_selection
 from goldassay.studies.instability.sentences import say, say_selection
+from goldassay.studies.instability.texts import group_names
 from goldassay.studies.instability.training import measure_correlations, measure_trajectories, trajectory_table
 from goldassay.studies.run_sets import short_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from goldassay.data import Dataset
     from goldassay.progress import Progress
     from goldassay.runs import Runs
     from goldassay.runs.slices import Slice
+    from goldassay.studies.run_sets import RunSet
 
 # A map takes a screen of the page.
 MOST_MAPS = 2
@@ -39,142 +42,187 @@ class Study:
     """What is measured, and how.
 
     Attributes:
-        sets: Runs (R, [T,] N), one entry a model, dataset and condition, told apart by their names.
+        sets: One entry a model, dataset and condition, told apart by their names; each is loaded when its turn comes.
         reference: The dataset whose spread the others' are held against, or None.
+        groups: Group columns to take the variance apart by; None for all that the runs have.
         texts: {dataset: what was predicted}, where it is at hand.
         found: What was found at the paths, for the table of what was read.
         seed: Of all draws.
         keep_finished: Stop at an interruption with what is finished, instead of losing it.
     """
 
-    sets: Sequence[Runs]
+    sets: Sequence[RunSet]
     reference: str | None
+    groups: Sequence[str] | None
     texts: Mapping[str, Dataset | None]
     found: Sequence[Slice]
     seed: int
     keep_finished: bool
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Measured:
-    """What has been measured so far, an entry a set of runs."""
+    """What was measured of one set of runs, whose predictions are then let go of."""
 
-    results: list[dict[str, Any]] = field(default_factory=list)
-    groups: list[dict[str, Any]] = field(default_factory=list)
-    intervals: list[dict[str, Any]] = field(default_factory=list)
-    plans: list[dict[str, Any]] = field(default_factory=list)
-    examples: list[tuple[dict[str, Any], pl.DataFrame, pl.DataFrame]] = field(default_factory=list)
-    sentences: list[tuple[float, list[str]]] = field(default_factory=list)
+    result: dict[str, Any]
+    means: RunMeans
+    groups: list[dict[str, Any]]
+    intervals: list[dict[str, Any]]
+    plans: list[dict[str, Any]]
+    deviation: dict[str, Any] | None
+    selection: dict[str, Any] | None
+    examples: list[tuple[dict[str, Any], pl.DataFrame, pl.DataFrame]]
+    sentences: list[str]
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation over runs, for an order of the sets."""
+        return self.result.get("sd") or -math.inf
 
 
 def measure(study: Study, progress: Progress) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
     """The section of the report, and its tables.
 
+    One set of runs is in memory at a time, and beside it the last scores of the reference: the measures across
+    datasets take means alone.
+
     Raises:
+        InputError: The runs of a set cannot be read or do not fit together.
         KeyboardInterrupt: It was stopped before anything was finished, or nothing is to be kept.
     """
-    done = _Measured()
+    by_position: dict[int, _Measured] = {}
+    maps = _Maps()
+    references = _References()
+    # Others are held against the reference, so that it goes first.
+    order = sorted(range(len(study.sets)), key=lambda i: study.sets[i].dataset != study.reference)
     stopped = False
     try:
-        for position, runs in enumerate(study.sets):
-            progress(position, len(study.sets))
-            _measure_set(done, study, runs)
+        for n_done, position in enumerate(order):
+            progress(n_done, len(order))
+            by_position[position] = _measure_set(study, study.sets[position], references, maps)
     except KeyboardInterrupt:
-        if not study.keep_finished or not done.results:
+        if not study.keep_finished or not by_position:
             raise
         stopped = True
-    sets = study.sets[: len(done.results)]
-    across, left_out = _measure_across(study, sets, done.results, stopped)
-    names = short_names(sets)
-    entries = [entry for entry, *_ in done.examples]
-    deviations, selections = across["deviations"], across["selections"] or []
-    for row in [
-        *done.results, *done.groups, *done.intervals, *done.plans, *entries, *across["trajectories"], *across["maps"],
-        *selections, *((deviations or {}).get("rows", [])),
-    ]:  # fmt: skip
-        row["name"] = names[tuple(row[key] for key in _NAMES)]
-    done.sentences.sort(key=lambda item: -item[0])
-    chosen = [say_selection(row, str(study.reference), row["name"]) for row in selections]
-    interrupted = {"finished": len(sets), "of": len(study.sets), "left_out": left_out} if stopped or left_out else None
-    section = {
-        "source": "runs",
-        "note": None,
-        "interrupted": interrupted,
-        "sentences": [sentence for _, said in done.sentences for sentence in said],
-        "caveats": caveats_of(done.results),
-        "results": done.results,
-        "intervals": done.intervals,
-        "plans": done.plans,
-        "groups": [{**each, "rows": each["rows"][:MOST_GROUPS], "n_groups": len(each["rows"])} for each in done.groups],
-        "deviations": deviations,
-        "trajectories": across["trajectories"],
-        "correlations": across["correlations"],
-        "reference": study.reference,
-        "selections": selections,
-        "selection_sentences": [sentence for sentence in chosen if sentence],
-        "examples": entries,
-        "maps": across["maps"],
-    }
+    done = [by_position[position] for position in sorted(by_position)]
+    names = short_names([study.sets[position] for position in sorted(by_position)])
+    section = _section(study, done, maps.kept, names)
+    if stopped:
+        section["interrupted"] = {"finished": len(done), "of": len(study.sets)}
     return section, _tables(section, done)
 
 
-def _measure_set(done: _Measured, study: Study, runs: Runs) -> None:
-    """Measure one set of runs; what it adds is added whole."""
-    final = runs.final()
+def _section(
+    study: Study,
+    done: Sequence[_Measured],
+    maps: Sequence[dict[str, Any]],
+    names: Mapping[tuple[str, str, str], str],
+) -> dict[str, Any]:
+    means = [each.means for each in done]
+    trajectories = measure_trajectories(means)
+    groups = [entry for each in done for entry in each.groups]
+    intervals = [entry for each in done for entry in each.intervals]
+    plans = [entry for each in done for entry in each.plans]
+    deviations = [each.deviation for each in done if each.deviation is not None]
+    selections = [each.selection for each in done if each.selection is not None]
+    examples = [entry for each in done for entry, *_ in each.examples]
+    results = [each.result for each in done]
+    for row in [*results, *groups, *intervals, *plans, *deviations, *selections, *examples, *trajectories, *maps]:
+        row["name"] = names[tuple(row[key] for key in _NAMES)]
+    chosen = [say_selection(row, str(study.reference), row["name"]) for row in selections]
+    against = {"reference": study.reference, "note": NOTE, "rows": deviations}
+    return {
+        "source": "runs",
+        "note": None,
+        "interrupted": None,
+        "sentences": [said for each in sorted(done, key=lambda each: -each.spread) for said in each.sentences],
+        "caveats": caveats_of(results),
+        "results": results,
+        "intervals": intervals,
+        "plans": plans,
+        "groups": [{**each, "rows": each["rows"][:MOST_GROUPS], "n_groups": len(each["rows"])} for each in groups],
+        "deviations": None if study.reference is None else against,
+        "trajectories": trajectories,
+        "correlations": measure_correlations(means),
+        "reference": study.reference,
+        "selections": selections,
+        "selection_sentences": [sentence for sentence in chosen if sentence],
+        "examples": examples,
+        "maps": list(maps),
+    }
+
+
+@dataclass
+class _References:
+    """Each model's runs on the reference: last scores of each example, and means at all checkpoints."""
+
+    finals: dict[tuple[str, str], Runs] = field(default_factory=dict)
+    means: dict[tuple[str, str, str], RunMeans] = field(default_factory=dict)
+
+
+@dataclass
+class _Maps:
+    """The maps of the least stable sets so far."""
+
+    kept: list[dict[str, Any]] = field(default_factory=list)
+    spreads: list[float] = field(default_factory=list)
+
+    def offer(self, runs: Runs, spread: float, seed: int) -> None:
+        """Draw the map of a set, if it is among the least stable."""
+        at = sum(spread <= other for other in self.spreads)
+        if at >= MOST_MAPS or (drawn := measure_map(runs, seed)) is None:
+            return
+        self.spreads = [*self.spreads[:at], spread, *self.spreads[at:]][:MOST_MAPS]
+        self.kept = [*self.kept[:at], drawn, *self.kept[at:]][:MOST_MAPS]
+
+
+def _measure_set(study: Study, runs_set: RunSet, references: _References, maps: _Maps) -> _Measured:
+    """Load one set of runs and measure all of it."""
+    texts = study.texts[runs_set.dataset]
+    runs = _with_groups(runs_set.load(), study.groups, texts)
+    final, means = runs.final(), RunMeans.of(runs)
     result = {**measure_spread(final), **describe_reading(runs, study.found)}
-    keys = {key: result[key] for key in _NAMES}
-    own = measure_groups(final)
-    examples = None
-    intervals: list[dict[str, Any]] = []
-    plans: list[dict[str, Any]] = []
+    groups = measure_groups(final)
+    own, kin = (runs.model, runs.condition), (runs.model, runs.condition, runs.train_set)
+    is_reference = runs.dataset == study.reference
+    if is_reference:
+        # A view of the last predictions would keep those of all checkpoints.
+        references.finals[own] = replace(final, predictions=None, logits=None)
+        references.means[kin] = means
+    deviation = None if study.reference is None else measure_deviation(final, references.finals.get(own))
+    selection = None
+    if study.reference is not None and not is_reference:
+        selection = measure_selection(runs, references.means.get(kin), study.seed)
+    examples, intervals, plans = [], [], []
     if runs.n_runs > 1:
-        add_group_bounds(own, final, study.seed)
-        examples = measure_examples(runs, study.texts[runs.dataset])
-        intervals = [{**keys, "figures": measure_intervals(final, result, study.seed)}]
+        add_group_bounds(groups, final, study.seed)
+        examples = [measure_examples(runs, texts)]
+        intervals = [{**{key: result[key] for key in _NAMES}, "figures": measure_intervals(final, result, study.seed)}]
         plans = [plan_runs(final, result)]
+        maps.offer(runs, result["sd"], study.seed)
     several = len({each.model for each in study.sets}) > 1
     name = f"{runs.dataset} ({runs.model})" if several else runs.dataset
-    said = say(result, own, None if examples is None else examples[0], name)
-    if examples is not None:
-        done.examples.append(examples)
-    done.groups += own
-    done.intervals += intervals
-    done.plans += plans
-    done.sentences.append((result.get("sd") or -math.inf, said))
-    done.results.append(result)
+    return _Measured(
+        result=result,
+        means=means,
+        groups=groups,
+        intervals=intervals,
+        plans=plans,
+        deviation=deviation,
+        selection=selection,
+        examples=examples,
+        sentences=say(result, groups, examples[0][0] if examples else None, name),
+    )
 
 
-def _measure_across(
-    study: Study, sets: Sequence[Runs], results: Sequence[Mapping[str, Any]], stopped: bool
-) -> tuple[dict[str, Any], list[str]]:
-    """What takes several sets, or is drawn of some: in the order of its weight, and what was left out of it."""
-    jobs: dict[str, tuple[Callable[[], Any], Any]] = {
-        "deviations": (lambda: measure_deviations([runs.final() for runs in sets], study.reference), None),
-        "trajectories": (lambda: measure_trajectories(sets), []),
-        "correlations": (lambda: measure_correlations(sets), []),
-        "selections": (lambda: measure_selection(sets, study.reference, study.seed), []),
-        "maps": (lambda: _maps(sets, results, study.seed), []),
-    }
-    found = {name: empty for name, (_, empty) in jobs.items()}
-    for name, (job, _) in {} if stopped else jobs.items():
-        try:
-            found[name] = job()
-        except KeyboardInterrupt:
-            if not study.keep_finished:
-                raise
-            return found, list(jobs)[list(jobs).index(name) :]
-    return found, list(jobs) if stopped else []
+def _with_groups(runs: Runs, wanted: Sequence[str] | None, dataset: Dataset | None) -> Runs:
+    if wanted is None:
+        return runs
+    found = {column: group_names(runs, column, dataset) for column in wanted}
+    return replace(runs, groups={name: values for name, values in found.items() if values is not None})
 
 
-def _maps(sets: Sequence[Runs], results: Sequence[Mapping[str, Any]], seed: int) -> list[dict[str, Any]]:
-    """Maps of the least stable sets of runs."""
-    spread = [result.get("sd") or -math.inf for result in results]
-    order = sorted(range(len(sets)), key=lambda i: -spread[i])
-    found = (measure_map(sets[i], seed) for i in order[:MOST_MAPS] if sets[i].n_runs > 1)
-    return [each for each in found if each is not None]
-
-
-def _tables(section: Mapping[str, Any], done: _Measured) -> dict[str, pl.DataFrame]:
+def _tables(section: Mapping[str, Any], done: Sequence[_Measured]) -> dict[str, pl.DataFrame]:
     plans = [
         {key: plan[key] for key in plan if key != "seeds"}
         | {
@@ -182,21 +230,24 @@ def _tables(section: Mapping[str, Any], done: _Measured) -> dict[str, pl.DataFra
             for each in plan["seeds"]
             for end in ("", "_low", "_high")
         }
-        for plan in done.plans
+        for plan in section["plans"]
     ]
     tables = {
-        "instability": _frame(done.results),
-        "intervals": _frame(_spread_out(done.intervals, "figures", _NAMES)),
+        "instability": _frame(section["results"]),
+        "intervals": _frame(_spread_out(section["intervals"], "figures", _NAMES)),
         "seeds_needed": _frame(plans),
-        "instability_groups": _frame(_spread_out(done.groups, "rows", (*_NAMES, "column"))),
+        "instability_groups": _frame(
+            _spread_out([entry for each in done for entry in each.groups], "rows", (*_NAMES, "column"))
+        ),
         "normalized_deviations": _frame((section["deviations"] or {}).get("rows", [])),
         "model_selection": _frame(section["selections"]),
         "trajectories": trajectory_table(section["trajectories"]),
         "dataset_correlations": _frame(_pairs_of_datasets(section["correlations"])),
     }
-    if done.examples:
-        tables["examples"] = pl.concat([table for _, table, _ in done.examples], how="diagonal_relaxed")
-        tables["covarying_pairs"] = pl.concat([pairs for *_, pairs in done.examples], how="diagonal_relaxed")
+    examples = [each for measured in done for each in measured.examples]
+    if examples:
+        tables["examples"] = pl.concat([table for _, table, _ in examples], how="diagonal_relaxed")
+        tables["covarying_pairs"] = pl.concat([pairs for *_, pairs in examples], how="diagonal_relaxed")
     return {name: table for name, table in tables.items() if table.height}
 
 

@@ -8,47 +8,36 @@ from goldassay.errors import InputError
 from goldassay.instability import select_checkpoints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from goldassay.runs import Runs
+    from goldassay.studies.instability.means import RunMeans
 
 # One split's luck moves the means about as much as the choice does; the paper does not say how many it took.
 N_SPLITS = 20
 
 
-def measure_selection(sets: Sequence[Runs], reference: str | None, seed: int) -> list[dict[str, Any]]:
-    """Model selection on the reference and on 80 % of each other dataset, scored on the remaining 20 %.
+def measure_selection(runs: Runs, standard: RunMeans | None, seed: int) -> dict[str, Any] | None:
+    """Model selection on the reference and on 80 % of another dataset, scored on the remaining 20 %.
 
     Args:
-        sets: Runs (R, [T,] N); those without checkpoints, or of a single run, are passed over.
-        reference: The standard dev set; None measures nothing.
+        runs: (R, [T,] N).
+        standard: The same model's means on the reference, the standard dev set; None where there are none.
         seed: Of the splits.
 
     Returns:
-        A row for each set of runs that shares seeds and checkpoints with its model's runs on the reference; for the
-        others one with the reason.
+        A row of what was found, or with the reason where runs and reference do not share seeds and checkpoints. None
+        for runs without checkpoints, or a single one.
     """
-    if reference is None:
-        return []
-    standards = {_kin(runs): runs for runs in sets if runs.dataset == reference}
-    others = [runs for runs in sets if runs.dataset != reference and runs.scores.ndim == 3 and runs.n_runs > 1]
-    return [_row(runs, standards.get(_kin(runs)), seed) for runs in others if runs.n_checkpoints > 1]
-
-
-def _kin(runs: Runs) -> tuple[str, str, str]:
-    return runs.model, runs.condition, runs.train_set
-
-
-def _row(runs: Runs, standard: Runs | None, seed: int) -> dict[str, Any]:
+    if runs.scores.ndim != 3 or runs.n_runs < 2 or runs.n_checkpoints < 2:
+        return None
     row: dict[str, Any] = {"model": runs.model, "dataset": runs.dataset, "condition": runs.condition}
     if standard is None:
         return {**row, "reason": "this model has no runs on the reference"}
-    if standard.scores.ndim != 3 or not _same_steps(runs, standard):
+    if not standard.is_of(runs):
         return {**row, "reason": "its runs on the reference have other seeds or checkpoints"}
     column = next(iter(runs.groups), None)
     try:
         found = select_checkpoints(
-            standard.scores,
+            standard.values,
             runs.scores,
             runs.gold,
             None if column is None else runs.groups[column],
@@ -72,9 +61,3 @@ def _row(runs: Runs, standard: Runs | None, seed: int) -> dict[str, Any]:
         "split_by": column or ("label" if runs.gold is not None else None),
         "reason": None,
     }
-
-
-def _same_steps(runs: Runs, standard: Runs) -> bool:
-    if runs.checkpoints is None or standard.checkpoints is None:
-        return False
-    return runs.seeds.tolist() == standard.seeds.tolist() and runs.checkpoints.tolist() == standard.checkpoints.tolist()

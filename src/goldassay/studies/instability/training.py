@@ -14,19 +14,19 @@ from goldassay.instability import correlate_datasets, correlate_final_scores, tr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.runs import Runs
+    from goldassay.studies.instability.means import RunMeans
 
 # A rank correlation over fewer runs than this is hardly more than a coin toss.
 FEWEST_RUNS = 5
 
 
-def measure_trajectories(sets: Sequence[Runs]) -> list[dict[str, Any]]:
-    """Mean, band and one run over the checkpoints of each set of runs (R, T, N); the run shown is the first."""
+def measure_trajectories(sets: Sequence[RunMeans]) -> list[dict[str, Any]]:
+    """Mean, band and one run over the checkpoints of each set of runs that has any; the run shown is the first."""
     found = []
     for runs in sets:
-        if runs.scores.ndim != 3 or runs.checkpoints is None:
+        if runs.steps is None:
             continue
-        measured = trajectories(runs.scores, runs.checkpoints.tolist())
+        measured = trajectories(runs.values, runs.steps)
         widest = int(np.abs(measured.largest_changes).argmax())
         at = int(measured.largest_change_at[widest])
         found.append(
@@ -58,27 +58,27 @@ def trajectory_table(found: Sequence[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def measure_correlations(sets: Sequence[Runs]) -> list[dict[str, Any]]:
+def measure_correlations(sets: Sequence[RunMeans]) -> list[dict[str, Any]]:
     """Rank correlation of a model's scores on its datasets, as many of them as share runs and checkpoints.
 
     Over the checkpoints of each run, averaged over runs, where there are checkpoints; and over the final scores of
     the runs, if there are at least five.
     """
-    kin: dict[tuple[Any, ...], list[Runs]] = {}
+    kin: dict[tuple[Any, ...], list[RunMeans]] = {}
     for runs in sets:
-        steps = None if runs.scores.ndim != 3 or runs.checkpoints is None else tuple(runs.checkpoints.tolist())
-        kin.setdefault((runs.model, runs.condition, runs.train_set, tuple(runs.seeds.tolist()), steps), []).append(runs)
+        key = (runs.model, runs.condition, runs.train_set, tuple(runs.seeds.tolist()), runs.steps)
+        kin.setdefault(key, []).append(runs)
     found = []
     for (*_, seeds, steps), together in kin.items():
         if len(together) > 1 and steps is not None:
             found.append(_correlate(together, over_checkpoints=True))
         if len(together) > 1 and len(seeds) >= FEWEST_RUNS:
-            found.append(_correlate([runs.final() for runs in together], over_checkpoints=False))
+            found.append(_correlate(together, over_checkpoints=False))
     return found
 
 
-def _correlate(sets: Sequence[Runs], over_checkpoints: bool) -> dict[str, Any]:
-    means = {runs.dataset: runs.scores.mean(axis=-1) for runs in sets}
+def _correlate(sets: Sequence[RunMeans], over_checkpoints: bool) -> dict[str, Any]:
+    means = {runs.dataset: runs.values if over_checkpoints else runs.final for runs in sets}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UndefinedMeasureWarning)
         measured = correlate_datasets(means) if over_checkpoints else correlate_final_scores(means)
