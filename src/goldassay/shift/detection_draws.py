@@ -42,7 +42,8 @@ def draw_metrics(
 
     pairs = [(_compact(one), _compact(other)) for one, other in zip(by_out, by_in, strict=True)]
     n_out, n_in = by_out[0].n_positive, by_out[0].n_negative
-    settings = (recall, RULES.index(rule))
+    rule_code = RULES.index(rule)
+    untied = [(_is_untied(one), _is_untied(other)) for one, other in zip(by_out, by_in, strict=True)]
     need_out, need_in = positives_needed(recall, n_out), positives_needed(recall, n_in)
     figures = np.empty((n_draws, len(pairs), 5))
     shares = [_block_shares(n, BLOCK) for n in (n_out, n_in)]
@@ -56,13 +57,15 @@ def draw_metrics(
             state = np.uint64(rng.integers(0, 2**63))
             state = np.uint64(draw_counts(rng.multinomial(n_out, shares[0]), state, out_counts))
             draw_counts(rng.multinomial(n_in, shares[1]), state, in_counts)
-            for run, (of_out, of_in) in enumerate(pairs):
+            for run, ((of_out, of_in), (free_out, free_in)) in enumerate(zip(pairs, untied, strict=True)):
                 count_in_order(out_counts, of_out[0], outside)
                 count_in_order(in_counts, of_out[1], inside)
-                area, aupr_out, alarms = measure_weighted(outside, inside, *of_out[2:], need_out, *settings)
+                area, aupr_out, alarms = measure_weighted(
+                    outside, inside, *of_out[2:], need_out, free_out, recall, rule_code
+                )
                 count_in_order(in_counts, of_in[0], inside)
                 count_in_order(out_counts, of_in[1], outside)
-                _, aupr_in, missed = measure_weighted(inside, outside, *of_in[2:], need_in, *settings)
+                _, aupr_in, missed = measure_weighted(inside, outside, *of_in[2:], need_in, free_in, recall, rule_code)
                 figures[draw, run] = area, aupr_out, aupr_in, alarms, missed
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -82,3 +85,8 @@ def _compact(ranking: Ranking) -> tuple[NDArray[np.int32], ...]:
     """The ranking's positions in 32 bits, which halves what a draw reads."""
     parts = (ranking.positive_order, ranking.negative_order, ranking.starts, ranking.above, ranking.reached)
     return tuple(part.astype(np.int32) for part in parts)
+
+
+def _is_untied(ranking: Ranking) -> bool:
+    """Whether no two positives, and no positive and negative, score the same."""
+    return len(ranking.above) == ranking.n_positive and bool((ranking.above == ranking.reached).all())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.compiled import compiled
+from goldassay.compiled import compiled, compiled_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,6 +75,43 @@ def _first_reaching(positives: NDArray[np.int32], starts: NDArray[np.int32], nee
     return low
 
 
+@compiled_sums
+def _sum_tied(
+    positives: NDArray[np.int32],
+    negatives: NDArray[np.int32],
+    starts: NDArray[np.int32],
+    above: NDArray[np.int32],
+    reached: NDArray[np.int32],
+) -> tuple[float, float]:
+    """Positives times the negatives above them, counted from either end of a tie, and precision times positives.
+
+    The loop has no branches: which examples a draw leaves out cannot be foretold, and wrong guesses cost most of all.
+    """
+    twice_above = 0.0
+    precision = 0.0
+    for g in range(above.size):
+        before, found = np.float64(positives[starts[g]]), np.float64(positives[starts[g + 1]])
+        higher, not_lower = np.float64(negatives[above[g]]), np.float64(negatives[reached[g]])
+        twice_above += (found - before) * (higher + not_lower)
+        precision += (found - before) * found / max(1.0, found + not_lower)
+    return twice_above, precision
+
+
+@compiled_sums
+def _sum_untied(
+    positives: NDArray[np.int32], negatives: NDArray[np.int32], above: NDArray[np.int32]
+) -> tuple[float, float]:
+    """`_sum_tied` where no two scores are equal, which takes half the reading."""
+    twice_above = 0.0
+    precision = 0.0
+    for g in range(above.size):
+        before, found = np.float64(positives[g]), np.float64(positives[g + 1])
+        higher = np.float64(negatives[above[g]])
+        twice_above += (found - before) * (higher + higher)
+        precision += (found - before) * found / max(1.0, found + higher)
+    return twice_above, precision
+
+
 @compiled
 def measure_weighted(
     positives: NDArray[np.int32],
@@ -83,12 +120,11 @@ def measure_weighted(
     above: NDArray[np.int32],
     reached: NDArray[np.int32],
     needed: int,
+    untied: bool,
     recall: float,
     rule: int,
 ) -> tuple[float, float, float]:
     """Area under the ROC, average precision and false alarm rate of examples that each count so often.
-
-    The loop has no branches: which examples a draw leaves out cannot be foretold, and wrong guesses cost most of all.
 
     Args:
         positives: Positives from the highest, counted as by `count_in_order`, (P+1,).
@@ -97,20 +133,16 @@ def measure_weighted(
         above: (G,).
         reached: (G,).
         needed: Positives that make the recall.
+        untied: Whether no score of a positive is another's too.
         recall: The recall itself.
         rule: 0 at_least, 1 closest, 2 interpolate.
     """
     n_positive, n_negative = positives[-1], negatives[-1]
-    twice_above = np.int64(0)
-    precision = 0.0
-    found = np.int64(0)
-    for g in range(above.size):
-        before = found
-        found = np.int64(positives[starts[g + 1]])
-        higher, not_lower = np.int64(negatives[above[g]]), np.int64(negatives[reached[g]])
-        twice_above += (found - before) * (higher + not_lower)
-        precision += (found - before) * (found / max(np.int64(1), found + not_lower))
-    area = 1.0 - twice_above / (2.0 * n_positive * n_negative)
+    if untied:
+        twice_above, precision = _sum_untied(positives, negatives, above)
+    else:
+        twice_above, precision = _sum_tied(positives, negatives, starts, above, reached)
+    area = 1.0 - twice_above / (2.0 * np.float64(n_positive) * np.float64(n_negative))
     group = _first_reaching(positives, starts, needed)
     found_before, found_at = positives[starts[group]], positives[starts[group + 1]]
     share, share_before = found_at / n_positive, found_before / n_positive
