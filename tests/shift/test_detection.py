@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from goldassay.errors import InputError
 from goldassay.shift import aupr, auroc, false_alarm_rate, measure_detection
 from goldassay.shift.detection import _sides
-from goldassay.shift.detection_draws import _block_shares, draw_metrics
+from goldassay.shift.detection_draws import _block_shares, _is_untied, draw_metrics
 from goldassay.shift.detection_kernels import BLOCK, count_in_order, draw_counts, measure_weighted
 from goldassay.shift.false_alarms import RULES, positives_needed
 from goldassay.shift.ranking import rank
@@ -54,14 +54,15 @@ def test_a_draw_measures_what_its_examples_would(inside, outside, rule, recall, 
         drawn[side] = np.repeat(values, counts)
         cumulative[side] = np.empty(len(values) + 1, np.int32)
         count_in_order(counts, order.astype(np.int32), cumulative[side])
-    parts = (part.astype(np.int32) for part in (ranking.starts, ranking.above, ranking.reached))
+    parts = [part.astype(np.int32) for part in (ranking.starts, ranking.above, ranking.reached)]
     needed = positives_needed(recall, len(outside))
-    area, precision, alarms = measure_weighted(
-        cumulative["out"], cumulative["in"], *parts, needed, recall, RULES.index(rule)
-    )
-    assert area == pytest.approx(auroc(drawn["in"], drawn["out"]))
-    assert precision == pytest.approx(aupr(drawn["in"], drawn["out"]))
-    assert alarms == pytest.approx(false_alarm_rate(drawn["in"], drawn["out"], recall, rule), abs=1e-12)
+    for untied in {False, _is_untied(ranking)}:
+        area, precision, alarms = measure_weighted(
+            cumulative["out"], cumulative["in"], *parts, needed, untied, recall, RULES.index(rule)
+        )
+        assert area == pytest.approx(auroc(drawn["in"], drawn["out"]))
+        assert precision == pytest.approx(aupr(drawn["in"], drawn["out"]))
+        assert alarms == pytest.approx(false_alarm_rate(drawn["in"], drawn["out"], recall, rule), abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 3, 255, 256, 257, 700])
