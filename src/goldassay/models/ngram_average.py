@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
+from goldassay.models.dropout import Dropout
 from goldassay.models.network import Batch, Stream
 from goldassay.models.network import Network as Base
 from goldassay.models.ragged import Ragged
@@ -47,7 +48,7 @@ class Sizes:
 
     vectors: int = 64
     hidden: int = 128
-    longest_gram: int = 2
+    longest_gram: int = 1
     min_count: int = 2
     dropout: float = 0.3
     max_tokens: int = 512
@@ -73,10 +74,10 @@ class Network(Base):
     name: ClassVar[str] = "ngram_average"
     configurations: ClassVar[Mapping[str, Configuration]] = {
         DESK: Configuration(
-            Sizes(), Recipe(epochs=5, batch_size=64, learning_rate=3e-3, optimizer="adam", schedule="linear", clip=5.0)
+            Sizes(), Recipe(epochs=5, batch_size=256, learning_rate=2e-2, optimizer="adam", schedule="linear", clip=5.0)
         ),
         PUBLISHED: Configuration(
-            Sizes(vectors=20, hidden=0, dropout=0.0, min_count=1, lowercase=False),
+            Sizes(vectors=20, hidden=0, longest_gram=2, dropout=0.0, min_count=1, lowercase=False),
             Recipe(epochs=5, batch_size=1, learning_rate=0.25, optimizer="sgd", schedule="linear"),
         ),
     }
@@ -90,7 +91,7 @@ class Network(Base):
         # for products of two averages.
         nn.init.uniform_(self.vectors.weight, -0.5, 0.5)
         width = joined_width(self.n_texts, sizes.vectors)
-        self.dropout = nn.Dropout(sizes.dropout)
+        self.dropout = Dropout(sizes.dropout)
         self.hidden = nn.Linear(width, sizes.hidden) if sizes.hidden else None
         self.classifier = nn.Linear(sizes.hidden or width, len(task.label_names))
 

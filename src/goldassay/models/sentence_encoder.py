@@ -54,12 +54,9 @@ def encode_texts(texts: Sequence[Sequence[str] | None], vocabulary: Vocabulary, 
     return EncodedTexts(kept, costs, np.stack(cut))
 
 
-def padded_words(encoded: EncodedTexts, rows: NDArray[np.int64]) -> dict[str, Tensor]:
-    """Words of some rows as rectangles "words0", "words1", ..., each (B, L)."""
-    return {
-        f"words{role}": torch.from_numpy(words.take(rows).padded(PADDING)[0])
-        for role, words in enumerate(encoded.words)
-    }
+def padded_words(words: Sequence[Ragged]) -> dict[str, Tensor]:
+    """Words of B examples, one entry a role, as rectangles "words0", "words1", ..., each (B, L)."""
+    return {f"words{role}": torch.from_numpy(each.padded(PADDING)[0]) for role, each in enumerate(words)}
 
 
 def join(vectors: Sequence[Tensor]) -> Tensor:
