@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 N_RESTARTS = 10
+_ROWS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def peco(
     seed: int = 0,
     *,
     n_repetitions: int | None = None,
+    n_restarts: int = N_RESTARTS,
     n_permutations: int = 200,
     threshold: float = BIASED_ABOVE,
     progress: Progress = silent,
@@ -92,6 +94,7 @@ def peco(
         convention: See `score_clusters`.
         seed: Of k-means and permutations.
         n_repetitions: 10 if not given, 1 in the paper's convention.
+        n_restarts: Of each k-means; a million embeddings may do with 1.
         n_permutations: See `score_clusters`.
         threshold: A cluster above it is called biased.
         progress: Told after each repetition.
@@ -110,7 +113,7 @@ def peco(
         kmeans_seed, permutation_seed = (int(word) for word in child.generate_state(2))
         found.append(
             score_clusters(
-                cluster_embeddings(reduced, n_clusters, kmeans_seed),
+                cluster_embeddings(reduced, n_clusters, kmeans_seed, n_restarts),
                 codes,
                 divergence,
                 convention,
@@ -171,8 +174,10 @@ def reduce_embeddings(embeddings: NDArray[np.floating[Any]], n_components: int |
         return np.asarray(PCA(most, svd_solver=solver).fit_transform(embeddings))
 
 
-def cluster_embeddings(points: NDArray[np.floating[Any]], n_clusters: int, seed: int) -> NDArray[np.int64]:
-    """Clusters by k-means: k-means++ starts, the best of 10 restarts.
+def cluster_embeddings(
+    points: NDArray[np.floating[Any]], n_clusters: int, seed: int, n_restarts: int = N_RESTARTS
+) -> NDArray[np.int64]:
+    """Clusters by k-means: k-means++ starts, the best of all restarts.
 
     Duplicates may leave fewer distinct clusters than asked for; the others stay empty.
 
@@ -180,6 +185,7 @@ def cluster_embeddings(points: NDArray[np.floating[Any]], n_clusters: int, seed:
         points: (N, D).
         n_clusters: k.
         seed: Of the starts.
+        n_restarts: How many.
 
     Returns:
         (N,), 0 to k-1.
@@ -190,7 +196,7 @@ def cluster_embeddings(points: NDArray[np.floating[Any]], n_clusters: int, seed:
 
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = KMeans(n_clusters, n_init=N_RESTARTS, random_state=seed % 2**32)
+        model = KMeans(n_clusters, n_init=n_restarts, random_state=seed % 2**32)
         return np.asarray(model.fit_predict(points), dtype=np.int64)
 
 
@@ -214,7 +220,13 @@ def check_embeddings(embeddings: ArrayLike, n: int, n_clusters: int) -> NDArray[
         )
     if not np.issubdtype(points.dtype, np.floating):
         points = points.astype(np.float64)
-    finite = np.isfinite(points).all(axis=1)
+    if points.dtype == np.float16:
+        # Sums of half precision would lose what clusters differ by.
+        points = points.astype(np.float32)
+    # In blocks: a truth value a number would take a quarter of the embeddings' memory again.
+    finite = np.concatenate(
+        [np.isfinite(points[at : at + _ROWS_AT_ONCE]).all(axis=1) for at in range(0, len(points), _ROWS_AT_ONCE)]
+    )
     if not finite.all():
         raise InputError(
             f"{int(np.sum(~finite))} embeddings hold NaN or infinity, first in row {int(np.argmin(finite))}"

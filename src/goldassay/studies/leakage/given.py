@@ -65,16 +65,17 @@ def read_evidence(
     Raises:
         InputError: It cannot be read, is of several models or datasets, or does not fit together.
     """
-    tested = None if test is None else load_data(test, "test", columns)
+    name, test = _named(test)
+    tested = None if test is None else load_data(test, "test", columns, name)
     trained = None if train is None else load_data(train, "train", columns)
-    choice = given.choice if tested is None else replace(given.choice, gold={"": _path(test)})
+    choice = given.choice if tested is None else replace(given.choice, gold={"": test})
     found = find_runs(list(given.paths), choice)
     conditions = _as_named(found, choice, given.conditions) if given.conditions else _as_stored(found, choice)
     first = conditions.get(PAIRED) or next(iter(conditions.values()))
     conditions = {name: _like(runs, first) for name, runs in _whole_first(conditions).items()}
     gold, names = _gold(first, tested)
     evidence = Evidence(
-        name=first.dataset,
+        name=name or first.dataset,
         model=first.model,
         source="runs",
         label_names=names,
@@ -104,12 +105,13 @@ def beside_runs(evidence: Evidence, paths: Sequence[str]) -> Evidence:
     """
     vectors: dict[str, list[NDArray[np.floating[Any]]]] = {}
     what = ""
+    datasets = {runs.dataset for runs in evidence.conditions.values()}
     models = {runs.model for runs in evidence.conditions.values()}
     for source in (PAIRED, TEXT, ""):
         for path in map(Path, paths):
             for each in _embeddings(path):
                 of = each.origin
-                if of.model not in models or of.dataset != evidence.name or (source and of.condition != source):
+                if of.model not in models or of.dataset not in datasets or (source and of.condition != source):
                     continue
                 for role, values in each.vectors.items():
                     if role != PAIRED:
@@ -121,7 +123,7 @@ def beside_runs(evidence: Evidence, paths: Sequence[str]) -> Evidence:
     relevances: dict[str, dict[int, Any]] = {}
     for path in map(Path, paths):
         for found in _relevances(path):
-            if found.origin.model in models and found.origin.dataset == evidence.name:
+            if found.origin.model in models and found.origin.dataset in datasets:
                 relevances.setdefault(found.origin.condition, {})[found.origin.seed] = found
     return replace(evidence, vectors=vectors, vectors_are=what, relevances=relevances)
 
@@ -237,8 +239,9 @@ def _probabilities(
     return found | {name: read_probabilities(place, ids, bits=True) for name, place in given.bits.items()}
 
 
-def _path(test: Any) -> Any:
+def _named(test: Any) -> tuple[str | None, Any]:
+    """NAME=FILE as name and file; a file whose own name holds the sign is taken as it is."""
     if not isinstance(test, str):
-        return test
+        return None, test
     name, sign, path = test.partition("=")
-    return path if sign and name and not Path(test).exists() else test
+    return (name, path) if sign and name and not Path(test).exists() else (None, test)

@@ -282,7 +282,9 @@ def _verdict(evidence: Evidence, report: SingleSentenceReport, settings: Setting
         n_test=report.n_examples,
         n_shared=_shared_rows(evidence),
         limits=settings.verdicts.leakage,
-        subject="A quick probe" if evidence.source == "probes" else f"A {evidence.model} model",
+        subject="A quick probe"
+        if evidence.source == "probes"
+        else f"A {evidence.conditions[best.condition].model} model",
     )
 
 

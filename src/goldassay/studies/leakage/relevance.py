@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.errors import UndefinedMeasureWarning
 from goldassay.leakage import token_relevance_agreement
 from goldassay.leakage.token_relevance import CUT
-from goldassay.studies.leakage.evidence import PAIRED, Evidence
+from goldassay.studies.leakage.evidence import PAIRED, Evidence, is_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def measure_relevance(
     their order.
     """
     whole = evidence.relevances.get(PAIRED)
-    parts = {name: each for name, each in evidence.relevances.items() if name != PAIRED}
+    parts = {name: each for name, each in evidence.relevances.items() if is_part(name)}
     if not whole or not parts:
         if PAIRED in evidence.conditions:
             undefined["token relevance agreement"] = "it needs recorded relevances of the part and of the pair"

@@ -59,8 +59,11 @@ def _clusters(row: Mapping[str, Any], n: int) -> str:
         return f"Clusters of like {role} sentences do not give labels away beyond chance: the outlier score is {score}."
     share = f"{row['n_significant']} of {row['n_clusters']} clusters of like {role} sentences lean beyond chance"
     if row["n_biased"]:
-        share += f", and {row['n_biased']} of them with {row['n_biased_examples']:,} of the {n:,} examples strongly"
-    return f"{share}; the outlier score is {score}."
+        share += (
+            f"; {row['n_biased']}, with {row['n_biased_examples']:,} of the {n:,} examples, diverge by more than "
+            f"{row['threshold']:g}"
+        )
+    return f"{share}. The outlier score is {score}."
 
 
 def _card(card: Mapping[str, Any]) -> str:
