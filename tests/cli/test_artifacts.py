@@ -108,6 +108,24 @@ class TestMine:
         assert words
         assert all(support["all"][word] >= support["premise"][word] for word in words)
 
+    @pytest.mark.parametrize("more", [(), ("--memory", "2GB")])
+    def test_says_what_is_left_out_and_shows_control_characters(
+        self, goldassay: Command, tmp_path: Path, more: tuple[str, ...]
+    ):
+        words = {"x": "out\x9b31mdoors", "y": "\u202etall", "z": "No\x07body"}
+        rows = [{"text": "" if i % 50 == 0 else words["xyz"[i % 3]], "label": "xyz"[i % 3]} for i in range(300)]
+        rows[7]["label"] = "-"
+        (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        outcome = goldassay("artifacts", "mine", "t.jsonl", "-o", "out", *more)
+        assert outcome.out.startswith("t.jsonl: 7 of 300 rows left out (text is empty: 6; gold label is '-': 1)\n")
+        written = [path for path in (tmp_path / "out").rglob("*") if path.suffix in (".csv", ".html", ".md", ".svg")]
+        assert len(written) >= 5
+        for text in (outcome.out, *(path.read_text(encoding="utf-8") for path in written)):
+            assert not {"\x07", "\x9b", "\u202e"} & set(text)
+        for shown in (outcome.out, (tmp_path / "out/patterns.csv").read_text(encoding="utf-8")):
+            assert r"No\x07body" in shown
+        assert "No\x07body" in PatternTable.read(tmp_path / "out/patterns.parquet").to_frame()["pattern"].to_list()
+
     def test_a_count_too_high_is_warned_of(self, goldassay: Command, specimen: Path):
         outcome = goldassay("artifacts", "mine", specimen / "dev.jsonl", "-o", "out", "--min-count", "5000", "--quiet")
         assert outcome.status == 0

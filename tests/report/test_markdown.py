@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 
 from goldassay.report import Report
 from goldassay.report.markdown import _code, _plain
+from goldassay.visible import one_line
 from tests.report.example import HOSTILE, example_document
 
 
@@ -72,7 +73,7 @@ def test_long_tables_are_cut_and_say_so(source: str) -> None:
 
 @given(st.text(max_size=30))
 def test_any_text_survives_as_code(value: str) -> None:
-    line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(value.split()))
+    line = one_line(value)
     tokens = parse("| a |\n| --- |\n| " + _code(value) + " |\n")
     cells = [token.children for token in tokens if token.type == "inline"][1:]
     assert len(cells) == 1

@@ -29,4 +29,4 @@ def test_at_most_fifteen_lines() -> None:
 def test_nothing_can_drive_the_terminal() -> None:
     document = example_document(5)
     document["title"] = "a\x1b]0;b\x07\u202ec"
-    assert Report(document).summary().splitlines()[0] == "a�]0;b��c"
+    assert Report(document).summary().splitlines()[0] == r"a\x1b]0;b\x07\u202ec"

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from goldassay.errors import GoldassayError, InterruptionError
+from goldassay.visible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,5 +57,5 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
 
 
 def _fail(line: str, status: int) -> int:
-    sys.stderr.write(f"goldassay: {' '.join(line.split())}\n")
+    sys.stderr.write(f"goldassay: {one_line(line)}\n")
     return status

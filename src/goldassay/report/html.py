@@ -19,6 +19,7 @@ from goldassay.report.numbers import bounds_in, count, number, with_unit
 from goldassay.report.outline import mapping, questions_of, records
 from goldassay.report.palette import DARK, LIGHT, variables
 from goldassay.report.sections import outline
+from goldassay.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,9 +150,17 @@ def _points(document: Mapping[str, Any]) -> str:
 
 def _embedded(content: Mapping[str, Any]) -> str:
     """JSON that may stand in a script element."""
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(_shown(content), separators=(",", ":"), ensure_ascii=False)
     # Inside a script element only these three could end it or be taken for markup.
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _shown(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _shown(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_shown(value) for value in content]
+    return visible(content) if isinstance(content, str) else content
 
 
 def _style() -> str:
@@ -178,4 +187,6 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        # Every text of ours or of the data; what is markup already passed `escape`.
+        finalize=lambda value: visible(value) if type(value) is str else value,
     )

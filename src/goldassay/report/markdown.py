@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.report.numbers import bounds_in, with_unit
 from goldassay.report.outline import mapping, questions_of
 from goldassay.report.sections import outline
+from goldassay.visible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,8 +108,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _one_line(value: Any) -> str:
-    line = " ".join(str(value if value is not None else "").split())
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
+    return one_line("" if value is None else value)
 
 
 def _plain(value: Any) -> str:

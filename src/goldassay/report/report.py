@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.files import write_parquet, written_together
 from goldassay.results import to_plain
+from goldassay.visible import visible_columns
 
 if TYPE_CHECKING:
     import os
@@ -137,7 +138,7 @@ class Report:
 
 
 def flattened(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with every nested column as text, since CSV holds no lists.
+    """The table with every nested column as text, since CSV holds no lists, and control characters as their escapes.
 
     Lists of plain values are joined by "|"; anything deeper becomes JSON.
     """
@@ -154,7 +155,7 @@ def flattened(table: pl.DataFrame) -> pl.DataFrame:
             columns.append(pl.Series(name, values, dtype=pl.String))
         else:
             columns.append(pl.col(name))
-    return table.select(columns)
+    return visible_columns(table.select(columns))
 
 
 def _is_nested(kind: Any) -> bool:

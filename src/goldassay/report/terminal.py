@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import bounds_in, count, number, with_unit
 from goldassay.report.outline import mapping, questions_of
+from goldassay.visible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,5 +55,4 @@ def _verdict_lines(title: str, verdict: Mapping[str, Any]) -> list[str]:
 
 def _one_line(value: Any) -> str:
     """A text on one line, without what could drive a terminal."""
-    line = " ".join(str(value or "").split())
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
+    return one_line(value or "")

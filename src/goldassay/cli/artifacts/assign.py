@@ -24,6 +24,7 @@ from goldassay.cli.artifacts.group import (
     artifacts_app,
     plain_warnings,
     say,
+    say_dropped_of,
     say_paths,
 )
 from goldassay.cli.options import Quiet
@@ -88,6 +89,7 @@ def assign(
         write_json(json_file, as_json(result.to_dict()))
     if quiet:
         return
+    say_dropped_of(training, evaluation)
     figures = result.to_dict()
     labels = result.assignment.label_names
     say(

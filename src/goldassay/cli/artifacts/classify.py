@@ -21,6 +21,7 @@ from goldassay.cli.artifacts.group import (
     artifacts_app,
     plain_warnings,
     say,
+    say_dropped_of,
     say_paths,
 )
 from goldassay.cli.options import Quiet
@@ -66,6 +67,7 @@ def classify(
         write_json(json_file, as_json(result.to_dict()))
     if quiet:
         return
+    say_dropped_of(training, evaluation)
     table = [
         [
             row["classifier"],

@@ -25,6 +25,7 @@ from goldassay.cli.artifacts.group import (
     artifacts_app,
     plain_warnings,
     say,
+    say_dropped_of,
     say_paths,
 )
 from goldassay.cli.options import Quiet
@@ -79,6 +80,7 @@ def downsample(
         write_json(json_file, as_json(result.to_dict()))
     if quiet:
         return
+    say_dropped_of(training)
     typer.echo(f"{count(len(result.subset))} of {count(result.n_examples)} examples kept")
     say(
         [["threshold", "patterns", "removed", "left", "of each label", "size", "share"]]

@@ -21,6 +21,9 @@ from goldassay.cli.artifacts.group import (
     artifacts_app,
     plain_warnings,
     say,
+    say_dropped,
+    say_dropped_of,
+    say_line,
     say_paths,
 )
 from goldassay.cli.options import Quiet
@@ -105,6 +108,8 @@ def mine(
         if json_file is not None:
             write_json(json_file, as_json(streamed.to_dict()))
         if not quiet:
+            say_dropped(streamed.name, streamed.n_read, streamed.dropped)
+            say_dropped_of(streamed.test)
             _tell(streamed, test)
             say_paths(streamed.paths)
         return
@@ -124,6 +129,7 @@ def mine(
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
     if not quiet:
+        say_dropped_of(dataset, held_out)
         _tell(result, test)
         say_paths(paths)
 
@@ -156,9 +162,9 @@ def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
         )
     for value, part in shown["by_value"].items():
         first = ", ".join(f"{r['pattern']} ({r['label']} {points(r['probability'])} %)" for r in part["strongest"][:3])
-        typer.echo(
+        say_line(
             f"{result.condition}={value}: {count(part['n_examples'])} examples, {count(part['n_patterns'])} patterns"
             + (f"; {first}" if first else "")
         )
     for value, reason in shown["skipped"].items():
-        typer.echo(f"{result.condition}={value}: left out, {reason}")
+        say_line(f"{result.condition}={value}: left out, {reason}")

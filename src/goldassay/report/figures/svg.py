@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from goldassay.report.palette import resolved
+from goldassay.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +27,8 @@ _MARKERS = ("circle", "square", "triangle", "diamond", "cross", "ring")
 
 
 def escape(text: object) -> str:
-    """A text made safe inside an element or an attribute; characters XML forbids become U+FFFD."""
-    clean = _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text))
+    """A text made safe inside an element or an attribute; what else XML forbids becomes U+FFFD."""
+    clean = _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", visible(text))
     for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
         clean = clean.replace(character, entity)
     return clean

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.data import Dataset
     from goldassay.data.tokenization import Tokenizer
 
 # Of the examples shown, as in memory.
@@ -64,7 +65,10 @@ class StreamedArtifacts:
         condition: As there.
         by_value: Of each of its values: n_examples, n_patterns and the strongest findings.
         skipped: As there.
+        name: What the rows are called.
+        n_read: Rows read.
         dropped: Rows left out, counted by reason.
+        test: What the findings were tried on, or None.
         paths: The files written.
     """
 
@@ -74,7 +78,10 @@ class StreamedArtifacts:
     condition: str | None
     by_value: dict[str, dict[str, Any]]
     skipped: dict[str, str]
+    name: str
+    n_read: int
     dropped: Mapping[str, int]
+    test: Dataset | None
     paths: list[Path]
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,7 +182,10 @@ def mine_files(
         condition,
         by_value,
         skipped,
+        " and ".join(path.name for path in paths) if len(paths) < 3 else f"{paths[0].name} and {len(paths) - 1} more",
+        corpus.resolved.n_read,
         corpus.resolved.dropped,
+        None if held_out is None else held_out.dataset,
         [*written, Path(out) / "report.html"],
     )
 

@@ -1,0 +1,53 @@
+r"""Texts out of data shown so that nothing in them is hidden: control characters as their escapes, \x1b.
+
+A control character could drive a terminal, turn the direction of a line, or break a page; dropped, it would hide why
+two patterns that look alike are two. Everything that prints, writes CSV or renders a report comes here; Parquet and
+JSON keep texts as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# C0 but tab, line feed and carriage return; DEL and C1; marks, embeddings and isolates of direction.
+_HIDDEN = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+# And halves of surrogates.
+_PATTERN = re.compile(f"[{_HIDDEN}\ud800-\udfff]")
+
+
+def visible(text: object) -> str:
+    """A text with its control characters escaped, tabs and line breaks as they are."""
+    return _PATTERN.sub(_escaped, str(text))
+
+
+def one_line(text: object) -> str:
+    """A text on one line: stretches of white space become a space, whatever else does not print its escape."""
+    line = " ".join(str(text).split())
+    return line if line.isprintable() else "".join(c if c.isprintable() else _named(c) for c in line)
+
+
+def visible_columns(table: pl.DataFrame) -> pl.DataFrame:
+    """A table whose texts are `visible`."""
+    import polars as pl
+
+    changed = [
+        values.map_elements(visible, pl.String)
+        for values in table.select(pl.col(pl.String)).iter_columns()
+        if values.str.contains(f"[{_HIDDEN}]").any()
+    ]
+    return table.with_columns(changed)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return _named(found[0])
+
+
+def _named(character: str) -> str:
+    code = ord(character)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
