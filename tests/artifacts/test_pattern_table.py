@@ -91,10 +91,12 @@ class TestSelect:
             == hand().select(0.7).significant(0.9).settings
         )
 
-    @pytest.mark.parametrize("threshold", [-0.1, float("nan")])
-    def test_refuses_what_is_no_share(self, hand, threshold):
-        with pytest.raises(InputError, match="threshold"):
-            hand().select(threshold)
+    @pytest.mark.parametrize("share", [-0.1, float("nan"), "x", None, True])
+    def test_refuses_what_is_no_share(self, hand, share):
+        with pytest.raises(InputError, match=f"the threshold is {share!r}; choose a share from 0 to below 1"):
+            hand().select(share)
+        with pytest.raises(InputError, match=f"q is {share!r}; choose a share from 0 to 1"):
+            hand().significant(share)
 
     @pytest.mark.parametrize("threshold", [1, 1.5])
     def test_warns_that_one_or_more_keeps_nothing(self, hand, threshold):
@@ -112,8 +114,6 @@ class TestSelect:
         for share in (0.01, 0.3):
             assert len(table.significant(share)) == (3 * q <= share).sum()
         assert len(table.significant(1)) == len(table)
-        with pytest.raises(InputError, match="q is 2"):
-            table.significant(2)
 
     def test_many_labels_find_nothing_in_noise(self):
         rng = np.random.default_rng(3)
@@ -140,8 +140,18 @@ class TestTop:
         assert hand(2).top("e", 99, min_support=4).to_frame()["support"].min() == 4
 
     def test_an_unknown_label(self, hand):
-        with pytest.raises(InputError, match="no label 'x'; choose c, e, n"):
+        with pytest.raises(InputError, match="no label 'x'; known are c, e, n"):
             hand().top("x", 1)
+        named = mine_patterns(["a", "b"], ["entailment", "neutral"], min_count=1)
+        with pytest.raises(InputError, match=r"no label 'netural'; did you mean 'neutral'\?"):
+            named.top("netural")
+
+    @pytest.mark.parametrize("count", [-1, 2.5, "3", None, True])
+    def test_refuses_what_is_no_count(self, hand, count):
+        with pytest.raises(InputError, match=f"k is {count!r}; choose a whole number, 0 or more"):
+            hand().top("e", count)
+        with pytest.raises(InputError, match=f"min_support is {count!r}; choose a whole number"):
+            hand().top("e", min_support=count)
 
 
 class TestMatches:

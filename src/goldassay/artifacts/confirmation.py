@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.artifacts.arguments import is_number
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.significance import binomial_tail
 from goldassay.errors import InputError
@@ -89,8 +90,8 @@ def confirm_patterns(
     Raises:
         InputError: q is not between 0 and 1, or labels or tokenizer do not fit the patterns.
     """
-    if not 0 < q < 1:
-        raise InputError(f"q is {q}", mend="choose a share between 0 and 1")
+    if not is_number(q) or not 0 < q < 1:
+        raise InputError(f"q is {q!r}", mend="choose a share between 0 and 1")
     names = patterns.label_names
     held_out = patterns.count_in(sentences, labels, tokenizer)
     codes, _ = encode_labels(labels, names, len(sentences))

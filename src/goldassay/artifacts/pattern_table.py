@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.artifacts.arguments import check_count, is_number
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.matching import PatternTree
 from goldassay.artifacts.pattern_rows import (
@@ -28,6 +29,8 @@ from goldassay.artifacts.pattern_statistics import lists, matrix, with_statistic
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.errors import InputError
 from goldassay.files import write_parquet, written_whole
+from goldassay.nearest import did_you_mean
+from goldassay.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,8 +96,8 @@ class PatternTable:
         Raises:
             InputError: The threshold is negative or not a number.
         """
-        if not threshold >= 0:
-            raise InputError(f"the threshold is {threshold}", mend="choose a share from 0 to below 1")
+        if not is_number(threshold) or not threshold >= 0:
+            raise InputError(f"the threshold is {threshold!r}", mend="choose a share from 0 to below 1")
         if threshold >= 1:
             import warnings
 
@@ -116,8 +119,8 @@ class PatternTable:
         Raises:
             InputError: q is outside 0 to 1.
         """
-        if not 0 <= q <= 1:
-            raise InputError(f"q is {q}", mend="choose a share from 0 to 1")
+        if not is_number(q) or not 0 <= q <= 1:
+            raise InputError(f"q is {q!r}", mend="choose a share from 0 to 1")
         corrected = (pl.col("q_value") * self.n_labels_met).clip(upper_bound=1.0)
         return self._cut(self._frame.filter(corrected <= q), q=q)
 
@@ -140,10 +143,12 @@ class PatternTable:
             min_support: Fewest sentences.
 
         Raises:
-            InputError: The table has no such label.
+            InputError: The table has no such label, or `k` or `min_support` is no count.
         """
         if label not in self.label_names:
-            raise InputError(f"there is no label {label!r}", mend=f"choose {', '.join(self.label_names)}")
+            raise InputError(f"there is no label {label!r}", mend=did_you_mean(str(label), self.label_names))
+        check_count("k", k)
+        check_count("min_support", min_support)
         rows = (pl.col("label") == label) & (pl.col("support") >= min_support)
         if multiword is not None:
             rows &= (pl.col("tokens").list.len() > 1) == multiword
@@ -341,4 +346,4 @@ def description(label_names: tuple[str, ...], settings: dict[str, Any]) -> dict[
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    return html.escape(str(value))
+    return html.escape(visible(value))
