@@ -39,6 +39,7 @@ _GROUPS = (
     "specimen",
     "audit",
     "artifacts",
+    "leakage",
     "runs",
     "runs_summary",
     "instability",
