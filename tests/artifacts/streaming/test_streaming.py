@@ -157,7 +157,7 @@ class TestEdges:
 
 class TestRefusals:
     def test_too_little_memory_says_how_much_would_do(self, tmp_path):
-        with pytest.raises(InputError, match=r"a memory of 1 MB is too small to start with; give at least [\d.]+ [MG]B"):
+        with pytest.raises(InputError, match=r"a memory of 1 MB is too small to start with; give at least [\d.]+ .B"):
             mine_stream([(SENTENCES, LABELS)], tmp_path / "p", memory="1MB")
         assert list(tmp_path.iterdir()) == []
 
