@@ -25,6 +25,12 @@ from goldassay.report.figures import (
     leakage_curve,
     leakage_difficulty,
     leakage_map,
+    shift_confidence,
+    shift_coverage,
+    shift_false_alarms,
+    shift_reliability,
+    shift_sizes,
+    shift_slopes,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +60,12 @@ _DRAWERS = (
     instability_correlations,
     instability_examples,
     instability_map,
+    shift_slopes,
+    shift_sizes,
+    shift_false_alarms,
+    shift_confidence,
+    shift_reliability,
+    shift_coverage,
 )
 
 

@@ -11,6 +11,7 @@ from goldassay.report.paper import (
     differences,
     example_map,
     score_dots,
+    shift,
     trajectories,
 )
 from goldassay.report.paper.style import rendered
@@ -18,7 +19,7 @@ from goldassay.report.paper.style import rendered
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_DRAWERS = (score_dots, decomposition, trajectories, dataset_correlations, example_map, differences)
+_DRAWERS = (score_dots, decomposition, trajectories, dataset_correlations, example_map, differences, shift)
 
 
 def draw_figures(document: Mapping[str, Any], kind: str) -> dict[str, bytes]:

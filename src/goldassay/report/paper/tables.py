@@ -10,6 +10,7 @@ from goldassay.report.numbers import bounds, count, decimal, number, points, sig
 from goldassay.report.outline import mapping, records
 from goldassay.report.paper.latex import escape, tabular
 from goldassay.report.paper.latex import small as smaller
+from goldassay.report.paper.shift_tables import write_shift_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,7 @@ def write_tables(document: Mapping[str, Any]) -> dict[str, str]:
         "model-selection": _selection(found),
         "differences": _differences(records(mapping(document, "comparison").get("pairs"))),
     }
-    return {name: text for name, text in tables.items() if text}
+    return {**{name: text for name, text in tables.items() if text}, **write_shift_tables(document)}
 
 
 class _Grid:

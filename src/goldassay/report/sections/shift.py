@@ -37,7 +37,9 @@ SCORES = {
     "mahalanobis": "Mahalanobis",
     "knn": "k-th neighbor",
 }
-_MOST_OPEN = 24
+_MOST_OPEN, _MOST_FINDINGS = 24, 10
+# Of a text in a table, in characters.
+_LONGEST = 280
 _COVERAGES = ("0.5", "0.8", "0.9", "1.0")
 
 
@@ -51,7 +53,7 @@ def section(document: Mapping[str, Any]) -> Section:
         title=title,
         question="Does the model know when it has left its own distribution?" if detection and not gaps else question,
         verdict=mapping(document, "verdicts", "shift"),
-        findings=tuple(str(sentence) for sentence in found.get("sentences") or ()),
+        findings=tuple(str(sentence) for sentence in (found.get("sentences") or ())[:_MOST_FINDINGS]),
         notes=tuple(str(note) for note in found.get("notes") or ()),
         parts=(
             Part("shift_slopes", _gaps(gaps), folded=len(gaps) > _MOST_OPEN),
@@ -223,7 +225,7 @@ def _errors(rows: list[Mapping[str, Any]]) -> Table:
         (
             data(row.get("model")),
             data(row.get("dataset")),
-            marked(row.get("text") or "—", ()) if texts else data(row.get("example_id")),
+            marked(_cut(row.get("text")), ()) if texts else data(row.get("example_id")),
             data(row.get("label")),
             data(row.get("prediction")),
             percent_cell(row.get("confidence")),
@@ -234,6 +236,12 @@ def _errors(rows: list[Mapping[str, Any]]) -> Table:
     columns = ("model", "set", "text" if texts else "example", "label", "predicted", "confidence", "runs wrong")
     caption = "Which examples cross over: the most confident errors out of distribution"
     return Table(caption, columns, table, "confident_errors", grouped_by=1)
+
+
+def _cut(text: Any) -> str:
+    """The beginning of a long text; the table beside the report has all of it."""
+    whole = str(text or "—")
+    return whole if len(whole) <= _LONGEST else f"{whole[:_LONGEST].rstrip()}…"
 
 
 def _words(row: Mapping[str, Any]) -> Table:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.runs.slices import Collection, Columns, Slice
     from goldassay.studies.run_choice import RunChoice
+    from goldassay.studies.shift.finding import FoundSets
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,18 @@ def read_logits(key: Collection, found: Sequence[Slice], choice: RunChoice) -> A
         regression=False,
         file=first.file,
     )
+
+
+def find_unlabelled(found: FoundSets, choice: RunChoice) -> list[str]:
+    """Datasets whose runs have neither labels nor scores, and no right labels from elsewhere."""
+    names = {}
+    for sets in found.models.values():
+        for name, key in sets.items():
+            if name in names or choice.gold_of(key.dataset) is not None:
+                continue
+            columns = next(part for part in found.slices if part.collection == key).load()
+            names[name] = columns.label is None and columns.score is None
+    return [name for name, bare in names.items() if bare]
 
 
 def read_gold_texts(paths: Mapping[str, str | None]) -> dict[str, Dataset]:

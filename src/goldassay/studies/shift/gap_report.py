@@ -23,7 +23,7 @@ from goldassay.studies.shift.assembling import (
     notes_of,
     title_of,
 )
-from goldassay.studies.shift.evidence import read_answers
+from goldassay.studies.shift.evidence import find_unlabelled, read_answers
 from goldassay.studies.shift.finding import Place, find_sets
 from goldassay.studies.shift.generalization import find_confident_errors, measure_domains, measure_gaps
 from goldassay.studies.shift.knowing import measure_knowing
@@ -86,8 +86,12 @@ def report_generalization(
     with steps.step("reading the runs"):
         found = find_sets(places, choice)
         datasets = gather_texts(found, choice, texts)
+        unlabelled = find_unlabelled(found, choice)
         groups = form_groups(
-            found, in_distribution or {}, lambda key: read_answers(key, found.slices, choice, metric), leave_out
+            found,
+            in_distribution or {},
+            lambda key: read_answers(key, found.slices, choice, metric),
+            [*leave_out, *unlabelled],
         )
         _check_known(sizes or {}, groups)
         groups, overlaps = disjoint(groups, datasets)
@@ -105,7 +109,14 @@ def report_generalization(
     section = {
         "kind": "generalization",
         "sentences": [*say_gaps(gaps), *say_knowing(calibration), *say_domains(domains)],
-        "notes": [*notes, *found.notes, *notes_of(groups), *caveats, *say_overlaps(overlaps)],
+        "notes": [
+            *notes,
+            *found.notes,
+            *_say_unlabelled(unlabelled, leave_out),
+            *notes_of(groups),
+            *caveats,
+            *say_overlaps(overlaps),
+        ],
         "generalization": gaps,
         "calibration": calibration,
         "risk_coverage": coverage,
@@ -137,6 +148,11 @@ def report_generalization(
         "domain_words": _unrolled(domains, "words"),
     }
     return Report(document=frame_findings(title_of("Generalization", groups), findings, steps), tables=frames(tables))
+
+
+def _say_unlabelled(names: Sequence[str], leave_out: Sequence[str]) -> list[str]:
+    unknown = [name for name in names if name not in leave_out]
+    return [f"The runs on {', '.join(unknown)} have no labels to be scored by and were left out."] if unknown else []
 
 
 def _check_known(sizes: Mapping[str, int], groups: Sequence[Group]) -> None:

@@ -42,7 +42,7 @@ def measure_gaps(
         progress: Told after each model.
     """
     rows: list[dict[str, Any]] = []
-    caveats: list[str] = []
+    caveats: dict[str, list[str]] = {}
     for done, group in enumerate(groups, 1):
         sets = [group.own, *group.others]
         if group.own.regression:
@@ -62,7 +62,8 @@ def measure_gaps(
                 seed=seed,
                 n_draws=n_draws,
             )
-            caveats += [f"{group.model}: {said[0].lower()}{said[1:]}" for said in found.caveats]
+            for said in found.caveats:
+                caveats.setdefault(said, []).append(group.model)
             rows += [
                 {
                     "model": group.model,
@@ -76,7 +77,10 @@ def measure_gaps(
                 for row in found.to_dict()["sets"]
             ]
         progress(done, len(groups))
-    return rows, list(dict.fromkeys(caveats))
+    return rows, [
+        said if len(set(models)) == len(groups) else f"{', '.join(dict.fromkeys(models))}: {said[0].lower()}{said[1:]}"
+        for said, models in caveats.items()
+    ]
 
 
 def _metric_of(sets: Sequence[Answers]) -> str:

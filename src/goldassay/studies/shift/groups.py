@@ -43,12 +43,17 @@ class Group:
 def keys_by_model(found: Sequence[Slice]) -> dict[tuple[str, str, str], dict[str, Collection]]:
     """{(model, training set, condition): {name of the dataset: its runs}}; a split is named where there are several."""
     keys = list(dict.fromkeys(part.collection for part in sorted(found, key=lambda part: part.collection)))
-    splits = Counter(name for name, _ in {(key.dataset, key.split) for key in keys})
+    splits = Counter((_model_of(key), key.dataset) for key in keys)
     models: dict[tuple[str, str, str], dict[str, Collection]] = {}
     for key in keys:
-        name = f"{key.dataset}/{key.split}" if splits[key.dataset] > 1 and key.split else key.dataset
-        models.setdefault((key.model, key.train_set, key.condition), {})[name] = key
+        several = splits[_model_of(key), key.dataset] > 1
+        name = f"{key.dataset}/{key.split}" if several and key.split else key.dataset
+        models.setdefault(_model_of(key), {})[name] = key
     return models
+
+
+def _model_of(key: Collection) -> tuple[str, str, str]:
+    return key.model, key.train_set, key.condition
 
 
 def model_names(keys: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:

@@ -178,11 +178,11 @@ def _write(
         "condition": condition,
         "checkpoint": None,
         "dataset": dataset.name,
-        "split": "",
+        "split": "test",
         "label_names": label_names,
         "n_examples": len(dataset),
     }
-    constants = ("run_id", "model", "seed", "train_set", "condition", "dataset")
+    constants = ("run_id", "model", "seed", "train_set", "condition", "dataset", "split")
     ids = {"example_id": dataset.examples["example_id"].cast(pl.String)}
     frame = pl.DataFrame({**ids, **columns}).select(
         *[pl.lit(identity[name]).alias(name) for name in constants], pl.all()

@@ -79,7 +79,9 @@ def say_domains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def say_detection(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """For each model and other set: false alarms by the first score, and the best score where it is another."""
     said = []
-    pairs = dict.fromkeys((row["model"], row["in_distribution"], row["dataset"]) for row in rows)
+    first_score = rows[0]["score"] if rows else ""
+    worst_first = sorted(rows, key=lambda row: (row["score"] != first_score, -row["false_alarm_rate"]))
+    pairs = dict.fromkeys((row["model"], row["in_distribution"], row["dataset"]) for row in worst_first)
     for model, own, other in pairs:
         here = [row for row in rows if (row["model"], row["in_distribution"], row["dataset"]) == (model, own, other)]
         first, best = here[0], min(here, key=lambda row: row["false_alarm_rate"])

@@ -98,7 +98,7 @@ def judge_detection(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> V
     rate, low, high = (worst[f"false_alarm_rate{end}"] for end in ("", "_low", "_high"))
     chance = worst["false_alarm_rate_chance"]
     model = f"{worst['model']}: " if len({row["model"] for row in rows}) > 1 else ""
-    against = "worse than chance," if low > chance else "no better than chance," if high >= chance else "chance is"
+    against = "worse than chance," if low > chance else "which may be chance," if high >= chance else "chance is"
     evidence = (
         f"{model}to flag {percent(worst['recall'], 0)} of {worst['dataset']} by {SCORE_NAMES[score]}, "
         f"{percent(rate)} {bounds(low, high)} of {worst['in_distribution']} are flagged too ({against} "

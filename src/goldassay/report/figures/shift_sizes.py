@@ -1,0 +1,67 @@
+"""The gap against the size of the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.figures.axes import Scale
+from goldassay.report.figures.panels import Panel, lay_out, under, value_axis
+from goldassay.report.figures.svg import Canvas, marker
+from goldassay.report.numbers import bounds, count, decimal, number, signed_points
+from goldassay.report.outline import mapping, records
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TITLE = "Gap against size"
+CAPTION = (
+    "One panel a pair of sets, one mark a model of known size: its gap in points with its 95 % interval, over its "
+    "parameters on a logarithmic axis. Above the dashed line a score is lower elsewhere."
+)
+
+_HEIGHT, _MOST = 150, 12
+
+
+def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
+    """A panel an other set, where two models or more have a size."""
+    rows = records(mapping(document, "shift").get("generalization"))
+    rows = [row for row in rows if row.get("metric") == rows[0].get("metric")]
+    panels: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        known = all(number(row.get(key)) is not None for key in ("size", "gap", "gap_low", "gap_high"))
+        if row.get("own") is not True and known:
+            panels.setdefault(f"{row.get('train') or 'own'} → {row.get('test')}", []).append(row)
+    shown = {name: each for name, each in list(panels.items())[:_MOST] if len({row["size"] for row in each}) > 1}
+    if not shown:
+        return None
+    canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    for panel, each in zip(lay_out(canvas, list(shown), _HEIGHT), shown.values(), strict=True):
+        _panel(canvas, panel, each)
+    return canvas
+
+
+def _panel(canvas: Canvas, panel: Panel, rows: list[Mapping[str, Any]]) -> None:
+    values = [100 * float(row[key]) for row in rows for key in ("gap", "gap_low", "gap_high")]
+    low, high = min(0.0, *values), max(0.0, *values)
+    pad = 0.06 * (high - low) or 0.5
+    scale = value_axis(canvas, panel, low - pad, high + pad, lambda value: decimal(value, 0))
+    canvas.line(panel.left, scale(0), panel.right, scale(0), "rule")
+    sizes = sorted({float(row["size"]) for row in rows})
+    across = Scale(sizes[0] / 1.5, sizes[-1] * 1.5, panel.left, panel.right, log=True)
+    for row in rows:
+        x, y = across(float(row["size"])), scale(100 * float(row["gap"]))
+        canvas.line(x, scale(100 * float(row["gap_low"])), x, scale(100 * float(row["gap_high"])), "whisker")
+        title = (
+            f"{row.get('model')}, {count(row['size'])} parameters: gap {signed_points(row['gap'], 1)} "
+            f"{bounds(row['gap_low'], row['gap_high'])}"
+        )
+        canvas.path(marker(0, x, y, 5), "f0 halo", title)
+    ends = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
+    under(canvas, panel, [(across(size), _short(size)) for size in ends], "parameters")
+
+
+def _short(size: float) -> str:
+    for scale, unit in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if size >= scale:
+            return f"{decimal(size / scale, 0 if size >= 10 * scale else 1)}{unit}"
+    return count(size)
