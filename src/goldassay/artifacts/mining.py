@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.pattern_rows import MinedPatterns
 from goldassay.artifacts.pattern_table import PatternTable, build_table
+from goldassay.cores import cores
 from goldassay.data.tokenization import TokenizedCorpus, Tokenizer, tokenize
 from goldassay.errors import InputError
 from goldassay.progress import Progress, silent
@@ -288,11 +288,6 @@ def _collected(
         all_counts[row:end] = counts
         row = end
     return MinedPatterns(tokens, gaps, all_counts)
-
-
-def cores() -> int:
-    """How many cores there are to use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_bounds(max_tokens: int, max_gap: int, min_count: int, n_threads: int | None) -> None:

@@ -92,30 +92,29 @@ class QValues:
         return np.where(beyond, 1.0, self._q[np.where(beyond, 0, place)]) if self._p.size else np.ones(np.shape(p))
 
 
-def rows_in_parts(
-    words: Words, parts: Iterator[MinedPatterns], q: QValues, label_names: tuple[str, ...], settings: dict[str, Any]
-) -> Iterator[pl.DataFrame]:
-    """The finished rows of each part, in its order.
+def rows_of(
+    part: MinedPatterns, words: Words, q: QValues, label_names: tuple[str, ...], settings: dict[str, Any]
+) -> pl.DataFrame:
+    """The finished rows of one part of the patterns, in its order.
 
     Args:
+        part: Patterns as numbers.
         words: The tokens by number.
-        parts: Patterns as numbers.
         q: Of all parts together.
         label_names: K names.
         settings: As described for `PatternTable`.
     """
-    for part in parts:
-        counts = part.counts.astype(np.int64)
-        codes = counts.argmax(axis=1).astype(np.int64)
-        frame = displayed(words.named(part.tokens), part.tokens, part.gaps).with_columns(
-            support=pl.Series(counts.sum(axis=1)), counts=lists(counts)
-        )
-        frame = with_statistics(frame, codes, label_names, settings)
-        own = q.of(frame["p_value"].to_numpy())
-        yield frame.with_columns(
-            q_value=pl.Series(own, dtype=pl.Float64),
-            **{Q_OF_LABELS: lists(_q_of_all_labels(counts, codes, own, q, settings))},
-        ).select(*COLUMNS, Q_OF_LABELS)
+    counts = part.counts.astype(np.int64)
+    codes = counts.argmax(axis=1).astype(np.int64)
+    frame = displayed(words.named(part.tokens), part.tokens, part.gaps).with_columns(
+        support=pl.Series(counts.sum(axis=1)), counts=lists(counts)
+    )
+    frame = with_statistics(frame, codes, label_names, settings)
+    own = q.of(frame["p_value"].to_numpy())
+    return frame.with_columns(
+        q_value=pl.Series(own, dtype=pl.Float64),
+        **{Q_OF_LABELS: lists(_q_of_all_labels(counts, codes, own, q, settings))},
+    ).select(*COLUMNS, Q_OF_LABELS)
 
 
 def in_slices(mined: MinedPatterns) -> Iterator[MinedPatterns]:
@@ -124,10 +123,9 @@ def in_slices(mined: MinedPatterns) -> Iterator[MinedPatterns]:
         yield mined.take(slice(begin, begin + PART))
 
 
-def tested(parts: Iterator[MinedPatterns], settings: dict[str, Any]) -> Iterator[NDArray[np.float64]]:
-    """Of each part the p-values of its patterns, each for its most probable label."""
-    for part in parts:
-        yield p_values(part.counts.astype(np.int64), part.counts.argmax(axis=1).astype(np.int64), settings)
+def p_of(part: MinedPatterns, settings: dict[str, Any]) -> NDArray[np.float64]:
+    """The p-values of one part of the patterns, each for its most probable label, (V,)."""
+    return p_values(part.counts.astype(np.int64), part.counts.argmax(axis=1).astype(np.int64), settings)
 
 
 def _q_of_all_labels(

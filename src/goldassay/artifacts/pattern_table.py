@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,10 +23,11 @@ from goldassay.artifacts.pattern_rows import (
     QValues,
     Words,
     in_slices,
-    rows_in_parts,
-    tested,
+    p_of,
+    rows_of,
 )
 from goldassay.artifacts.pattern_statistics import lists, matrix, with_statistics
+from goldassay.cores import cores
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.errors import InputError
 from goldassay.files import write_parquet, written_whole
@@ -332,8 +334,10 @@ def build_table(
     """
     words = Words(vocabulary)
     mined = mined.take(words.order(mined))
-    q = QValues(np.concatenate(list(tested(in_slices(mined), settings))))
-    frame = pl.concat(rows_in_parts(words, in_slices(mined), q, label_names, settings))
+    with ThreadPoolExecutor(cores()) as pool:
+        q = QValues(np.concatenate(list(pool.map(lambda part: p_of(part, settings), in_slices(mined)))))
+        frames = pool.map(lambda part: rows_of(part, words, q, label_names, settings), in_slices(mined))
+        frame = pl.concat(list(frames))
     return PatternTable(label_names, settings, frame, tokenizer)
 
 

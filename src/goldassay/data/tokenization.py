@@ -6,7 +6,6 @@ tokenized once: words by a rule that is proven equal, the unusual by the library
 
 from __future__ import annotations
 
-import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.cores import cores
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _by_chunk(texts: Sequence[str], name: str) -> TokenizedCorpus:
 
 def _scanned(texts: Sequence[str]) -> Iterator[tuple[int, bytes, tuple[NDArray[Any], ...]]]:
     """Scan the blocks of sentences on all cores, at most one block a core ahead; give them in order."""
-    n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_threads = cores()
     waiting: deque[Future[tuple[int, bytes, tuple[NDArray[Any], ...]]]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
         for begin in range(0, len(texts), _BLOCK):

@@ -213,12 +213,17 @@ class TestRefusals:
         assert (tmp_path / "p").read_text() == "old"
 
     def test_an_error_while_rows_are_made_is_told_as_it_is(self, tmp_path, monkeypatch):
+        made = []
+
         def failing(*_):
-            yield PatternTable.read(tmp_path / "good")._frame
-            raise MemoryError("too much")
+            if made:
+                raise MemoryError("too much")
+            made.append(PatternTable.read(tmp_path / "good")._frame)
+            return made[0]
 
         mine_stream([(SENTENCES, LABELS)], tmp_path / "good", min_count=1, memory="8GB")
-        monkeypatch.setattr(f"{STREAMING}.rows_in_parts", failing)
+        monkeypatch.setattr(f"{STREAMING}.rows_of", failing)
+        monkeypatch.setattr(f"{STREAMING}.in_order", lambda *_: iter([None, None]))
         with pytest.raises(MemoryError, match="too much"):
             mine_stream([(SENTENCES, LABELS)], tmp_path / "p", min_count=1, memory="8GB")
         assert [path.name for path in tmp_path.iterdir()] == ["good"]

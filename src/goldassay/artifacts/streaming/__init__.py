@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.artifacts.label_codes import encode_labels
-from goldassay.artifacts.mining import check_bounds, cores, nothing_found
-from goldassay.artifacts.pattern_rows import QValues, Words, rows_in_parts, tested
+from goldassay.artifacts.mining import check_bounds, nothing_found
+from goldassay.artifacts.pattern_rows import QValues, Words, p_of, rows_of
 from goldassay.artifacts.pattern_table import description
 from goldassay.artifacts.streaming.counting import Counter
 from goldassay.artifacts.streaming.files import PatternFile, write_in_parts
 from goldassay.artifacts.streaming.memory import MemoryBound
 from goldassay.artifacts.streaming.sorting import in_order
 from goldassay.artifacts.streaming.spool import Spool, write_shards
+from goldassay.cores import cores
 from goldassay.errors import InputError
 from goldassay.files import output_error, written_whole
 from goldassay.progress import Progress, silent
@@ -163,10 +164,10 @@ def mine_spool(
         if not len(found):
             warnings.warn(nothing_found(min_count, shards.largest), UserWarning, stacklevel=3)
         unordered = (found.unpacked(rows) for rows in found.parts())
-        q = QValues(_joined(tested(unordered, settings), len(found)))
+        q = QValues(_joined((p_of(part, settings) for part in unordered), len(found)))
         ordered = in_order(found, words, _made(scratch / "sorted"))
         with written_whole(out) as aside:
-            rows = rows_in_parts(words, ordered, q, label_names, settings)
+            rows = (rows_of(part, words, q, label_names, settings) for part in ordered)
             write_in_parts(rows, aside, description(label_names, settings))
     return PatternFile(out, label_names, settings)
 
