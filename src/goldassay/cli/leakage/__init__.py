@@ -9,5 +9,5 @@ from goldassay.cli.leakage.group import leakage_app
 __all__ = ["leakage_app"]
 
 # In the order of the help.
-for _command in ("measure",):
+for _command in ("measure", "suggest"):
     importlib.import_module(f"goldassay.cli.leakage.{_command}")

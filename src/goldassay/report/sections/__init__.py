@@ -14,6 +14,7 @@ from goldassay.report.sections import (
     instability_training,
     leakage,
     leakage_clusters,
+    leakage_suggestion,
     provenance,
     shift,
 )
@@ -28,6 +29,7 @@ _WRITERS = (
     artifacts,
     leakage,
     leakage_clusters,
+    leakage_suggestion,
     instability_comparison,
     instability,
     instability_training,

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 _DIVERGENCES = {"squared_l2": "squared L2", "l2": "L2", "kl": "KL, bits"}
 
 
-def section(document: Mapping[str, Any]) -> Section:
-    """The section "Leakage"."""
+def section(document: Mapping[str, Any]) -> Section | None:
+    """The section "Leakage"; None where rows to rewrite were asked for, which have a section of their own."""
     found = mapping(document, "leakage")
+    if found.get("suggestion"):
+        return None
     title, question = QUESTIONS["leakage"]
     return Section(
         key="leakage",

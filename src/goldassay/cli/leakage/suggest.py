@@ -1,0 +1,71 @@
+"""`goldassay leakage suggest`: which rows to rewrite or drop first, and what that is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goldassay.cli.leakage.group import Columns, leakage_app
+from goldassay.cli.options import Config, Quiet
+from goldassay.cli.report_files import save_report
+from goldassay.cli.run_options import JsonFile, Seed, spoken, write_json
+from goldassay.errors import InputError
+
+
+@leakage_app.command(short_help="Rank the rows to rewrite first, and measure what leakage falls to without them.")
+def suggest(
+    train: Annotated[str, typer.Argument(metavar="TRAIN", help="The rows: a file, a folder, or a name on the hub.")],
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A test set to measure on as well; it is left as it is.")
+    ] = None,
+    condition: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The part: hypothesis_only, premise_only.  [default: that of the last text]"),
+    ] = None,
+    shares: Annotated[
+        str, typer.Option(metavar="SHARE,...", help="Which shares of the rows to drop.")
+    ] = "0.02,0.05,0.1,0.2,0.3",
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the ranked rows and the report.")
+    ] = Path("goldassay-suggest"),
+    json_file: JsonFile = None,
+    columns: Columns = None,
+    seed: Seed = None,
+    config: Config = None,
+    quiet: Quiet = False,
+) -> None:
+    """Rank the rows to rewrite or drop first, and measure what leakage falls to without them.
+
+    Each row's label is predicted from its hypothesis alone by probes trained on other rows; those that are given away
+    by most bits come first. Probes are then fitted anew without the first rows, and for comparison without as many at
+    random. Writes tables/rows.csv (all rows, ranked, with the patterns that give them away) and a report.
+    """
+    from goldassay.settings import load_settings
+    from goldassay.studies.leakage.suggested import report_suggestion
+
+    with spoken():
+        report = report_suggestion(
+            train,
+            test,
+            condition=condition,
+            shares=_numbers(shares),
+            columns=columns,
+            seed=seed,
+            settings=load_settings(config),
+            quiet=quiet,
+        )
+    page = save_report(report, out, None, latex=False)
+    if json_file is not None:
+        write_json(json_file, report.to_json())
+    if not quiet:
+        typer.echo(report.summary())
+        typer.echo(page)
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"--shares {text!r} are no numbers", mend="write --shares 0.05,0.1") from error

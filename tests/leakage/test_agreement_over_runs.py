@@ -1,0 +1,66 @@
+"""Agreement over runs against a loop over pairs of runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.errors import InputError
+from goldassay.leakage import agreement_report
+from goldassay.leakage.agreement_over_runs import agreement_over_runs
+
+SINGLE, PAIRED, GOLD = [0, 1, 1, 2, 2, 0, 0, 1], [0, 1, 2, 2, 0, 0, 1, 1], [0, 1, 2, 2, 2, 1, 2, 0]
+
+
+def test_one_run_each_is_the_golden_example() -> None:
+    found = agreement_over_runs(SINGLE, PAIRED, GOLD)
+    assert (found.agreement, found.recovery, found.recovery_paper) == (0.625, 0.6, 0.75)
+    alone = agreement_report(SINGLE, PAIRED, GOLD)
+    assert found.kappa == pytest.approx(alone.kappa)
+    assert found.chance == pytest.approx(alone.chance)
+    assert found.agreement_low < 0.625 < found.agreement_high
+
+
+@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 4), st.integers(2, 4))
+def test_means_over_all_pairs_of_runs(seed: int, r: int, s: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    single, paired, gold = rng.integers(0, k, (r, 30)), rng.integers(0, k, (s, 30)), rng.integers(0, k, 30)
+    found = agreement_over_runs(single, paired, gold, n_draws=2)
+    same = [np.mean(a == b) for a in single for b in paired]
+    both = [np.mean((a == b) & (a == gold)) for a in single for b in paired]
+    right = [np.mean(b == gold) for b in paired]
+    assert found.agreement == pytest.approx(np.mean(same))
+    if np.mean(same):
+        assert found.recovery == pytest.approx(np.mean(both) / np.mean(same))
+    if np.mean(right):
+        assert found.recovery_paper == pytest.approx(np.mean(both) / np.mean(right))
+    chance = np.mean([np.mean(a == c) * np.mean(b == c) for a in single for b in paired for c in range(k)]) * k
+    assert found.chance == pytest.approx(chance)
+    bound = max(0.0, found.single_accuracy + found.paired_accuracy - 1)
+    assert bound - 1e-12 <= found.both_correct <= min(found.single_accuracy, found.paired_accuracy) + 1e-12
+
+
+def test_constant_predictions_are_undefined_with_a_reason() -> None:
+    found = agreement_over_runs([0, 0, 0], [0, 0, 0], [1, 1, 2])
+    assert np.isnan(found.kappa)
+    assert np.isnan(found.recovery_paper)
+    assert found.recovery == 0
+    assert set(found.skipped) == {"kappa", "recovery_paper"}
+
+
+def test_whole_clusters_are_drawn() -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, 3, 400)
+    wrong = np.repeat(rng.random(20) < 0.5, 20)
+    single = np.where(wrong, (gold + 1) % 3, gold)
+    alone = agreement_over_runs(single, gold, gold)
+    together = agreement_over_runs(single, gold, gold, clusters=np.repeat(np.arange(20), 20))
+    assert together.agreement_high - together.agreement_low > 2 * (alone.agreement_high - alone.agreement_low)
+
+
+@pytest.mark.parametrize("single", [[0, 1], [[0, 1, 2, 3]], [0.5, 1, 2], [-1, 0, 1], []])
+def test_other_examples_and_no_codes_are_refused(single: list[int]) -> None:
+    with pytest.raises(InputError):
+        agreement_over_runs(single, [0, 1, 2], [0, 1, 2])
