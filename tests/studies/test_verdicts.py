@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldassay.intervals import sd_interval
 from goldassay.settings import ArtifactLimits, InstabilityLimits, LeakageLimits
 from goldassay.studies.audit.verdicts import (
     Spread,
@@ -130,6 +131,14 @@ def test_instability_is_judged_by_the_least_stable() -> None:
     assert "bert on hans" in verdict.evidence
     assert "137 independent" in verdict.evidence
     assert judge_instability([STEADY], InstabilityLimits()).verdict == "sound"
+
+
+def test_runs_that_happen_to_agree_are_not_steady() -> None:
+    equal = replace(STEADY, n_runs=3, n_examples=60, sd=0.0, sd_low=0.0, sd_high=0.0, design_effect=math.nan)
+    verdict = judge_instability([equal], InstabilityLimits())
+    assert verdict.verdict == "not measurable"
+    assert f"Equal scores may hide a true SD of up to {100 * sd_interval(1 / 60, 3).high:.2f} points" in verdict.evidence
+    assert judge_instability([replace(equal, n_runs=10, n_examples=9815)], InstabilityLimits()).verdict == "sound"
 
 
 def test_a_large_design_effect_alone_is_a_reason_for_caution() -> None:

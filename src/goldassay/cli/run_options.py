@@ -75,7 +75,7 @@ _SPOKEN = (
     (r"\blabel_names=\[\.\.\.\]", "--labels NAME,NAME,..."),
     (r"\blabel_names\b", "--labels NAME,NAME,..."),
     (r"`labels`", "--labels NAME=LABEL,..."),
-    (r"\b(align|checkpoint)='(\w+)'", r"--\1 \2"),
+    (r"\b(align|checkpoint|format)='([\w-]+)'", r"--\1 \2"),
     (r"\bgive gold\b", "give --gold FILE"),
     (r"\bgold=DATASET", "--gold FILE"),
     (r"\bset matched=False", "leave out --matched"),

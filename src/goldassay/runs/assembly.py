@@ -155,10 +155,11 @@ def _grid(slices: Sequence[Slice]) -> tuple[list[Any], list[Any], list[list[Slic
         other = by_place.setdefault((part.seed, part.checkpoint), part)
         if other is not part:
             where = "" if part.checkpoint is None else f", checkpoint {part.checkpoint}"
+            one_format = f", or read one format with format='{part.format}'" if part.format != other.format else ""
             raise InputError(
                 f"the run with seed {part.seed}{where} is there twice",
                 file=part.file,
-                mend=f"the other stands in {other.file}: remove one of them",
+                mend=f"the other stands in {other.file}: remove one of them{one_format}",
             )
     for seed in seeds:
         lacking = [step for step in checkpoints if (seed, step) not in by_place]

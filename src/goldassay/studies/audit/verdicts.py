@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from goldassay.intervals import sd_interval
 from goldassay.results import Result
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     """
 
     def word_of(spread: Spread) -> Word:
-        word = judge_interval(spread.sd_low, spread.sd_high, limits.caution_sd, limits.unsound_sd)
+        word = judge_interval(spread.sd_low, _highest(spread), limits.caution_sd, limits.unsound_sd)
         return "caution" if word == "sound" and spread.design_effect >= limits.caution_design_effect else word
 
     worst = max(spreads, key=lambda spread: (_SEVERITY[word_of(spread)], spread.sd))
@@ -243,6 +244,8 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
         f"{worst.name}: accuracy moves by {100 * worst.sd:.2f} points (SD, {100 * worst.sd_low:.2f} to "
         f"{100 * worst.sd_high:.2f}) over {worst.n_runs} runs{_effective(worst)}."
     )
+    if worst.sd == 0 and worst.n_examples:
+        evidence += f" Equal scores may hide a true SD of up to {100 * _highest(worst):.2f} points."
     if worst.n_runs < 5:
         evidence += f" From {worst.n_runs} runs the SD itself is hardly known."
     next_step = {
@@ -260,6 +263,13 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     )
     headline = Headline("SD of accuracy over runs", worst.sd, worst.sd_low, worst.sd_high, "points")
     return Verdict(word, evidence, headline, next_step, rule)
+
+
+def _highest(spread: Spread) -> float:
+    """The upper end of the SD's interval. Of equal scores that is 0: they may lie one example's worth apart unseen."""
+    if spread.sd > 0 or spread.n_examples == 0:
+        return spread.sd_high
+    return sd_interval(1 / spread.n_examples, spread.n_runs).high
 
 
 def _effective(spread: Spread) -> str:
