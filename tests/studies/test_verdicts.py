@@ -137,7 +137,9 @@ def test_runs_that_happen_to_agree_are_not_steady() -> None:
     equal = replace(STEADY, n_runs=3, n_examples=60, sd=0.0, sd_low=0.0, sd_high=0.0, design_effect=math.nan)
     verdict = judge_instability([equal], InstabilityLimits())
     assert verdict.verdict == "not measurable"
-    assert f"Equal scores may hide a true SD of up to {100 * sd_interval(1 / 60, 3).high:.2f} points" in verdict.evidence
+    assert (
+        f"Equal scores may hide a true SD of up to {100 * sd_interval(1 / 60, 3).high:.2f} points" in verdict.evidence
+    )
     assert judge_instability([replace(equal, n_runs=10, n_examples=9815)], InstabilityLimits()).verdict == "sound"
 
 
