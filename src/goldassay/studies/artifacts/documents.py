@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.artifacts import fold_redundant
 from goldassay.artifacts.highlighting import mark_pattern
 from goldassay.settings import ArtifactLimits
 from goldassay.studies.artifacts.inputs import texts_for
@@ -61,11 +60,9 @@ def document_of_mining(
     searched = Searched(train, texts_for(train, mined), mined)
     held_out = None if test is None else Searched(test, texts_for(test, mined), mined)
     described = describe_patterns(short, searched, held_out, seed)
-    rows = [
-        row
-        for value, table in (by_value or {}).items()
-        for row in rows_of_value(value, table, fold_redundant(table.significant(q).select(threshold)))
-    ]
+    rows: list[dict[str, Any]] = []
+    for value, table in (by_value or {}).items():
+        rows += rows_of_value(value, table, of_table(table, q, threshold).findings())
     return document_of_findings(
         described, short, searched, describe_input("train", train), test, steps, condition, rows
     )

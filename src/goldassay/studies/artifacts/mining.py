@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.artifacts import Confirmation, PatternFile, PatternTable, confirm_patterns, fold_redundant
+from goldassay.artifacts import Confirmation, PatternFile, PatternTable, confirm_patterns
 from goldassay.data import check_same_labels
 from goldassay.errors import InputError
 from goldassay.files import written_together
 from goldassay.progress import Progress, silent
 from goldassay.studies.artifacts.inputs import DEFAULT, Bounds, mine_dataset, texts_for
 from goldassay.studies.artifacts.output import write_report, write_tables
+from goldassay.studies.artifacts.shortlist import of_table
 
 if TYPE_CHECKING:
     import os
@@ -157,7 +158,7 @@ def _telling(patterns: PatternTable) -> PatternTable:
 
 
 def _findings(patterns: PatternTable) -> pl.DataFrame:
-    return fold_redundant(_telling(patterns))
+    return of_table(patterns, Q, THRESHOLD).findings()
 
 
 def _parts(dataset: Dataset, column: str) -> dict[str, Dataset]:

@@ -14,7 +14,6 @@ from goldassay.artifacts import (
     Giveaway,
     assign_difficulty,
     confirm_patterns,
-    fold_redundant,
 )
 from goldassay.artifacts.coverage import CoverageCount
 from goldassay.artifacts.pattern_worth import giveaway_by_counts
@@ -60,7 +59,7 @@ def describe_patterns(short: Shortlist, train: Training, test: Searched | None, 
         seed: Of the examples shown.
     """
     selected = short.selected
-    findings = fold_redundant(selected)
+    findings = short.findings()
     confirmation, assignment, given = None, None, None
     if test is not None:
         confirmation = confirm_patterns(selected, test.texts, test.labels)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.artifacts import PatternTable
+from goldassay.artifacts import PatternTable, fold_redundant
+from goldassay.artifacts.folding import parts_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,6 +24,7 @@ class Shortlist:
 
     Attributes:
         selected: The significant ones whose share exceeds the threshold.
+        below: The significant parts of these whose share does not.
         for_curve: The significant ones whose share exceeds the first of `thresholds`.
         thresholds: Of the curve of coverage.
         scatter: Points for the picture: the most frequent patterns and, of the rest, those most telling.
@@ -33,6 +35,7 @@ class Shortlist:
     """
 
     selected: PatternTable
+    below: PatternTable
     for_curve: PatternTable
     thresholds: tuple[float, ...]
     scatter: list[dict[str, Any]]
@@ -40,6 +43,10 @@ class Shortlist:
     n_mined: int
     q: float
     threshold: float
+
+    def findings(self) -> pl.DataFrame:
+        """The selected, folded."""
+        return fold_redundant(self.selected, self.below)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -57,17 +64,17 @@ def _anything_fits(_: int) -> bool:
 
 
 def shortlist(
-    parts: Iterable[PatternTable],
+    parts: Callable[[], Iterable[PatternTable]],
     q: float,
     threshold: float,
     *,
     hold: Callable[[int], None] | None = None,
     fits: Callable[[int], bool] = _anything_fits,
 ) -> Shortlist:
-    """Go through patterns once and keep what a report needs.
+    """Go through patterns and keep what a report needs.
 
     Args:
-        parts: A table, or the parts of one in order.
+        parts: Gives the parts of a table in order; called twice.
         q: Largest q of a significant pattern.
         threshold: The share that the selected exceed.
         hold: Told how many are selected so far; raises where they are too many.
@@ -79,7 +86,7 @@ def shortlist(
     frequent: pl.DataFrame | None = None
     telling: pl.DataFrame | None = None
     n_mined = n_significant = n_selected = n_curve = 0
-    for part in parts:
+    for part in parts():
         significant = part.significant(q)
         n_mined += len(part)
         n_significant += len(significant)
@@ -96,8 +103,10 @@ def shortlist(
         frequent, telling = _scattered(frequent, telling, significant.to_frame().select(_POINT))
     assert frequent is not None
     assert telling is not None
+    chosen = PatternTable.joined(selected)
     return Shortlist(
-        selected=PatternTable.joined(selected),
+        selected=chosen,
+        below=parts_below(chosen, (part.significant(q) for part in parts())),
         for_curve=PatternTable.joined(curve),
         thresholds=tuple(thresholds),
         scatter=pl.concat([frequent, telling]).to_dicts(),
@@ -122,4 +131,4 @@ def _scattered(
 
 def of_table(mined: PatternTable, q: float, threshold: float) -> Shortlist:
     """The shortlist of a table in memory."""
-    return shortlist([mined], q, threshold)
+    return shortlist(lambda: [mined], q, threshold)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts import Confirmation, PatternFile, PatternTable, fold_redundant
 from goldassay.artifacts.mining import check_bounds
 from goldassay.artifacts.streaming import MemoryBound, Spool, mine_spool, scratch_beside
 from goldassay.artifacts.streaming.files import write_in_parts
@@ -40,13 +39,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.artifacts import Confirmation, PatternFile
     from goldassay.data import Dataset
     from goldassay.data.tokenization import Tokenizer
 
 # Of the examples shown, as in memory.
 SEED = 0
 # Bytes that a finding takes while findings are folded and looked for in a test set.
-_PER_FINDING = 1500
+_PER_FINDING = 2200
 # And one that is only counted in the curve of coverage.
 _PER_POINT = 700
 # Bytes in memory for each byte of a test file.
@@ -158,7 +158,7 @@ def mine_files(
             with steps.step(f"mining by {condition}") as progress:
                 tables = _mined_by_value(corpus, values, bounds, bound, scratch, skipped, progress)
             for value, table in tables.items():
-                findings = fold_redundant(_telling(table, bound))
+                findings = _shortlist(table, bound).findings()
                 by_value[value] = _summary(table, findings)
                 rows_by_value += rows_of_value(value, table, findings)
             if tables:
@@ -345,18 +345,7 @@ def _shortlist(patterns: PatternFile, bound: MemoryBound) -> Shortlist:
     def hold(n: int) -> None:
         bound.need(_PER_FINDING * n, f"to hold the {n:,} findings so far", ", or raise --min-count")
 
-    return shortlist(patterns.parts(), Q, THRESHOLD, hold=hold, fits=lambda n: bound.room() >= _PER_POINT * n)
-
-
-def _telling(patterns: PatternFile, bound: MemoryBound) -> PatternTable:
-    """The findings of one value's patterns."""
-    held: list[PatternTable] = []
-    n = 0
-    for part in patterns.parts():
-        held.append(part.significant(Q).select(THRESHOLD))
-        n += len(held[-1])
-        bound.need(_PER_FINDING * n, f"to hold the {n:,} findings so far", ", or raise --min-count")
-    return PatternTable.joined(held)
+    return shortlist(patterns.parts, Q, THRESHOLD, hold=hold, fits=lambda n: bound.room() >= _PER_POINT * n)
 
 
 def _summary(patterns: PatternFile, findings: pl.DataFrame) -> dict[str, Any]:
