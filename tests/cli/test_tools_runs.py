@@ -57,7 +57,7 @@ def test_curves_beside_predictions_and_alone(goldassay: Command, refused: Callab
         folder.mkdir(parents=True)
         shutil.copy(file, folder)
     shown = goldassay("runs", "show", "logs", "--dataset", "plain", "--json", "shown.json")
-    assert shown.out.startswith("tiny-bert on plain, accuracy as logged, without predictions: 3 runs x 6 checkpoints")
+    assert shown.out.startswith("tiny-bert on plain, accuracy without predictions: 3 runs x 6 checkpoints")
     assert json.loads((tmp_path / "shown.json").read_text())[0]["checkpoints"] == [8, 16, 24, 32, 40, 48]
     alone = goldassay("instability", "logs", "-o", "alone")
     assert alone.status == 0, alone.err
@@ -103,3 +103,16 @@ def test_hostile_files_are_refused_in_one_line(
     refused: Callable[..., str], tmp_path: Path, name: str, said: str
 ) -> None:
     assert said in refused("runs", "show", hostile(tmp_path, name).name)
+
+
+def test_scores_alone_are_reported_and_shown(goldassay: Command, tmp_path: Path) -> None:
+    rows = "".join(f"Run {i},0.{80 + i % 3},0.{50 + i}\n" for i in range(6))
+    (tmp_path / "scores.csv").write_text(f"Run,MNLI,HANS\n{rows}Mean,0.81,0.525\n")
+    done = goldassay("instability", "scores.csv", "-o", "report", "--quiet")
+    assert done.status == 0, done.err
+    section = json.loads((tmp_path / "report/report.json").read_text())["instability"]
+    assert [(row["name"], row["n_runs"]) for row in section["results"]] == [("MNLI", 6), ("HANS", 6)]
+    assert section["note"].endswith("scores: 1 rows of no run are left out.")
+    assert section["correlations"][0]["over"] == "runs"
+    refused = goldassay("compare", "scores.csv", "scores.csv")
+    assert (refused.status, "a table of each run's scores is here, but no predictions" in refused.line) == (2, True)

@@ -188,7 +188,7 @@ def _show(found: dict[str, Any], first: bool) -> None:
     if len(checkpoints) > 1:
         shape += f" x {len(checkpoints)} checkpoints"
     if "metric" in found:
-        head = f"{found['model']} on {found['dataset']}, {found['metric']} as logged, without predictions: {shape}"
+        head = f"{found['model']} on {found['dataset']}, {found['metric']} without predictions: {shape}"
         holds = ""
     else:
         head = f"{found['model']} on {found['dataset']}, {found['condition']}: {shape}"

@@ -1,4 +1,4 @@
-"""Scores from step to step without predictions, as Hugging Face's Trainer keeps them in trainer_state.json.
+"""Scores without predictions: from step to step in a Trainer's trainer_state.json, or a row a run in a table.
 
 They tell how a score moves in training and how far it ends apart from seed to seed, and nothing about examples.
 """
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from goldassay.errors import InputError
+from goldassay.runs.score_tables import is_score_table, read_score_table
 from goldassay.runs.trainer_folders import RunFolder, read_object, run_folder
 from goldassay.runs.validation import listing
 
@@ -27,11 +28,14 @@ if TYPE_CHECKING:
 _STATE = "trainer_state.json"
 # Where a run kept no state: what it evaluated last.
 _RESULTS = ("eval_results.json", "all_results.json")
+_WANTED = frozenset({_STATE, *_RESULTS})
 _KNOWN = re.compile(
     r"eval_(?:(?P<dataset>.+?)_)??(?P<metric>accuracy|acc|exact_match|(?:(?:macro|micro|weighted)_)?f1(?:_(?:macro|micro|weighted))?)"
 )
 # What a curve is of where the Trainer evaluates on one dataset, which it does not name.
 _UNNAMED = "eval"
+# What a metric is called that nothing names.
+UNNAMED_METRIC = "score"
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class Curves:
         final: Each run's last score, (R,), whether or not others have one at the same step.
         files: Where each run was found, (R,).
         skipped: Reason -> count of what was left out.
+        format: Of the files.
     """
 
     model: str
@@ -59,6 +64,7 @@ class Curves:
     final: NDArray[np.float64]
     files: tuple[str, ...]
     skipped: dict[str, int] = field(default_factory=dict)
+    format: str = "trainer state"
 
 
 class _Logged(NamedTuple):
@@ -80,7 +86,10 @@ def read_curves(
     dataset: str | None = None,
     required: bool = True,
 ) -> list[Curves]:
-    """Read how scores moved in training, from each run's trainer_state.json.
+    """Read scores that stand without predictions: how they moved in training, or how runs ended.
+
+    They are in each run's trainer_state.json, or in a table with a row a run and a column a dataset (whose model is
+    called by the file, and whose metric is not known: "score").
 
     A run's own state goes before those in its checkpoint-N folders, of which the last is taken; where there is none,
     eval_results.json or all_results.json give the last score. Model and seed are read off the folders MODEL/seed_K.
@@ -101,7 +110,8 @@ def read_curves(
         InputError: A file is damaged, a run is there twice, or `required` and no score within [0, 1] is logged.
     """
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    states = _states(file for place in paths for file in _files(Path(place)))
+    files = [file for place in paths for file in _files(Path(place))]
+    states = _states(file for file in files if file.name in _WANTED)
     logged = [each for run, file in states for each in _logged(run, file, metric)]
     if states and not logged and required:
         _, first = states[0]
@@ -116,19 +126,47 @@ def read_curves(
     groups: dict[tuple[str, str, str], list[_Logged]] = {}
     for each in _asked_for(logged, model, dataset):
         groups.setdefault((each.model, each.dataset, each.metric), []).append(each)
-    return [_curves(*key, sorted(runs, key=_by_seed)) for key, runs in sorted(groups.items())]
+    curves = [_curves(*key, sorted(runs, key=_by_seed)) for key, runs in sorted(groups.items())]
+    tables = [each for file in files if file.name not in _WANTED for each in _tabled(file)]
+    return curves + [
+        each
+        for each in tables
+        if dataset in (None, each.dataset) and metric in (None, each.dataset) and fnmatchcase(each.model, model or "*")
+    ]
 
 
-def has_curves(place: Path) -> bool:
-    """Whether a file or folder holds a Trainer's state or results."""
-    return next(_files(place), None) is not None
+def _tabled(file: Path) -> list[Curves]:
+    """The columns of a table of scores as curves of no steps."""
+    table = read_score_table(file)
+    return [
+        Curves(
+            model=file.name.split(".")[0],
+            dataset=name,
+            metric=UNNAMED_METRIC,
+            seeds=table.seeds,
+            checkpoints=(),
+            scores=np.empty((len(table.seeds), 0)),
+            final=final,
+            files=(str(file),) * len(table.seeds),
+            skipped=table.skipped,
+            format="score table",
+        )
+        for name, final in table.scores.items()
+    ]
+
+
+def kind_of_scores(place: Path) -> str:
+    """What scores without predictions a file or folder holds, in words; nothing where there are none."""
+    file = next(_files(place), None)
+    if file is None:
+        return ""
+    return "a Trainer's logged scores are" if file.name in _WANTED else "a table of each run's scores is"
 
 
 def _files(place: Path) -> Iterator[Path]:
-    """Files that may hold curves; each folder is read once, wherever links lead."""
-    wanted = {_STATE, *_RESULTS}
+    """Files that hold scores without predictions; each folder is read once, wherever links lead."""
     if place.is_file():
-        if place.name in wanted:
+        if place.name in _WANTED or is_score_table(place):
             yield place
         return
     seen: set[Path] = set()
@@ -136,7 +174,8 @@ def _files(place: Path) -> Iterator[Path]:
         real = Path(folder).resolve()
         below[:] = sorted(name for name in below if not name.startswith((".", "_"))) if real not in seen else []
         if real not in seen:
-            yield from (Path(folder) / name for name in sorted(wanted.intersection(names)))
+            inside = (Path(folder) / name for name in sorted(names))
+            yield from (file for file in inside if file.name in _WANTED or is_score_table(file))
         seen.add(real)
 
 

@@ -16,7 +16,7 @@ from goldassay.errors import InputError
 from goldassay.runs.adapters import adapters
 from goldassay.runs.answers import AnswerMetric, read_answers, score_columns
 from goldassay.runs.assembly import Align, assemble, ordered
-from goldassay.runs.curves import has_curves
+from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.gold import read_gold
 from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import refuse_pickle
@@ -199,11 +199,14 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
         if place.is_file():
             refuse_pickle(place)
         parts = _find(place, offered, replace(request, outright=place.is_file()), set())
-        if not parts and has_curves(place):
+        if not parts and (scores := kind_of_scores(place)):
             raise NoRunsError(
-                "a Trainer's logged scores are here, but no predictions",
+                f"{scores} here, but no predictions",
                 file=place,
-                mend="save what Trainer.predict returns, predictions and label_ids, with numpy.savez",
+                mend="goldassay instability and runs show take scores alone; for all else save what Trainer.predict "
+                "returns, predictions and label_ids, with numpy.savez"
+                if "Trainer" in scores
+                else "goldassay instability and runs show take scores alone; all else needs each run's predictions",
             )
         if not parts:
             raise NoRunsError(

@@ -20,6 +20,8 @@ CAPTION = (
 )
 
 _ROW = 48
+# Of more dots than these none says which run it is: it could not be pointed at, and the page would grow too large.
+_MOST_TITLES = 1500
 
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
@@ -39,15 +41,23 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     digits = 0 if reach > 4 else 1 if reach > 0.4 else 2
     vertical_grid(canvas, scale, top, bottom, lambda value: decimal(value, digits), 6 if width > 500 else 4)
     canvas.line(scale(0), top, scale(0), bottom, "axis")
+    titled = sum(len(deviations) for _, deviations, *_ in rows) <= _MOST_TITLES
     for position, (name, deviations, mean, sd) in enumerate(rows):
-        _row(canvas, scale, top + _ROW * position, name, deviations, mean, sd)
+        _row(canvas, scale, top + _ROW * position, name, deviations, mean, sd, titled)
     canvas.text(width / 2, bottom + 36, "points from the mean of the row", "quiet small", "middle")
     canvas.height = bottom + 42
     return canvas
 
 
 def _row(
-    canvas: Canvas, scale: Scale, y: float, name: str, deviations: list[float], mean: float, sd: float | None
+    canvas: Canvas,
+    scale: Scale,
+    y: float,
+    name: str,
+    deviations: list[float],
+    mean: float,
+    sd: float | None,
+    titled: bool,
 ) -> None:
     shown = f"{points(mean)}, SD {points(sd, 2)}"
     canvas.text(0, y + 14, shortened(name, canvas.width - text_width(shown) - 16), "strong lifted")
@@ -56,5 +66,5 @@ def _row(
         left, right = scale(-100 * sd), scale(100 * sd)
         canvas.bar(left, y + 24, right - left, 14, "band")
     for run, deviation in enumerate(deviations, 1):
-        title = f"{name}, run {run}: {points(mean + deviation / 100, 2)} points"
+        title = f"{name}, run {run}: {points(mean + deviation / 100, 2)} points" if titled else None
         canvas.path(marker(0, scale(deviation), y + 31, 4.5), "f0 cloud halo", title)

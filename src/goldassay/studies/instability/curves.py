@@ -12,6 +12,7 @@ import polars as pl
 from goldassay.errors import InputError
 from goldassay.files import sha256_of
 from goldassay.report import Report
+from goldassay.runs.curves import UNNAMED_METRIC
 from goldassay.studies.audit.instability import caveats_of
 from goldassay.studies.audit.verdicts import Spread, judge_instability
 from goldassay.studies.instability.means import RunMeans
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from goldassay.settings import Settings
 
 _NOTE = (
-    "Scores by step were given, and no predictions: they tell how far the score moves, not which examples move it, nor "
-    "how many independent ones they count for."
+    "Scores of each run were given, and no predictions: they tell how far the score moves, not which examples move it, "
+    "nor how many independent ones they count for."
 )
 
 
@@ -87,10 +88,7 @@ def report_curves(
         InputError: No model has two runs.
     """
     several = len({curve.model for curve in curves}) > 1
-    results = [
-        {**measure_curve(curve), "name": f"{curve.model} · " * several + f"{curve.dataset}, {curve.metric}"}
-        for curve in curves
-    ]
+    results = [{**measure_curve(curve), "name": f"{curve.model} · " * several + _scored(curve)} for curve in curves]
     measurable = [row for row in results if row["n_runs"] > 1]
     if not measurable:
         raise InputError(
@@ -100,13 +98,13 @@ def report_curves(
         )
     moves, correlations = measure_steps(curves)
     lost = [
-        f"{curve.model} on {curve.dataset}: {n} {why} are left out."
+        f"{curve.model}{' on ' + curve.dataset if curve.checkpoints else ''}: {n} {why} are left out."
         for curve in curves
         for why, n in curve.skipped.items()
     ]
     section = {
         "source": "runs",
-        "note": " ".join([_NOTE, *lost]),
+        "note": " ".join([_NOTE, *dict.fromkeys(lost)]),
         "interrupted": None,
         "sentences": [],
         "caveats": caveats_of(results),
@@ -131,9 +129,14 @@ def report_curves(
     of = models[0] if len(models) == 1 else f"{len(models)} models"
     tables = {"instability": pl.DataFrame(results, infer_schema_length=None), "trajectories": trajectory_table(moves)}
     return Report(
-        document=frame_findings(f"Instability of {of}, by its logged scores", findings, steps),
+        document=frame_findings(f"Instability of {of}, by its scores alone", findings, steps),
         tables={name: table for name, table in tables.items() if table.height},
     )
+
+
+def _scored(curve: Curves) -> str:
+    """The dataset, with the metric where the files name it."""
+    return curve.dataset if curve.metric == UNNAMED_METRIC else f"{curve.dataset}, {curve.metric}"
 
 
 def _spread(row: Mapping[str, Any]) -> Spread:
@@ -158,5 +161,5 @@ def _describe(path: str | os.PathLike[str], curves: Sequence[Curves]) -> dict[st
         "name": place.name,
         "sha256": [sha256_of(file) for file in own],
         "files": [file.name if file == place else str(file.relative_to(place)) for file in own],
-        "format": "trainer state",
+        "format": ", ".join(sorted({curve.format for curve in curves})),
     }
