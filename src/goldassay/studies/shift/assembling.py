@@ -89,8 +89,18 @@ def disjoint(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> tuple[lis
 
 
 def gather_texts(found: FoundSets, choice: RunChoice, texts: Mapping[str, Dataset] | None) -> dict[str, Dataset]:
-    """{dataset: its texts}: those in memory, and those of the files of right labels."""
+    """{dataset: its texts}: those in memory, and those of the files of right labels.
+
+    Raises:
+        InputError: Right labels are given for a dataset of which there are no runs.
+    """
     names = {name: key.dataset for sets in found.models.values() for name, key in sets.items()}
+    unknown = [name for name in choice.gold if name and name not in names.values()]
+    if unknown:
+        raise InputError(
+            f"right labels are given for the dataset {unknown[0]!r}, of which there are no runs",
+            mend=f"there are runs on {', '.join(sorted(set(names.values())))}",
+        )
     read = read_gold_texts({name: choice.gold_of(dataset) for name, dataset in names.items()})
     return {**read, **{name: (texts or {})[dataset] for name, dataset in names.items() if dataset in (texts or {})}}
 

@@ -85,13 +85,12 @@ def detect(groups: Sequence[Group], wanted: Wanted, places: FeaturePlaces | None
     """Measure every score of every model on every other set.
 
     Raises:
-        InputError: A side's logits are of other classes, features are missing, or k is larger than the training set.
+        InputError: Features are missing.
     """
     found = Detected()
     total = sum(len(group.others) for group in groups)
     done = 0
     for group in groups:
-        _check_classes(group)
         for other in group.others:
             scores = _of_logits(group, other, wanted, found)
             if places is not None:
@@ -107,7 +106,12 @@ def detect(groups: Sequence[Group], wanted: Wanted, places: FeaturePlaces | None
     return found
 
 
-def _check_classes(group: Group) -> None:
+def check_classes(group: Group) -> None:
+    """Refuse to compare logits of different classes.
+
+    Raises:
+        InputError: They are.
+    """
     own = group.own
     for other in group.others:
         widths = [np.asarray(each.logits).shape[-1] for each in (own, other)]

@@ -23,7 +23,15 @@ from goldassay.studies.shift.assembling import (
     notes_of,
     title_of,
 )
-from goldassay.studies.shift.detecting import OF_FEATURES, OF_LOGITS, SCORES, FeaturePlaces, Wanted, detect
+from goldassay.studies.shift.detecting import (
+    OF_FEATURES,
+    OF_LOGITS,
+    SCORES,
+    FeaturePlaces,
+    Wanted,
+    check_classes,
+    detect,
+)
 from goldassay.studies.shift.evidence import read_logits
 from goldassay.studies.shift.finding import FoundSets, Place, find_sets
 from goldassay.studies.shift.groups import keys_by_model
@@ -90,8 +98,11 @@ def report_detection(
         sides, own = _sides(places, choice)
         datasets = gather_texts(sides, choice, texts)
         groups = form_groups(sides, {"": own}, lambda key: read_logits(key, sides.slices, choice))
+        for group in groups:
+            check_classes(group)
         groups, overlaps = disjoint(groups, datasets)
         features = None if training is None else _features(training, places, groups, choice)
+        _check_neighbors(k, features)
     with steps.step("measuring detection") as progress:
         found = detect(groups, wanted, features, progress)
     section = {
@@ -195,6 +206,14 @@ def _features(
                 at.update(dict.fromkeys(sets, each.path))
     wanted = {each.dataset for group in groups for each in (group.own, *group.others)}
     return FeaturePlaces(place.path, found.slices, {name: path for name, path in at.items() if name in wanted})
+
+
+def _check_neighbors(k: int, features: FeaturePlaces | None) -> None:
+    if k < 1:
+        raise InputError(f"k is {k}", mend="choose 1 or more")
+    smallest = min((part.n_examples for part in features.runs), default=k) if features is not None else k
+    if k > smallest:
+        raise InputError(f"k is {k}, and there are {smallest} training features", mend="choose k from 1 to that number")
 
 
 def _histogram_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

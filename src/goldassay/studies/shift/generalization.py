@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,7 +74,7 @@ def measure_gaps(
                     "level": found.level,
                     "interval_method": found.interval_method,
                 }
-                for row in found.to_dict()["sets"]
+                for row in map(asdict, found.sets)
             ]
         progress(done, len(groups))
     return rows, [
@@ -148,9 +148,3 @@ def measure_domains(
             )
         progress(done, len(pairs))
     return rows
-
-
-def worst_gap(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The row whose gap is largest for certain: by the lower end of its interval; None without a gap."""
-    known = [row for row in rows if not row["own"] and row["gap_low"] is not None and not math.isnan(row["gap_low"])]
-    return max(known, key=lambda row: (row["gap_low"], row["gap"]), default=None)

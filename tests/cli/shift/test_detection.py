@@ -1,0 +1,160 @@
+"""`goldassay shift detection`: what is written, what is printed, what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from goldassay.cli.main import run
+from goldassay.runs import Runs, write_runs
+from goldassay.runs.beside import Embeddings, Origin, read_embeddings, write_embeddings
+from goldassay.shift import auroc, false_alarm_rate, score_knn, score_max_softmax
+from tests.cli.run_files import refused
+from tests.cli.shift.toys import answers
+from tests.end_to_end.conftest import Outcome, goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay", "refused"]
+
+
+def scored(frame: pl.DataFrame, seed: int) -> np.ndarray:
+    own = frame.filter(pl.col("seed") == seed)
+    return score_max_softmax(np.array(own["logits"].to_list()), scale="log")
+
+
+def test_both_sides_made_elsewhere(goldassay: Command, tmp_path: Path) -> None:
+    own, other = answers("own", n=120), answers("far", n=90, sureness=1.0, label=False)
+    own.write_parquet(tmp_path / "own.parquet")
+    other.write_parquet(tmp_path / "far.parquet")
+    done = goldassay(
+        "shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-o", "report", "--json", "copy.json",
+        "--draws", "200", "--figures", "png", "--latex",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    assert "false alarms on far" in done.out
+    assert done.out.splitlines()[-1] == "report/report.html"
+    document = json.loads((tmp_path / "copy.json").read_text())
+    found = document["shift"]
+    assert [row["score"] for row in found["detection"]] == ["max_softmax", "max_logit", "energy", "entropy"]
+    row = found["detection"][0]
+    sides = [(scored(own, seed), scored(other, seed)) for seed in (1, 2)]
+    gold = np.repeat([0, 1], [120, 90])
+    assert row["auroc"] == pytest.approx(np.mean([roc_auc_score(gold, np.concatenate(pair)) for pair in sides]))
+    assert row["aupr_out"] == pytest.approx(
+        np.mean([average_precision_score(gold, np.concatenate(pair)) for pair in sides])
+    )
+    assert row["false_alarm_rate"] == pytest.approx(np.mean([false_alarm_rate(*pair) for pair in sides]))
+    assert row["fpr_id_positive"] == pytest.approx(np.mean([false_alarm_rate(-b, -a) for a, b in sides]))
+    assert (row["auroc_chance"], row["false_alarm_rate_chance"]) == (0.5, 0.95)
+    assert row["aupr_out_chance"] == pytest.approx(90 / 210)
+    assert (row["n_in"], row["n_out"], row["n_runs"], row["rule"]) == (120, 90, 2, "at_least")
+    (histogram,) = found["histograms"]
+    assert sum(histogram["share_in"]) == pytest.approx(1)
+    assert histogram["edges"][0] == 0.5
+    page = (tmp_path / "report/report.html").read_text()
+    assert "own texts flagged (other set positive)" in page
+    assert "other texts accepted (own positive)" in page
+    assert {path.name for path in (tmp_path / "report/paper").iterdir()} == {
+        "confidence-toy-far.png", "detection.tex", "false-alarms.png",
+    }  # fmt: skip
+
+
+def test_labels_of_the_other_side_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    answers("own").write_parquet("own.parquet")
+    rows = []
+    for label in (True, False):
+        answers("far", label=label).write_parquet("far.parquet")
+        arguments = ["shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-o", "out", "-q"]
+        assert run([*arguments, "--draws", "50", "--rule", "closest", "--score", "energy"]) == 0
+        rows.append(json.loads((tmp_path / "out/report.json").read_text())["shift"]["detection"])
+    assert rows[0] == rows[1]
+    assert [row["score"] for row in rows[0]] == ["energy"]
+
+
+def store(folder: Path, dataset: str, n: int, center: float, d: int = 6) -> None:
+    """Runs in the store with features beside, whose last dimension follows from the first."""
+    rng = np.random.default_rng([n, 3])
+    gold = rng.integers(0, 2, n)
+    features = rng.normal(center, 1, (n, d)).astype(np.float32)
+    features[:, 0] += 3 * gold
+    features[:, -1] = 2 * features[:, 0]
+    logits = np.stack([-features[:, 0], features[:, 0]], axis=1)[np.newaxis]
+    ids = np.array([f"{dataset}{i}" for i in range(n)])
+    runs = Runs.from_arrays(
+        gold=gold, logits=logits, seeds=[0], model="net", dataset=dataset, train_set="train", example_ids=ids,
+        label_names=("no", "yes"),
+    )  # fmt: skip
+    write_runs(runs, folder)
+    origin = Origin("net", "train", "paired", dataset, "", 0, 10)
+    write_embeddings(Embeddings(origin, ids, {"text": features}), folder / "_jobs" / f"{dataset}.parquet")
+
+
+def test_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, n, center in (("train", 80, 0.0), ("own", 50, 0.0), ("far", 40, 6.0)):
+        store(tmp_path / "runs", name, n, center)
+    arguments = ["shift", "detection", "--in", "own=runs", "--out", "far=runs", "--train", "train=runs", "-q"]
+    assert run([*arguments, "-o", "out", "--draws", "50"]) == 0
+    found = json.loads((tmp_path / "out/report.json").read_text())["shift"]
+    scores = {row["score"]: row for row in found["detection"]}
+    assert scores["mahalanobis"]["auroc"] > 0.95
+    train, own, far = (read_embeddings("runs", dataset=name)[0].vectors["text"] for name in ("train", "own", "far"))
+    assert scores["knn"]["auroc"] == pytest.approx(auroc(score_knn(own, train), score_knn(far, train)))
+    assert any("covariance is singular" in note and "shrunk" in note for note in found["notes"])
+    line = refused(*arguments, "--k", "81", "-o", "none")
+    assert line == "goldassay: k is 81, and there are 80 training features; choose k from 1 to that number"
+
+
+def test_bad_sides(tmp_path: Path, refused: Callable[..., str]) -> None:
+    answers("own").write_parquet(tmp_path / "own.parquet")
+    far = answers("far")
+    far.write_parquet(tmp_path / "far.parquet")
+    far.drop("logits").write_parquet(tmp_path / "bare.parquet")
+    far.head(0).write_parquet(tmp_path / "empty.parquet")
+    three = far.with_columns(pl.col("logits").list.concat(pl.lit([0.0])))
+    three.write_parquet(tmp_path / "three.parquet")
+    holed = far.with_columns(
+        pl.when(pl.int_range(pl.len()) == 4).then(pl.lit([float("nan"), 1.0])).otherwise("logits").alias("logits")
+    )
+    holed.write_parquet(tmp_path / "holed.parquet")
+    cases = {
+        ("far.parquet", "--recall", "0"): "the recall is 0.0; it must lie in (0, 1]",
+        ("far.parquet", "--recall", "1.2"): "the recall is 1.2; it must lie in (0, 1]",
+        ("far.parquet", "--score", "knn"): "knn needs features of the training data; give the runs on it, with "
+        "embeddings, with --train",
+        (
+            "far.parquet",
+            "--score",
+            "odin",
+        ): "there is no score 'odin'; choose of max_softmax, max_logit, energy, entropy, mahalanobis, knn",
+        (
+            "bare.parquet",
+        ): "bare.parquet: the runs of toy on far have no logits or probabilities; detection needs them: "
+        "keep them when the predictions are made",
+        ("empty.parquet",): "empty.parquet: there are no examples in the table; give it at least one row",
+        ("three.parquet",): "three.parquet: toy has logits of 2 classes on own and of 3 on far; give the logits of the "
+        "same classifier for both",
+        (
+            "own.parquet",
+        ): "own.parquet: the out-of-distribution runs are on own, as the others are; give runs on another "
+        "dataset, or name it with --out NAME=RUNS",
+        ("far=own.parquet", "--draws", "0"): "the number of draws is 0; it must be at least 1",
+    }
+    for (path, *options), said in cases.items():
+        line = refused("shift", "detection", "--in", "own.parquet", "--out", path, *options, "-o", "report")
+        assert line == f"goldassay: {said}"
+        assert not (tmp_path / "report").exists()
+    line = refused("shift", "detection", "--in", "own.parquet", "--out", "holed.parquet", "-o", "report")
+    assert "holed.parquet" in line
+    assert "not finite" in line or "NaN" in line

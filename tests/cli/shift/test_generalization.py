@@ -1,0 +1,250 @@
+"""`goldassay shift generalization`: what is written, what is printed, what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from goldassay.cli.main import run
+from tests.cli.run_files import refused
+from tests.cli.shift.toys import answers, numbers, texts
+from tests.end_to_end.conftest import Outcome, goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay", "refused"]
+
+
+@pytest.fixture
+def sets(tmp_path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+    own, other = answers("own"), answers("other", n=70, accuracy=0.6, sureness=1.0)
+    own.write_parquet(tmp_path / "own.parquet")
+    other.write_parquet(tmp_path / "other.parquet")
+    return own, other
+
+
+def test_runs_made_elsewhere(goldassay: Command, tmp_path: Path, sets: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    own, other = sets
+    texts(tmp_path / "own.jsonl", own, "a plain tale of kings and ships")
+    shared = texts(tmp_path / "other.jsonl", other, "the motor of this fridge is loud")
+    # One text of the other set is made one of the own set's, in other case and spacing.
+    lines = [json.loads(line) for line in shared.read_text().splitlines()]
+    lines[3]["text"] = json.loads((tmp_path / "own.jsonl").read_text().splitlines()[0])["text"].upper() + "  "
+    shared.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = goldassay(
+        "shift", "generalization", "--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "own",
+        "--labels", "negative,positive", "--gold", "own=own.jsonl", "--gold", "other=other.jsonl",
+        "-o", "report", "--json", "copy.json", "--draws", "200", "--figures", "pdf", "--latex", "--size", "toy=1.5M",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    assert done.out.splitlines()[-1] == "report/report.html"
+    assert "Generalization of toy: own to other" in done.out
+    document = json.loads((tmp_path / "copy.json").read_text())
+    assert document == json.loads((tmp_path / "report/report.json").read_text())
+    found = document["shift"]
+    first, second = found["generalization"]
+    kept = other.filter(pl.col("example_id") != lines[3]["example_id"])
+    for row, frame in ((first, own), (second, kept)):
+        assert row["value"] == pytest.approx((frame["label"] == frame["prediction"]).mean())
+        assert row["low"] <= row["value"] <= row["high"]
+    assert second["gap"] == pytest.approx(first["value"] - second["value"])
+    assert second["relative_gap"] == pytest.approx(second["gap"] / first["value"])
+    assert (first["own"], second["own"], first["n_runs"], second["n"]) == (True, False, 2, 69)
+    assert second["size"] == 1_500_000
+    assert [row["n_shared"] for row in found["overlaps"]] == [1]
+    assert any(note.startswith("1 of the 70 texts of other is in own as well") for note in found["notes"])
+    (domain,) = found["domains"]
+    assert domain["auroc"] > 0.95
+    assert {"fridge", "kings"} <= {word["word"] for word in domain["words"]}
+    assert {row["dataset"] for row in found["calibration"]} == {"own", "other"}
+    assert all(0 <= row["aurc_best"] <= row["aurc"] <= 1 for row in found["risk_coverage"])
+    worst = found["confident_errors"][0]
+    assert worst["label"] != worst["prediction"]
+    assert worst["confidence"] >= found["confident_errors"][-1]["confidence"] - 0.5
+    assert document["verdicts"]["shift"]["headline"]["value"] == second["gap"]
+    report = tmp_path / "report"
+    assert {path.name for path in (report / "paper").iterdir()} == {"gap-own-other.pdf", "generalization.tex"}
+    assert {path.stem for path in (report / "figures").iterdir()} == {
+        "shift_slopes", "shift_reliability", "shift_coverage",
+    }  # fmt: skip
+    table = pl.read_csv(report / "tables/generalization.csv")
+    assert table["gap"].to_list() == pytest.approx([0, second["gap"]])
+    for name in ("calibration", "reliability", "risk_coverage", "confident_errors", "domain_words"):
+        assert (report / f"tables/{name}.parquet").exists()
+
+
+def test_numbers_are_correlated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    frames = {name: numbers(name, noise=noise) for name, noise in (("msrvid", 0.4), ("headlines", 2.0))}
+    for name, frame in frames.items():
+        frame.write_csv(f"{name}.csv")
+    numbers("flat", constant=True).write_csv("flat.csv")
+    arguments = ["shift", "generalization", "--in-distribution", "msrvid", "--draws", "100", "-o", "report", "-q"]
+    for name in ("msrvid", "headlines", "flat"):
+        arguments += ["--runs", f"{name}.csv"]
+    assert run(arguments) == 0
+    document = json.loads((tmp_path / "report/report.json").read_text())
+    rows = {(row["test"], row["metric"]): row for row in document["shift"]["generalization"]}
+    for name, frame in frames.items():
+        pair = frame["prediction"].to_numpy(), frame["label"].to_numpy()
+        assert rows[name, "pearson"]["value"] == pytest.approx(np.corrcoef(*pair)[0, 1])
+        assert rows[name, "spearman"]["value"] == pytest.approx(stats.spearmanr(*pair).statistic)
+    flat = rows["flat", "pearson"]
+    assert (flat["value"], flat["gap"]) == (None, None)
+    assert "a constant correlates with nothing" in flat["reason"]
+    assert any("flat" in sentence for sentence in document["shift"]["sentences"])
+    assert all(row["regression"] for row in document["shift"]["sets"])
+    page = (tmp_path / "report/report.html").read_text()
+    assert "Pearson&#39;s r" in page
+
+
+def test_answers_to_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, said in (("cnn", ["The Nile", "rome", "x"]), ("mail", ["nile!", "y", "z"])):
+        questions = [
+            {"id": f"{name}{i}", "question": "?", "answers": [{"text": right, "answer_start": 0}]}
+            for i, right in enumerate(["Nile", "Rome", "Oslo"])
+        ]
+        gold = {"data": [{"title": "", "paragraphs": [{"context": f"of {name}", "qas": questions}]}]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(gold))
+        rows = {"example_id": [f"{name}{i}" for i in range(3)], "prediction": said, "seed": 1, "dataset": name}
+        pl.DataFrame({**rows, "model": "reader"}).write_csv(f"{name}.csv")
+    arguments = ["shift", "generalization", "--runs", "cnn.csv", "--runs", "mail.csv", "--in-distribution", "cnn"]
+    arguments += [
+        "--gold",
+        "cnn=cnn.json",
+        "--gold",
+        "mail=mail.json",
+        "--metric",
+        "exact_match",
+        "-q",
+        "--draws",
+        "50",
+    ]
+    assert run([*arguments, "-o", "report"]) == 0
+    rows = json.loads((tmp_path / "report/report.json").read_text())["shift"]["generalization"]
+    assert [row["value"] for row in rows] == pytest.approx([2 / 3, 1 / 3])
+    assert {row["metric"] for row in rows} == {"exact_match"}
+
+
+def test_a_single_run_a_file_without_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("own", "other"):
+        answers(name, seeds=(1,), model=None).drop("dataset", "seed", "logits").write_csv(f"{name}.csv")
+    arguments = ["shift", "generalization", "--runs", "ID=own.csv", "--runs", "there=other.csv", "-o", "report", "-q"]
+    assert run([*arguments, "--draws", "50"]) == 0
+    document = json.loads((tmp_path / "report/report.json").read_text())
+    assert [row["test"] for row in document["shift"]["generalization"]] == ["ID", "there"]
+    assert "One run" in document["verdicts"]["shift"]["evidence"]
+
+
+def test_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name, n in (("train", 120), ("own", 40), ("other", 40)):
+        with (tmp_path / f"{name}.jsonl").open("w") as file:
+            for i in range(n):
+                label = i % 2
+                mood = rng.choice(["good fine glad", "bad poor sad"][label].split(), 2)
+                about = "film" if name != "other" else "fridge"
+                file.write(json.dumps({"text": f"{about} {' '.join(mood)} {i}", "label": ["yes", "no"][label]}) + "\n")
+    (tmp_path / "foreign.jsonl").write_text(
+        "".join(json.dumps({"premise": f"water {i}", "hypothesis": "stones", "label": "x"}) + "\n" for i in range(30))
+    )
+    arguments = ["shift", "generalization", "train.jsonl", "--test", "own=own.jsonl", "--test", "other=other.jsonl"]
+    arguments += ["--texts", "nli=foreign.jsonl", "--model", "bow", "--seeds", "2", "--draws", "50", "-q"]
+    assert run([*arguments, "-o", "report"]) == 0
+    document = json.loads((tmp_path / "report/report.json").read_text())
+    rows = document["shift"]["generalization"]
+    assert [(row["model"], row["test"], row["n_runs"]) for row in rows] == [("bow", "own", 2), ("bow", "other", 2)]
+    assert rows[0]["value"] > 0.9
+    assert any("joined by one space" in note for note in document["shift"]["notes"])
+    # The texts without labels of the task were predicted, and not scored.
+    assert run([
+        "shift", "detection", "--in", "own=report/runs", "--out", "nli=report/runs", "-o", "detection", "-q",
+        "--draws", "50",
+    ]) == 0  # fmt: skip
+    found = json.loads((tmp_path / "detection/report.json").read_text())["shift"]
+    assert {row["score"] for row in found["detection"]} == {"max_softmax", "max_logit", "entropy"}
+    assert found["detection"][0]["auroc"] > 0.9
+    assert any("energy is the same for every example" in note for note in found["notes"])
+
+
+def test_a_regression_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    words = np.array(["a", "man", "plays", "cats", "dog", "runs", "green", "tree", "sky", "old"])
+    for name, n in (("train", 80), ("own", 40), ("other", 40)):
+        with (tmp_path / f"{name}.jsonl").open("w") as file:
+            for _ in range(n):
+                one = rng.choice(words, 5, replace=False)
+                kept = int(rng.integers(0, 6))
+                two = [*one[:kept], *rng.choice(["x", "y", "z"], 5 - kept)]
+                row = {"sentence1": " ".join(one), "sentence2": " ".join(two), "score": kept * 0.95 + 0.1}
+                file.write(json.dumps(row) + "\n")
+    arguments = ["shift", "generalization", "train.jsonl", "--test", "ID=own.jsonl", "--test", "other=other.jsonl"]
+    assert run([*arguments, "--model", "bow,ridge", "--seeds", "2", "--draws", "50", "-q", "-o", "report"]) == 0
+    rows = json.loads((tmp_path / "report/report.json").read_text())["shift"]["generalization"]
+    own = {(row["model"], row["metric"]): row for row in rows if row["own"]}
+    assert own["bow", "pearson"]["value"] > 0.8
+    assert own["ridge", "pearson"]["value"] > 0.5
+    assert (own["bow", "pearson"]["n_runs"], own["ridge", "pearson"]["n_runs"]) == (1, 2)
+
+
+REFUSED = {
+    "neither": ((), "neither training data nor runs were given; give TRAIN with --test, or predictions with --runs"),
+    "one set": (
+        ("--runs", "own.parquet"),
+        "no model answered on two datasets, and a shift is from one to another (toy on own); give the predictions of "
+        "the same model on both, NAME=PATH",
+    ),
+    "own set": (
+        ("--runs", "own.parquet", "--runs", "other.parquet"),
+        "which of 'other', 'own' is of the distribution that the model was trained on is not said; name it with "
+        "--in-distribution NAME",
+    ),
+    "no such set": (
+        ("--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "othr"),
+        "there are no runs on 'othr', which was to be the model's own distribution; did you mean 'other'?",
+    ),
+    "size": (
+        ("--runs", "own.parquet", "--size", "toy=large"),
+        "'toy=large' is no size of a model; write --size bert-base=110M",
+    ),
+    "numbers": (
+        ("--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "own", "--metric", "pearson"),
+        "own.parquet: the predictions of toy on other are not numbers, as a correlation needs; leave out --metric, or "
+        "give numbers",
+    ),
+    "draws": (
+        ("--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "own", "--draws", "0"),
+        "the number of draws is 0; it must be at least 1",
+    ),
+    "no file": (("--runs", "nothing.csv"), "nothing.csv: there is no such file or folder; check the path"),
+    "test without training": (
+        ("--runs", "own.parquet", "--test", "own=own.jsonl"),
+        "--test is for training models; give the texts of datasets with --gold NAME=FILE",
+    ),
+    "one test": (
+        ("own.jsonl", "--test", "own.jsonl", "--model", "bow"),
+        "a gap is between two sets; give --test ID=FILE for the model's own distribution and --test NAME=FILE for "
+        "another",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str, refused: Callable[..., str], tmp_path: Path, sets: object) -> None:
+    arguments, said = REFUSED[case]
+    line = refused("shift", "generalization", *arguments, "-o", "report")
+    assert line.removeprefix("goldassay: ").replace("other.parquet: ", "own.parquet: ") == said
+    assert not (tmp_path / "report").exists()
