@@ -1,0 +1,89 @@
+"""Out of what was found the runs of one model, dataset and condition, at the checkpoints that were asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from goldassay.errors import InputError
+from goldassay.runs.validation import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.runs.slices import Slice
+
+
+def choose_slices(found: list[Slice], asked: Mapping[str, str | None]) -> list[Slice]:
+    """The slices of one model, dataset, split, condition and training set.
+
+    Args:
+        found: What is there.
+        asked: What to take, by these names; a model may be a pattern, whose matches become runs of one.
+
+    Raises:
+        InputError: There is nothing of that name, or several are there and none was named.
+    """
+    chosen = found
+    for field, want in asked.items():
+        choices = sorted({getattr(part.collection, field) for part in chosen})
+        word = field.replace("_", " ")
+        if want is not None and field == "model" and set(want) & set("*?"):
+            chosen = _as_one_model(chosen, want)
+        elif want is not None:
+            chosen = [part for part in chosen if getattr(part.collection, field) == want]
+            if not chosen:
+                raise InputError(f"there are no runs with {word} {want!r}", mend=f"there are {listing(choices, 8)}")
+        elif len(choices) > 1:
+            raise InputError(
+                f"there are runs of {len(choices)} {word}s: {listing(choices, 12)}",
+                mend=f"choose one with {field}=NAME",
+            )
+    return chosen
+
+
+def _as_one_model(slices: list[Slice], pattern: str) -> list[Slice]:
+    """Take all models whose names match as runs of one, which is called by the pattern."""
+    kept = [part for part in slices if fnmatchcase(part.collection.model, pattern)]
+    if not kept:
+        models = sorted({part.collection.model for part in slices})
+        raise InputError(f"no model is called {pattern!r}", mend=f"there are {listing(models, 8)}")
+    one_each = len({(part.collection, part.checkpoint) for part in kept}) == len(kept)
+    return [
+        replace(
+            part,
+            collection=part.collection._replace(model=pattern),
+            seed=part.collection.model if one_each else f"{part.collection.model}/{part.seed}",
+        )
+        for part in kept
+    ]
+
+
+def at_checkpoint(slices: list[Slice], checkpoint: int | str | None) -> list[Slice]:
+    """The slices at one checkpoint, or each run's last.
+
+    Raises:
+        InputError: There is no such checkpoint.
+    """
+    if checkpoint is None:
+        return slices
+    if checkpoint != "last":
+        kept = [part for part in slices if str(part.checkpoint) == str(checkpoint)]
+        if not kept:
+            steps = list(dict.fromkeys(str(part.checkpoint) for part in slices))
+            raise InputError(f"there is no checkpoint {checkpoint!r}", mend=f"there are {listing(steps, 8)}")
+        return kept
+    last: dict[int | str, Slice] = {}
+    for part in slices:
+        before = last.get(part.seed)
+        if before is None or _later(part.checkpoint, before.checkpoint):
+            last[part.seed] = part
+    # Last checkpoints of runs that stopped at different steps are one checkpoint, "last".
+    return [replace(part, checkpoint="last") for part in last.values()]
+
+
+def _later(step: int | str | None, other: int | str | None) -> bool:
+    if isinstance(step, int) and isinstance(other, int):
+        return step > other
+    return str(step) > str(other)

@@ -1,0 +1,108 @@
+"""Which runs lie at a path: every file is shown to the adapters, and no row is read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goldassay.errors import InputError
+from goldassay.runs.adapters import adapters
+from goldassay.runs.curves import kind_of_scores
+from goldassay.runs.slices import UNNAMED_MODEL, Collection, Request, Slice
+from goldassay.runs.tables import refuse_pickle
+
+if TYPE_CHECKING:
+    from goldassay.runs.adapters import Adapter
+
+_SUFFIX = re.compile(r"\.(parquet|pq|csv|tsv|txt|jsonl|ndjson|json|np[yz]|eval)(\.gz|\.zst)?$", re.IGNORECASE)
+# A file of this name is a run of something: seed_3, run3, preds-12, 7.
+_RUN = re.compile(r"(^|[_\-. ]|seed|run|rep|trial|fold)[0-9]+$", re.IGNORECASE)
+
+RunsPath = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+class NoRunsError(InputError):
+    """Nothing at a path is of a known format."""
+
+
+def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  # noqa: A002
+    """All runs at a path, named but not loaded.
+
+    Raises:
+        InputError: There is no such file, none is of a known format, or a file is damaged.
+    """
+    offered = adapters()
+    if format != "auto":
+        offered = tuple(adapter for adapter in offered if format == adapter.NAME)
+        if not offered:
+            names = ", ".join(adapter.NAME for adapter in adapters())
+            raise InputError(f"there is no format {format!r} of runs", mend=f"known are {names}")
+    paths = [Path(path)] if isinstance(path, (str, os.PathLike)) else [Path(item) for item in path]
+    if not paths:
+        raise InputError("no file or folder of runs was given")
+    found: list[Slice] = []
+    for place in paths:
+        if not place.exists():
+            raise InputError("there is no such file or folder", file=place, mend="check the path")
+        if place.is_file():
+            refuse_pickle(place)
+        parts = _find(place, offered, replace(request, outright=place.is_file()), set())
+        if not parts and (scores := kind_of_scores(place)):
+            raise NoRunsError(
+                f"{scores} here, but no predictions",
+                file=place,
+                mend="goldassay instability and runs show take scores alone; for all else save what Trainer.predict "
+                "returns, predictions and label_ids, with numpy.savez"
+                if "Trainer" in scores
+                else "goldassay instability and runs show take scores alone; all else needs each run's predictions",
+            )
+        if not parts:
+            raise NoRunsError(
+                "no runs were recognized here",
+                file=place,
+                mend="name the column of predictions, scores or logits with columns={'prediction': NAME}"
+                if place.is_file() or any(place.iterdir())
+                else "it is empty: name the folder that holds them",
+            )
+        found.extend(parts)
+    return _named_by_files(found)
+
+
+def _named_by_files(found: list[Slice]) -> list[Slice]:
+    """Take files that name neither model nor run, and whose own names hold no number, for as many models.
+
+    bert.csv and esim.csv are two models; seed_1.csv and seed_2.csv are two runs of one, and so is a file alone.
+    """
+    by_collection: dict[Collection, set[int | str]] = {}
+    for part in found:
+        if part.collection.model == UNNAMED_MODEL and _is_named_by_file(part):
+            by_collection.setdefault(part.collection, set()).add(part.seed)
+    return [
+        replace(part, collection=part.collection._replace(model=str(part.seed)))
+        if len(by_collection.get(part.collection, ())) > 1 and _is_named_by_file(part)
+        else part
+        for part in found
+    ]
+
+
+def _is_named_by_file(part: Slice) -> bool:
+    return isinstance(part.seed, str) and Path(part.file).name.startswith(part.seed) and not _RUN.search(part.seed)
+
+
+def _find(place: Path, offered: Iterable[Adapter], request: Request, seen: set[Path]) -> list[Slice]:
+    for adapter in offered:
+        parts: list[Slice] | None = adapter.find(place, request)
+        if parts is not None:
+            return parts
+    # A link may lead back to a folder above it, and two such make endlessly many paths: each folder is read once.
+    if not place.is_dir() or (real := place.resolve()) in seen:
+        return []
+    seen.add(real)
+    # What lies beside runs (weights, settings, logs) is passed over; a file named outright is not.
+    inside = sorted(item for item in place.iterdir() if item.is_dir() or _SUFFIX.search(item.name))
+    inside = [item for item in inside if not item.name.startswith((".", "_") if item.is_dir() else ".")]
+    return [part for item in inside for part in _find(item, offered, request, seen)]
