@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from goldassay.report.figures import NARROW, WIDE, Picture, draw_figures
+from goldassay.report.figures import NARROW, WIDE, Picture, artifacts_scatter, draw_figures
+from goldassay.report.figures.svg import code_width, text_width
 from tests.report.example import HOSTILE, LABELS, example_document
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -63,6 +64,34 @@ def test_titles_carry_the_values(pictures: dict[str, Picture]) -> None:
 def test_a_cloud_is_one_path_a_label(pictures: dict[str, Picture]) -> None:
     root = ET.fromstring(pictures["artifacts_scatter"].wide)
     assert len([path for path in root.iter("path") if "cloud" in path.get("class", "")]) == 3
+
+
+@pytest.mark.parametrize("width", [360, 700])
+def test_names_of_marks_cover_neither_each_other_nor_marks_nor_the_threshold(width: int) -> None:
+    document = example_document(900)
+    for i, rows in enumerate(document["artifacts"]["strongest"].values()):
+        for j, row in enumerate(rows):
+            row.update(support=int(300 * 1.3**j) + 20 * i, probability=0.72 + 0.05 * (j % 5))
+    canvas = artifacts_scatter.draw(document, width)
+    assert canvas is not None
+    root = ET.fromstring(canvas.inline())
+    texts = [text for text in root.iter("text") if "code" in text.get("class", "") or "strong" in text.get("class", "")]
+    boxes = []
+    for text in texts:
+        x, y, content = float(text.get("x", "")), float(text.get("y", "")), text.text or ""
+        at_end = text.get("text-anchor") == "end"
+        long = text_width(content) if at_end else code_width(content)
+        boxes.append((x - long if at_end else x, y - 11, x if at_end else x + long, y + 1))
+    assert len(boxes) > 2
+    marks = [path for path in root.iter("path") if "halo" in path.get("class", "")]
+    for path in marks:
+        found = re.match(r"M(-?[\d.]+)[ ,](-?[\d.]+)", path.get("d", ""))
+        assert found
+        boxes.append((float(found[1]) - 1, float(found[2]) - 1, float(found[1]) + 1, float(found[2]) + 1))
+    named = len(texts)
+    for i, a in enumerate(boxes[:named]):
+        for b in boxes[i + 1 :]:
+            assert not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])
 
 
 def test_a_picture_of_nothing_is_not_drawn() -> None:

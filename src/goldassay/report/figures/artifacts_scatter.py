@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.figures.axes import Scale, horizontal_grid, legend, vertical_grid
-from goldassay.report.figures.svg import Canvas, code_width, marker, shortened
+from goldassay.report.figures.svg import Canvas, code_width, marker, shortened, text_width
 from goldassay.report.numbers import count, number, percent
 from goldassay.report.outline import mapping, records
 from goldassay.report.palette import N_SERIES
@@ -30,6 +30,8 @@ CAPTION = (
 _MOST = 8
 # More labels than these are not named one by one.
 _MOST_NAMED = 12
+# Marks of the cloud that a name may cover.
+_MOST_COVERED = 2
 _Box = tuple[float, float, float, float]
 
 
@@ -62,10 +64,13 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
             canvas.path("".join(cloud), f"f{series % N_SERIES} cloud")
     _boundaries(canvas, found, x, y)
     threshold = number(mapping(found, "settings").get("threshold"))
+    taken: list[_Box] = []
     if threshold is not None and y.low < threshold < 1:
-        canvas.line(left, y(threshold), right, y(threshold), "rule")
-        canvas.text(right, y(threshold) - 6, f"selected above {percent(threshold, 0)}", "small strong", "end")
-    _strongest(canvas, found, labels, x, y)
+        at, said = y(threshold), f"selected above {percent(threshold, 0)}"
+        canvas.line(left, at, right, at, "rule")
+        canvas.text(right, at - 6, said, "small strong", "end")
+        taken += [(left, at - 1, right, at + 1), (right - 1.1 * text_width(said), at - 20, right, at)]
+    _strongest(canvas, found, labels, (x, y), taken, [(x(row["support"]), y(row["probability"])) for row in rows])
     canvas.text((left + right) / 2, height - 8, "support: training examples with the pattern", "quiet small", "middle")
     canvas.data = {
         "points": "pattern-points",
@@ -128,10 +133,22 @@ def _boundaries(canvas: Canvas, found: Mapping[str, Any], x: Scale, y: Scale) ->
             canvas.path("M" + "L".join(inside), "bound")
 
 
-def _strongest(canvas: Canvas, found: Mapping[str, Any], labels: list[str], x: Scale, y: Scale) -> None:
+def _strongest(
+    canvas: Canvas,
+    found: Mapping[str, Any],
+    labels: list[str],
+    scales: tuple[Scale, Scale],
+    taken: list[_Box],
+    cloud: list[tuple[float, float]],
+) -> None:
+    """Large marks for the strongest, with the names that find room: one that would cover much stays away.
+
+    The name of every mark is its title, and stands in the bars and the table below.
+    """
+    x, y = scales
     strongest = mapping(found, "strongest")
-    taken: list[_Box] = []
     names: list[tuple[float, float, str]] = []
+    marks: list[_Box] = []
     for label in strongest:
         if label not in labels:
             continue
@@ -142,21 +159,35 @@ def _strongest(canvas: Canvas, found: Mapping[str, Any], labels: list[str], x: S
                 continue
             title = f"{row.get('pattern')} → {label}: {percent(p)} of {count(support)} examples"
             canvas.path(marker(series, x(support), y(p), 4.5), f"f{series % N_SERIES} halo", title)
-            taken.append((x(support) - 6, y(p) - 6, x(support) + 6, y(p) + 6))
+            marks.append((x(support) - 6, y(p) - 6, x(support) + 6, y(p) + 6))
             names.append((x(support), y(p), shortened(str(row.get("pattern")), 0.34 * canvas.width, code_width)))
-    for at, level, name in names:
-        for box in _places(at, level, code_width(name)):
-            inside = x.start <= box[0] and box[2] <= x.end + 12
-            if inside and not any(_overlap(box, other) for other in taken):
-                canvas.text(box[0], box[1] + 12, name, "code lifted")
-                taken.append(box)
-                break
+    for (at, level, name), own in zip(names, marks, strict=True):
+        # A name right beside another mark would be read as that one's.
+        others = [(a - 4, b - 4, c + 4, d + 4) for a, b, c, d in marks if (a, b, c, d) != own]
+        free = [
+            (sum(_holds(box, point) for point in cloud), place, box)
+            for place, box in enumerate(_places(at, level, code_width(name)))
+            if x.start <= box[0] and box[2] <= x.end + 12 and y.end - 6 <= box[1] and box[3] <= y.start
+            if not any(_overlap(box, other) for other in (*taken, *others))
+        ]
+        if free and min(free)[0] <= _MOST_COVERED:
+            box = min(free)[2]
+            canvas.text(box[0], box[1] + 12, name, "code lifted")
+            taken.append(box)
 
 
 def _places(x: float, y: float, width: float) -> list[_Box]:
-    """Where a mark's name may stand: to its right, or else to its left, above or below it."""
-    corners = ((x + 9, y - 8), (x - 9 - width, y - 8), (x - width / 2, y - 22), (x - width / 2, y + 8))
-    return [(left, top, left + width, top + 14) for left, top in corners]
+    """Where a mark's name may stand, the best place first: beside it, above or below it, or at one of its corners."""
+    right, middle, left = x + 9, x - width / 2, x - 9 - width
+    corners = (
+        (right, y - 8), (left, y - 8), (middle, y - 22), (middle, y + 8),
+        (right - 4, y - 19), (right - 4, y + 4), (left + 4, y - 19), (left + 4, y + 4),
+    )  # fmt: skip
+    return [(begin, top, begin + width, top + 14) for begin, top in corners]
+
+
+def _holds(box: _Box, point: tuple[float, float]) -> bool:
+    return box[0] - 2 < point[0] < box[2] + 2 and box[1] - 1 < point[1] < box[3] + 1
 
 
 def _overlap(a: _Box, b: _Box) -> bool:
