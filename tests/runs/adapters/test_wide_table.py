@@ -118,10 +118,11 @@ def test_published_predictions_of_single_models(data_dir: Path) -> None:
 def test_anli_models(data_dir: Path) -> None:
     path = data_dir / "anli/ANLI_analysis_r1_dev.csv.gz"
     models = list_runs(path)
-    assert models.height == 9
+    assert models.height == 8
     assert "bert-r1" in models["model"].to_list()
     # The model that the annotators were to fool, and did.
-    assert read_runs(path, model="adversary").scores.mean() == 0
+    # What the writers of the examples were to fool is a column of its own style: adversary_pred.
+    assert "adversary" not in models["model"].to_list()
     runs = read_runs(path, model="anli-albert-xxlarge")
     assert runs.n_examples == 1000
     assert 0.6 < runs.scores.mean() < 0.9

@@ -1,12 +1,12 @@
 """Wide tables: a row an example, a column a run, in CSV, TSV, JSON lines or Parquet, packed or not.
 
-Run columns are, in this order: those named pred_X, preds-X, prediction_X or X_pred (predictions) and correct_X or
-score_X (scores); those named seed_K or run_K; else every column whose values are all labels of the label column, or
-all numbers within [0, 1]. A column named seed_K or run_K is run K of one model, named by nothing; NAME_seed_K is run K
-of model NAME; any other column is a model with one run (`model="NAME*"` takes several as runs of one). A model whose
-name has the word hypothesis or premise saw only that; all others are taken as paired. Whether the values are
-predictions or scores is said by the prefix, or by the label column; where neither does, the name of the file has to
-("preds", "correct", "score").
+Run columns are, in this order: those named pred_X, preds-X or prediction_X (predictions) and correct_X or score_X
+(scores); those named X_pred and X_correct; those named seed_K or run_K; else every column whose values are all labels
+of the label column, or all numbers within [0, 1]. A column named seed_K or run_K is run K of one model, named by
+nothing; NAME_seed_K is run K of model NAME; any other column is a model with one run (`model="NAME*"` takes several as
+runs of one). A model whose name has the word hypothesis or premise saw only that; all others are taken as paired.
+Whether the values are predictions or scores is said by the prefix, or by the label column; where neither does, the
+name of the file has to ("preds", "correct", "score").
 """
 
 from __future__ import annotations
@@ -80,10 +80,11 @@ def find(path: Path, request: Request) -> list[Slice] | None:
 
 
 def _runs(table: pl.DataFrame, others: list[str], label: pl.Series | None, path: Path) -> list[_Run]:
-    named = [(name, kind, found) for name in others for kind, found in (_named(name),) if found]
-    named = [(name, kind, found) for name, kind, found in named if not _is_list(table[name])]
-    if named:
-        return [_run(name, found, kind) for name, kind, found in named]
+    for style in ("a", "b"):
+        named = [(name, kind, found) for name in others for kind, found in (_named(name, style),) if found]
+        named = [(name, kind, found) for name, kind, found in named if not _is_list(table[name])]
+        if named:
+            return [_run(name, found, kind) for name, kind, found in named]
     numbered = [name for name in others if _NUMBERED.fullmatch(name)]
     labels = None if label is None else {canonical(name) for name in label.drop_nulls().unique().to_list()}
     if numbered:
@@ -92,11 +93,12 @@ def _runs(table: pl.DataFrame, others: list[str], label: pl.Series | None, path:
     return [_run(name, name, kind) for name, kind in by_value if kind is not None]
 
 
-def _named(name: str) -> tuple[str, str | None]:
+def _named(name: str, style: str) -> tuple[str, str | None]:
+    """What a column holds and whose it is by its name: of style "a" it begins, of style "b" it ends with the kind."""
     for kind, pattern in (("prediction", _PREDICTION), ("score", _SCORE)):
         match = pattern.fullmatch(name)
         if match:
-            return kind, match["a"] or match["b"]
+            return kind, match[style]
     return "", None
 
 
