@@ -195,4 +195,5 @@ def _squad(rows: pl.DataFrame) -> str:
         passages.setdefault(row["context"], []).append(question)
     paragraphs = [{"context": context, "qas": questions} for context, questions in passages.items()]
     data = {"version": "1.1", "data": [{"title": "", "paragraphs": paragraphs}]}
-    return json.dumps(data, ensure_ascii=False) + "\n"
+    # On several lines, as a whole: a single line would be taken for JSON lines.
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"

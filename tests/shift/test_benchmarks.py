@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from goldassay.cli.main import run
+from goldassay.data import read_dataset
+from goldassay.errors import InputError
+from goldassay.shift.benchmarks import load_recipe, parse_recipe, recipe_names
+from goldassay.studies.shift.building import build_benchmark, build_by_column
+from tests.cli.run_files import refused
+from tests.shift import benchmark_layouts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["refused"]
+
+# name -> who writes the layout, domains, which of them are trained on, metric
+LAYOUTS = {
+    "yelp": (benchmark_layouts.yelp, ["american", "chinese", "italian", "japanese"], 4, "accuracy"),
+    "amazon": (
+        benchmark_layouts.amazon, ["shoes", "baby", "women", "men", "clothes", "music", "movies"], 7, "accuracy",
+    ),
+    "mnli": (benchmark_layouts.mnli, ["telephone", "letters", "facetoface"], 1, "accuracy"),
+    "record": (benchmark_layouts.record, ["cnn", "daily_mail"], 2, "exact_match"),
+    "sst2_imdb": (benchmark_layouts.sentiment, ["sst2", "imdb"], 2, "accuracy"),
+    "amazon_multidomain": (benchmark_layouts.markup, ["books", "kitchen"], 2, "accuracy"),
+    "stsb": (benchmark_layouts.sts, ["MSRpar", "headlines", "MSRvid", "images"], 4, "pearson"),
+}  # fmt: skip
+
+
+def everything(folder: Path) -> dict[str, pl.DataFrame]:
+    return {file.stem: pl.read_ndjson(file) for file in sorted(folder.glob("*.jsonl"))}
+
+
+def test_every_recipe_is_sound_and_tested() -> None:
+    assert set(recipe_names()) == set(LAYOUTS)
+    for name in recipe_names():
+        recipe = load_recipe(name)
+        assert recipe.source.startswith(("http", "SST-2 of GLUE, http"))
+        assert recipe.decisions
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_the_layout_as_published(name: str, tmp_path: Path) -> None:
+    write, domains, n_trained, metric = LAYOUTS[name]
+    write(tmp_path / "files")
+    built = build_benchmark(name, [tmp_path / "files"], seed=1)
+    paths = built.save(tmp_path / "out")
+    told = json.loads((tmp_path / "out/benchmark.json").read_text())
+    assert list(dict.fromkeys(each["domain"] for each in told["sets"])) == domains
+    assert (told["metric"], len(told["experiments"])) == (metric, n_trained)
+    assert paths[-1].name == "benchmark.json"
+    seen: list[str] = []
+    for each in told["sets"]:
+        dataset = read_dataset(tmp_path / "out" / each["file"])
+        ids = (tmp_path / "out/ids" / f"{each['domain']}_{each['part']}.txt").read_text().split("\n")[:-1]
+        assert len(dataset) == each["n_examples"] == len(ids)
+        assert dataset.examples["example_id"].cast(pl.String).to_list() == ids
+        roles = dataset.text_columns
+        seen += [" ".join(" ".join(row).lower().split()) for row in dataset.examples.select(roles).iter_rows()]
+    assert len(set(seen)) == len(seen)
+    for each in told["experiments"]:
+        files = [each["train"], each["in_distribution"], *each["out_of_distribution"].values()]
+        assert all((tmp_path / "out" / file).exists() for file in files)
+    again = build_benchmark(name, [tmp_path / "files"], seed=1)
+    assert again.to_dict() == built.to_dict()
+    for domain, parts in built.splits.parts.items():
+        for part, rows in parts.items():
+            assert rows.equals(again.splits.parts[domain][part])
+
+
+def test_what_the_rules_say(tmp_path: Path) -> None:
+    for name in ("yelp", "amazon", "mnli", "sst2_imdb", "stsb", "record"):
+        LAYOUTS[name][0](tmp_path / name)
+    yelp = build_benchmark("yelp", [tmp_path / "yelp"])
+    rows = pl.concat([part for parts in yelp.splits.parts.values() for part in parts.values()])
+    assert set(rows["label"]) == {"negative", "positive"}
+    # Of 351 reviews: 50 each of two doctors' kinds and of a restaurant of two food types are left out, then 3 stars.
+    assert yelp.splits.dropped == {
+        "of another domain, or of several": 150, "without a label that counts": 40, "text that is there already": 1,
+    }  # fmt: skip
+    sizes = {part: rows.height for part, rows in yelp.splits.parts["chinese"].items()}
+    assert sizes == {"train": 29, "dev": 3, "test": 8}
+    amazon = build_benchmark("amazon", [tmp_path / "amazon"])
+    shoes = pl.concat(list(amazon.splits.parts["shoes"].values()))
+    assert set(shoes["label"]) == {"1"}
+    assert {note.split(" ")[0] for note in amazon.notes()} == set(LAYOUTS["amazon"][1])
+    mnli = build_benchmark("mnli", [tmp_path / "mnli"])
+    assert set(mnli.splits.parts["letters"]) == {"test"}
+    assert {example["label"] for example in mnli.splits.parts["telephone"]["train"].to_dicts()} == {
+        "entailment", "neutral", "contradiction",
+    }  # fmt: skip
+    films = build_benchmark("sst2_imdb", [tmp_path / "sst2_imdb"])
+    assert films.splits.parts["sst2"]["test"].height == 12
+    assert any(said.startswith("sst2: no test part was given") for said in films.splits.decisions)
+    similar = build_benchmark("stsb", [tmp_path / "stsb"])
+    assert similar.splits.parts["images"]["train"]["label"].dtype == pl.Float64
+    read = build_benchmark("record", [tmp_path / "record"])
+    question = json.loads(next(read.save(tmp_path / "out")[0].open()))["data"][0]["paragraphs"][0]["qas"][0]
+    assert question["answers"] == [{"text": "Bert", "answer_start": 9}]
+
+
+def test_another_seed_draws_other_rows_and_order_of_domains_changes_none(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "text": [f"text {i}" for i in range(300)],
+            "kind": [f"k{i % 3}" for i in range(300)],
+            "label": ["a", "b"] * 150,
+        }
+    )
+    frame.write_csv(tmp_path / "all.csv")
+    built = [build_by_column("kind", [tmp_path / "all.csv"], seed=seed) for seed in (0, 0, 1)]
+    assert built[0].to_dict() == built[1].to_dict()
+    assert not built[0].splits.parts["k0"]["test"].equals(built[2].splits.parts["k0"]["test"])
+    frame.filter(pl.col("kind") != "k0").write_csv(tmp_path / "two.csv")
+    fewer = build_by_column("kind", [tmp_path / "two.csv"])
+    assert fewer.splits.parts["k1"]["test"]["text"].to_list() == built[0].splits.parts["k1"]["test"]["text"].to_list()
+    sizes = {part: rows.height for part, rows in built[0].splits.parts["k0"].items()}
+    assert sizes == {"train": 72, "dev": 8, "test": 20}
+
+
+@pytest.mark.parametrize(
+    ("name", "folders", "equal", "missing"),
+    [
+        ("stsb", ["stsb"], 4, set()),
+        ("sst2_imdb", ["sst2", "imdb"], 5, set()),
+        ("amazon_multidomain", ["amazon_multidomain"], 3, {"kitchen"}),
+    ],
+)
+def test_the_real_files(name: str, folders: list[str], equal: int, missing: set[str], data_dir: Path) -> None:
+    built = build_benchmark(name, [data_dir / folder for folder in folders])
+    checks = built.to_dict()["checks"]
+    assert sum(check["equal"] for check in checks) == equal
+    assert {check["name"] for check in checks if not check["equal"]} == missing
+    if name == "sst2_imdb":
+        assert built.splits.parts["sst2"]["train"].height == 66_977
+        assert built.splits.parts["imdb"]["test"].height == 24_801
+
+
+REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
+    "unknown": (("yelpp",), "there is no recipe 'yelpp'; did you mean 'yelp'?"),
+    "no files": (
+        ("mnli",),
+        "MNLI, telephone to letters and face-to-face: no files were given; get them from "
+        "https://cims.nyu.edu/~sbowman/multinli (multinli_1.0.zip: multinli_1.0_train.jsonl, _dev_matched.jsonl, "
+        "_dev_mismatched.jsonl), and name them with --from",
+    ),
+    "missing": (
+        ("mnli", "--from", "files"),
+        "MNLI, telephone to letters and face-to-face: there is no multinli_1.0_train.jsonl among the files given; get "
+        "it from https://cims.nyu.edu/~sbowman/multinli (multinli_1.0.zip: multinli_1.0_train.jsonl, "
+        "_dev_matched.jsonl, _dev_mismatched.jsonl), and give its folder with --from",
+    ),
+    "nowhere": (("mnli", "--from", "nowhere"), "nowhere: there is no such file or folder; check the path"),
+    "both": (("mnli", "--by", "genre"), "a recipe and a column were both given; give NAME or --by COLUMN"),
+    "column": (
+        ("--by", "genre", "--from", "files/a.csv"),
+        "files/a.csv, column 'genre': there is no such column; it has text, label, kind",
+    ),
+    "few": (
+        ("--by", "kind", "--from", "files/a.csv"),
+        "files/a.csv, column 'kind': 0 of its values with 50 rows or more are not enough (x 2, y 2); choose a column "
+        "that tells domains apart, or a smaller --min-rows",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str, refused: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files/a.csv").write_text("text,label,kind\na b,1,x\nc d,0,x\ne f,1,y\ng h,0,y\n")
+    arguments, said = REFUSED[case]
+    line = refused("shift", "build", *arguments, "-o", "out")
+    assert line.replace("(y 2, x 2)", "(x 2, y 2)") == f"goldassay: {said}"
+    assert not (tmp_path / "out").exists()
+
+
+def test_recipes_are_listed_with_where_their_files_come_from(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["shift", "build"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"{name} " in printed for name in recipe_names())
+    assert printed.count("from ") >= len(recipe_names())
+
+
+BROKEN: dict[str, Any] = {
+    "no TOML": ("title = ", "is not TOML"),
+    "unknown key": ('titel = "x"', "there is no 'title'"),
+    "no part": (
+        'title = "x"\ntask = "x"\nmetric = "x"\nsource = "x"\ngroups = []\n[split]\nrule = "official"\n[[files]]\n'
+        'match = ["a"]\ndomain = "a"\n',
+        "says no part, which official splits need",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_recipe_that_is_none(case: str) -> None:
+    text, said = BROKEN[case]
+    with pytest.raises(InputError, match=said):
+        parse_recipe(text, "recipes/x.toml")
