@@ -102,7 +102,7 @@ def test_what_the_rules_say(tmp_path: Path) -> None:
     similar = build_benchmark("stsb", [tmp_path / "stsb"])
     assert similar.splits.parts["images"]["train"]["label"].dtype == pl.Float64
     read = build_benchmark("record", [tmp_path / "record"])
-    question = json.loads(next(read.save(tmp_path / "out")[0].open()))["data"][0]["paragraphs"][0]["qas"][0]
+    question = json.loads(read.save(tmp_path / "out")[0].read_text())["data"][0]["paragraphs"][0]["qas"][0]
     assert question["answers"] == [{"text": "Bert", "answer_start": 9}]
 
 
