@@ -10,6 +10,7 @@ import pytest
 
 from goldassay.cli.main import run
 from goldassay.runs import Runs, write_runs
+from tests.end_to_end.conftest import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,22 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         assert written.out == ""
         (line,) = written.err.splitlines()
         return line
+
+    return running
+
+
+@pytest.fixture
+def goldassay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Outcome]:
+    """Run a command in a folder of its own, in this process: starting one takes longer than most commands do."""
+
+    def running(*arguments: str | Path) -> Outcome:
+        monkeypatch.chdir(tmp_path)
+        capsys.readouterr()
+        status = run([str(argument) for argument in arguments])
+        written = capsys.readouterr()
+        return Outcome(status, written.out, written.err)
 
     return running
 

@@ -1,4 +1,4 @@
-"""`goldassay compare` as processes."""
+"""`goldassay compare`: what it prints, writes and refuses; once as a process."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 
 from goldassay.instability import Comparison, compare, seeds_needed
 from goldassay.runs import Runs, read_runs, write_runs
-from tests.cli.run_files import long_table, refused, write_checkpoints
-from tests.end_to_end.conftest import Outcome, goldassay
+from tests.cli.run_files import goldassay, long_table, refused, write_checkpoints
+from tests.end_to_end.conftest import Outcome
+from tests.end_to_end.conftest import goldassay as process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay", "refused"]
+__all__ = ["goldassay", "process", "refused"]
 
 
 @pytest.fixture
@@ -55,10 +56,10 @@ def test_two_models_of_a_folder(goldassay: Command, folder: Path, tmp_path: Path
     assert other["notes"] == []
 
 
-def test_order_of_examples_does_not_matter(goldassay: Command, folder: Path, tmp_path: Path) -> None:
+def test_order_of_examples_does_not_matter(process: Command, folder: Path, tmp_path: Path) -> None:
     runs = read_runs(folder, model="bert", dataset="probe").final()
     write_runs(runs.take(np.arange(60)[::-1]), tmp_path / "reversed")
-    done = goldassay("compare", "runs", "reversed", "--model-a", "bert", "--dataset", "probe", "--json", "r.json")
+    done = process("compare", "runs", "reversed", "--model-a", "bert", "--dataset", "probe", "--json", "r.json")
     assert done.status == 0, done.err
     found = json.loads((tmp_path / "r.json").read_text())
     assert found["difference"] == 0

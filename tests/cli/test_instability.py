@@ -1,4 +1,4 @@
-"""`goldassay instability` as processes: the report, what is printed, what is refused."""
+"""`goldassay instability`: the report, what is printed, what is refused; once as a process."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 from goldassay.cli.main import run
-from tests.cli.run_files import long_table, refused, write_checkpoints
-from tests.end_to_end.conftest import Outcome, goldassay
+from tests.cli.run_files import goldassay, long_table, refused, write_checkpoints
+from tests.end_to_end.conftest import Outcome
+from tests.end_to_end.conftest import goldassay as process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay", "refused"]
+__all__ = ["goldassay", "process", "refused"]
 
 
 def test_the_published_hans_runs(goldassay: Command, data_dir: Path, tmp_path: Path) -> None:
@@ -78,10 +79,10 @@ def test_a_folder_of_checkpoints(goldassay: Command, tmp_path: Path) -> None:
     assert second == document
 
 
-def test_files_of_one_run_each_make_one_set(goldassay: Command, tmp_path: Path) -> None:
+def test_files_of_one_run_each_make_one_set(process: Command, tmp_path: Path) -> None:
     for seed in (1, 2, 3):
         long_table(seeds=(seed,)).write_csv(tmp_path / f"seed_{seed}.csv")
-    done = goldassay("instability", "seed_1.csv", "seed_2.csv", "seed_3.csv", "-o", "report")
+    done = process("instability", "seed_1.csv", "seed_2.csv", "seed_3.csv", "-o", "report")
     assert done.status == 0, done.err
     document = json.loads((tmp_path / "report/report.json").read_text())
     assert [row["n_runs"] for row in document["instability"]["results"]] == [3]

@@ -1,4 +1,4 @@
-"""`goldassay runs` as processes: what it lists, shows, converts and refuses."""
+"""`goldassay runs`: what it lists, shows, converts and refuses; once as a process."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from goldassay.runs import read_runs
-from tests.cli.run_files import LABELS, long_table, refused, write_checkpoints
-from tests.end_to_end.conftest import Outcome, goldassay
+from tests.cli.run_files import LABELS, goldassay, long_table, refused, write_checkpoints
+from tests.end_to_end.conftest import Outcome
+from tests.end_to_end.conftest import goldassay as process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay", "refused"]
+__all__ = ["goldassay", "process", "refused"]
 
 EXPORT = ("--to", "every_eval_ever", "-o", "out")
 HANS_LABELS = "0=contradiction,1=entailment,2=neutral"
@@ -56,16 +57,16 @@ def test_show_scores_each_run(goldassay: Command, tmp_path: Path) -> None:
     assert described["holds"] == ["gold", "predictions"]
 
 
-def test_import_and_read_back(goldassay: Command, tmp_path: Path) -> None:
+def test_import_and_read_back(process: Command, tmp_path: Path) -> None:
     long_table(models=("a", "b"), steps=(10, 20)).write_ndjson(tmp_path / "mine.jsonl")
-    done = goldassay("runs", "import", "mine.jsonl", "-o", "store")
+    done = process("runs", "import", "mine.jsonl", "-o", "store")
     assert done.status == 0, done.err
     assert done.out.splitlines() == ["a on toy: 6 files of 24 examples", "b on toy: 6 files of 24 examples", "store"]
     before, after = (read_runs(tmp_path / name, model="a") for name in ("mine.jsonl", "store"))
     assert np.array_equal(before.scores, after.scores)
     assert after.label_names == LABELS
     assert after.scores.shape == (3, 2, 24)
-    one = goldassay("runs", "import", "mine.jsonl", "-o", "few", "--model", "b", "--checkpoint", "last", "--quiet")
+    one = process("runs", "import", "mine.jsonl", "-o", "few", "--model", "b", "--checkpoint", "last", "--quiet")
     assert (one.status, one.out, one.err) == (0, "", "")
     assert len(list((tmp_path / "few").iterdir())) == 3
 

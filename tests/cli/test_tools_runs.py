@@ -1,4 +1,4 @@
-"""`goldassay runs` and `goldassay instability` as processes, on what other tools wrote."""
+"""`goldassay runs` and `goldassay instability` on what other tools wrote."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.run_files import refused
-from tests.end_to_end.conftest import Outcome, goldassay
+from tests.cli.run_files import goldassay, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.end_to_end.conftest import Outcome
 
     Command = Callable[..., Outcome]
 
