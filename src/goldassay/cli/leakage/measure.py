@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,19 +13,26 @@ from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import AlignOption, JsonFile, Seed, parse_labels, spoken, write_json
 from goldassay.errors import InputError
 
+if TYPE_CHECKING:
+    from goldassay.report import Report
+
 
 @leakage_app.command(short_help="Measure how much of the label a part of the input gives away, and where.")
 def measure(
     train: Annotated[
-        str | None,
-        typer.Argument(metavar="[TRAIN]", help="Training data: a file, a folder, or a name on the hub."),
+        list[str] | None,
+        typer.Argument(
+            metavar="[[NAME=]TRAIN...]",
+            help="Training data: a file, a folder, or a name on the hub. Several are measured one by one and compared.",
+        ),
     ] = None,
     test: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="[NAME=]FILE",
-            help="The evaluation set. Without it the data's own test part is used, or a fifth of the rows is set apart "
-            "such that no sentence stands in both parts, five times anew.",
+            help="The evaluation set; of several training sets, that of the one with this name. Without it the data's "
+            "own test part is used, or a fifth of the rows is set apart such that no sentence stands in both, five "
+            "times anew. Repeatable.",
         ),
     ] = None,
     model: Annotated[
@@ -124,6 +131,7 @@ def measure(
     \b
       goldassay leakage measure train.jsonl --test test.jsonl
       goldassay leakage measure train.jsonl --test test.jsonl --model bilstm --seeds 5
+      goldassay leakage measure a=a.jsonl b=b.jsonl --test a=a-test.jsonl --test b=b-test.jsonl
       goldassay leakage measure --runs runs --test test.jsonl --embeddings hypothesis=cls.npy
     """
     from goldassay.report.paper import check_figures
@@ -148,29 +156,60 @@ def measure(
         )
     else:
         _check_no_runs({"--as": named, "--embeddings": embeddings, "--probabilities": probabilities, "--bits": bits})
+    options: dict[str, Any] = {
+        "given": given,
+        "model": None if runs else model,
+        "conditions": tuple(conditions or ()),
+        "seeds": seeds,
+        "choice": LeakageChoice(
+            n_clusters=clusters, n_components=components, threshold=threshold, grid=grid, map=sentence_map
+        ),
+        "columns": columns,
+        "seed": seed,
+        "settings": load_settings(config),
+        "quiet": quiet,
+    }
     with spoken():
-        report = report_leakage(
-            train,
-            test,
-            given=given,
-            model=None if runs else model,
-            conditions=tuple(conditions or ()),
-            seeds=seeds,
-            choice=LeakageChoice(
-                n_clusters=clusters, n_components=components, threshold=threshold, grid=grid, map=sentence_map
-            ),
-            out=out,
-            columns=columns,
-            seed=seed,
-            settings=load_settings(config),
-            quiet=quiet,
-        )
+        if len(train or ()) > 1:
+            report = _several(train or [], test or [], out, options)
+        elif len(test or ()) > 1:
+            raise InputError("several evaluation sets are given for one training set", mend="give one --test")
+        else:
+            report = report_leakage(*(train or [None]), *(test or [None]), out=out, **options)
     page = save_report(report, out, figures, latex)
     if json_file is not None:
         write_json(json_file, report.to_json())
     if not quiet:
         typer.echo(report.summary())
         typer.echo(page)
+
+
+def _several(trains: list[str], tests: list[str], out: Path, options: dict[str, Any]) -> Report:
+    """Measure datasets one by one, each into a folder of its name, and lay them side by side."""
+    from goldassay.studies.leakage import report_leakage
+    from goldassay.studies.leakage.several import compare_datasets
+
+    if options["given"] is not None:
+        raise InputError("evidence made elsewhere is of one dataset", mend="give one TRAIN at most with --runs")
+    held_out = by_name(tests, "--test", "NAME")
+    names = [_name(each) for each in trains]
+    if len(set(names)) < len(names):
+        raise InputError("two datasets have the same name", mend="name them as NAME=TRAIN")
+    unknown = [name for name in held_out if name not in names]
+    if unknown:
+        raise InputError(f"--test names {unknown[0]!r}, of which there is no training set", mend="write NAME=TRAIN")
+    reports = {}
+    for name, train in zip(names, trains, strict=True):
+        place = train.partition("=")[2] if train.startswith(f"{name}=") else train
+        test = f"{name}={held_out[name]}" if name in held_out else None
+        reports[name] = report_leakage(f"{name}={place}", test, out=out / name, **options)
+        save_report(reports[name], out / name, None, latex=False)
+    return compare_datasets(reports)
+
+
+def _name(train: str) -> str:
+    name, sign, _ = train.partition("=")
+    return name if sign and name and not Path(train).exists() else Path(train).name.partition(".")[0]
 
 
 def _check_no_runs(given: dict[str, list[str] | None]) -> None:

@@ -10,6 +10,7 @@ from goldassay.report.paper import (
     decomposition,
     differences,
     example_map,
+    leakage_map,
     score_dots,
     shift,
     trajectories,
@@ -19,7 +20,7 @@ from goldassay.report.paper.style import rendered
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_DRAWERS = (score_dots, decomposition, trajectories, dataset_correlations, example_map, differences, shift)
+_DRAWERS = (score_dots, decomposition, trajectories, dataset_correlations, example_map, leakage_map, differences, shift)
 
 
 def draw_figures(document: Mapping[str, Any], kind: str) -> dict[str, bytes]:

@@ -10,6 +10,7 @@ from goldassay.report.numbers import bounds, count, decimal, number, points, sig
 from goldassay.report.outline import mapping, records
 from goldassay.report.paper.latex import escape, tabular
 from goldassay.report.paper.latex import small as smaller
+from goldassay.report.paper.leakage_tables import write_leakage_tables
 from goldassay.report.paper.shift_tables import write_shift_tables
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ def write_tables(document: Mapping[str, Any]) -> dict[str, str]:
         "model-selection": _selection(found),
         "differences": _differences(records(mapping(document, "comparison").get("pairs"))),
     }
-    return {**{name: text for name, text in tables.items() if text}, **write_shift_tables(document)}
+    return {
+        **{name: text for name, text in tables.items() if text},
+        **write_shift_tables(document),
+        **write_leakage_tables(document),
+    }
 
 
 class _Grid:

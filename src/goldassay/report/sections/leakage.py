@@ -25,9 +25,9 @@ _DIVERGENCES = {"squared_l2": "squared L2", "l2": "L2", "kl": "KL, bits"}
 
 
 def section(document: Mapping[str, Any]) -> Section | None:
-    """The section "Leakage"; None where rows to rewrite were asked for, which have a section of their own."""
+    """The section "Leakage"; None where rows to rewrite or several datasets have a section of their own."""
     found = mapping(document, "leakage")
-    if found.get("suggestion"):
+    if found.get("suggestion") or found.get("datasets"):
         return None
     title, question = QUESTIONS["leakage"]
     return Section(

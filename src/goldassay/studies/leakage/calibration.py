@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _N_FOLDS = 2
+_FARTHEST = 30.0
 
 
 def cross_calibrate(logits: NDArray[np.floating], gold: NDArray[np.int64], seed: int = 0) -> NDArray[np.float64]:
@@ -28,8 +29,9 @@ def cross_calibrate(logits: NDArray[np.floating], gold: NDArray[np.int64], seed:
     Source: Platt 1999; Guo et al. 2017, vector scaling with one scale for all classes.
     """
     z = np.asarray(logits, dtype=np.float64)
+    middle = np.median(z)
     # Scores of classes never seen in training are of another size, and would leave the others no room.
-    z = np.maximum(z, np.median(z) - 50)
+    z = np.clip((z - middle) / (np.median(np.abs(z - middle)) or 1.0), -_FARTHEST, _FARTHEST)
     half = np.random.default_rng(seed).permutation(gold.size) % _N_FOLDS
     found = np.empty_like(z)
     for fold in range(_N_FOLDS):

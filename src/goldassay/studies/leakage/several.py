@@ -1,0 +1,151 @@
+"""Several datasets side by side: the tables of the paper, and what goes together over datasets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.progress import Steps
+from goldassay.report import Report
+from goldassay.results import to_plain
+from goldassay.studies.crossing import correlation_interval
+from goldassay.studies.leakage.evidence import is_part
+from goldassay.studies.report_frame import frame_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# Two measures of a dataset's part, what the paper prints for them, and what its own tables give.
+PAIRS = (
+    ("paired", "accuracy", None, None),
+    ("agreement", "recovered", 0.69, 0.539),
+    ("relevance", "accuracy", 0.57, 0.544),
+    ("peco", "recovered", 0.64, 0.637),
+    ("peco", "improvement", None, 0.335),
+)
+_FEWEST = 3
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Severity of a verdict, for choosing the one that speaks for all."""
+
+    order: tuple[str, ...] = ("not measurable", "sound", "caution", "unsound")
+
+    def of(self, document: Mapping[str, Any]) -> tuple[int, float]:
+        verdict = document["verdicts"]["leakage"]
+        headline = verdict.get("headline") or {}
+        return self.order.index(verdict["verdict"]), headline.get("value") or 0.0
+
+
+def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) -> Report:
+    """One report over the reports of several datasets, each of `report_leakage`.
+
+    Correlations are Pearson's over the parts of all datasets, with Fisher's interval; parts of one dataset are not
+    independent of each other, so the interval is rather too narrow.
+
+    Args:
+        reports: Name to report.
+        steps: Whose times the report tells.
+
+    Source: Saxon, Wang, Xu and Wang 2023, Tables 2 to 4 and Figures 2 and 5 to 7.
+    """
+    documents = {name: report.to_dict() for name, report in reports.items()}
+    rows = [row for name, document in documents.items() for row in rows_of(name, document)]
+    section = {
+        "datasets": rows,
+        "correlations": correlations(rows),
+        "sentences": _say(rows),
+    }
+    worst = max(documents, key=lambda name: _Words().of(documents[name]))
+    verdict = dict(documents[worst]["verdicts"]["leakage"])
+    verdict["evidence"] = f"{worst}: {verdict['evidence']}"
+    findings = {
+        "questions": ["leakage"],
+        "verdicts": {"leakage": verdict},
+        "dataset": {"name": ", ".join(documents)},
+        "inputs": [each for document in documents.values() for each in document["inputs"]],
+        "leakage": to_plain(section),
+        "settings": next(iter(documents.values()))["settings"],
+    }
+    tables = {"datasets": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+    title = f"Leakage in {len(documents)} datasets"
+    return Report(document=frame_findings(title, findings, steps or Steps()), tables=tables)
+
+
+def rows_of(name: str, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A row a part of one dataset: everything measured of it."""
+    found = document["leakage"]
+    conditions = {row["condition"]: row for row in found["conditions"]}
+    whole = conditions.get("paired", {})
+    by_condition = {
+        key: {row["condition"]: row for row in found[key]} for key in ("information", "agreement", "relevance")
+    }
+    scores = {row["role"]: row for row in found["peco"]}
+    rows = []
+    for condition, row in conditions.items():
+        if not is_part(condition):
+            continue
+        role = condition.removesuffix("_only")
+        information, agreement, relevance = (by_condition[key].get(condition, {}) for key in by_condition)
+        score = scores.get(role, {})
+        rows.append(
+            {
+                "dataset": name,
+                "part": role,
+                "n_examples": found["n_examples"],
+                "majority": row["majority"],
+                "paired": whole.get("accuracy"),
+                "paired_low": whole.get("accuracy_low"),
+                "paired_high": whole.get("accuracy_high"),
+                **{
+                    key: row[key]
+                    for measure in ("accuracy", "improvement", "recovered")
+                    for key in (measure, f"{measure}_low", f"{measure}_high")
+                },
+                "information": information.get("information"),
+                "information_low": information.get("information_low"),
+                "information_high": information.get("information_high"),
+                "agreement": agreement.get("agreement"),
+                "agreement_low": agreement.get("agreement_low"),
+                "agreement_high": agreement.get("agreement_high"),
+                "kappa": agreement.get("kappa"),
+                "recovery": agreement.get("recovery"),
+                "recovery_paper": agreement.get("recovery_paper"),
+                "relevance": relevance.get("agreement_recommended"),
+                "peco": score.get("score"),
+                "peco_low": score.get("score_low"),
+                "peco_high": score.get("score_high"),
+                "peco_p": score.get("p_value"),
+                "peco_paper": score.get("paper_score"),
+            }
+        )
+    return rows
+
+
+def correlations(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Pearson's correlations of `PAIRS` over the rows that have both, with Fisher's interval."""
+    found = []
+    for x, y, printed, recomputed in PAIRS:
+        both = [(row[x], row[y]) for row in rows if row[x] is not None and row[y] is not None]
+        if len(both) < _FEWEST:
+            continue
+        r, low, high = correlation_interval(*zip(*both, strict=True))
+        found.append(
+            {"x": x, "y": y, "r": r, "low": low, "high": high, "n": len(both), "printed": printed,
+             "recomputed": recomputed}
+        )  # fmt: skip
+    return found
+
+
+def _say(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    ranked = sorted(rows, key=lambda row: -row["improvement"])
+    if not ranked:
+        return []
+    first, last = ranked[0], ranked[-1]
+    return [
+        f"Most is given away by the {first['part']} of {first['dataset']}: {100 * first['improvement']:+.1f} points "
+        f"over the commonest label; least by the {last['part']} of {last['dataset']}: {100 * last['improvement']:+.1f}."
+    ]

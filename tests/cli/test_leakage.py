@@ -1,0 +1,199 @@
+"""`goldassay leakage` as its users run it: from a dataset, from what others left, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goldassay.cli.main import run
+from goldassay.runs import Runs, write_runs
+from tests.cli.run_files import refused
+from tests.end_to_end.conftest import LABELS, Outcome, goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay", "refused"]
+
+ACTS = {
+    0: ("is outside", "is near a person"),
+    1: ("is happy today", "waits for a friend"),
+    2: ("is asleep", "is at home"),
+}
+
+
+def leaky_rows(n: int, seed: int = 0) -> list[dict[str, str]]:
+    """Pairs whose hypothesis gives the label away in two of three rows."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        gold = int(rng.integers(3))
+        act = ACTS[gold if rng.random() < 0.67 else int(rng.integers(3))][int(rng.integers(2))]
+        rows.append(
+            {
+                "id": f"{seed}-{i}",
+                "premise": f"A person in coat {rng.integers(60)} walks along street {rng.integers(9)}.",
+                "hypothesis": f"Somebody with {rng.integers(50)} coins {act}.",
+                "label": LABELS[gold],
+            }
+        )
+    return rows
+
+
+def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> tuple[Path, Path]:
+    return (
+        write_jsonl(tmp_path / "train.jsonl", leaky_rows(400)),
+        write_jsonl(tmp_path / "test.jsonl", leaky_rows(240, 1)),
+    )
+
+
+def write_evidence(folder: Path, n: int = 240, condition: str = "", ids: str = "1-{}") -> None:
+    """Runs of the pair and the hypothesis alone on the test set's rows."""
+    gold = np.array([LABELS.index(row["label"]) for row in leaky_rows(240, 1)])[:n]
+    rng = np.random.default_rng(3)
+    for name, share in (("paired", 0.8), ("hypothesis_only", 0.6)):
+        if condition in ("", name):
+            logits = 2.0 * np.eye(3)[np.where(rng.random((2, n)) < share, gold, (gold + 1) % 3)]
+            runs = Runs.from_arrays(
+                gold=gold, logits=logits + rng.normal(0, 0.1, logits.shape), seeds=[0, 1], label_names=LABELS,
+                example_ids=[ids.format(i) for i in range(n)], model="net", dataset="test", condition=name,
+            )  # fmt: skip
+            write_runs(runs, folder)
+
+
+def test_from_a_dataset(goldassay: Command, data: tuple[Path, Path], tmp_path: Path) -> None:
+    done = goldassay(
+        "leakage", "measure", "train.jsonl", "--test", "test.jsonl", "--seeds", "2", "--clusters", "8",
+        "--condition", "hypothesis_only", "--condition", "length", "-o", "report", "--json", "copy.json",
+        "--figures", "svg",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    assert "UNSOUND" in done.out
+    assert done.out.splitlines()[-1] == "report/report.html"
+    document = json.loads((tmp_path / "report/report.json").read_text())
+    assert document == json.loads((tmp_path / "copy.json").read_text())
+    found = document["leakage"]
+    rows = {row["condition"]: row for row in found["conditions"]}
+    assert list(rows) == ["paired", "hypothesis_only", "length"]
+    assert rows["hypothesis_only"]["improvement_low"] > 0.2 > rows["length"]["improvement"]
+    bits = {row["condition"]: row["information"] for row in found["information"]}
+    assert bits["hypothesis_only"] > 0.3 > bits["length"]
+    assert {row["role"] for row in found["peco"]} == {"premise", "hypothesis"}
+    hypothesis = found["peco"][0]
+    assert (hypothesis["role"], hypothesis["p_value"] < 0.01) == ("hypothesis", True)
+    card = found["clusters"][0]
+    assert {"outside", "near", "happy", "waits", "asleep", "home", "at"} & {item["word"] for item in card["words"]}
+    assert card["variance_share"] is not None
+    clusters = pl.read_parquet(tmp_path / "report/tables/clusters.parquet")
+    assert clusters.filter(pl.col("role") == "hypothesis")["size"].sum() == 240
+    examples = pl.read_parquet(tmp_path / "report/tables/examples.parquet")
+    assert {"pvi_hypothesis_only", "hypothesis_cluster", "hypothesis_biased", "difficulty"} <= set(examples.columns)
+    assert (tmp_path / "report/paper").is_dir()
+    page = (tmp_path / "report/report.html").read_text()
+    assert "Clusters that give their label away" in page
+    assert "Map of the sentences" in page
+
+
+def test_rows_to_rewrite_first(data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["leakage", "suggest", "train.jsonl", "--shares", "0.1,0.4", "--test", "test.jsonl", "-q"]) == 0
+    document = json.loads((tmp_path / "goldassay-suggest/report.json").read_text())
+    found = document["leakage"]["suggestion"]
+    falls = {(row["rows"], row["share"]): row["improvement"] for row in found["falls"]}
+    assert falls["suggested", 0.4] < falls["random", 0.4] - 0.2
+    assert falls["suggested", 0.4] < falls["suggested", 0.1] < found["before"]["improvement"]
+    table = pl.read_parquet(tmp_path / "goldassay-suggest/tables/rows.parquet")
+    assert table.height == 400
+    assert table["bits"].is_sorted(descending=True)
+    given_away = [
+        any(act in text for act in ACTS[LABELS.index(label)])
+        for text, label in table.head(100).select("hypothesis", "label").iter_rows()
+    ]
+    assert np.mean(given_away) == 1
+
+
+def test_from_what_others_left(data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_evidence(tmp_path / "runs")
+    np.save(tmp_path / "cls.npy", np.random.default_rng(0).standard_normal((240, 8)))
+    arguments = ["leakage", "measure", "--runs", "runs", "--test", "test.jsonl", "--embeddings", "hypothesis=cls.npy"]
+    assert run([*arguments, "--clusters", "6", "--no-map", "-q", "-o", "report"]) == 0
+    found = json.loads((tmp_path / "report/report.json").read_text())["leakage"]
+    assert [row["condition"] for row in found["conditions"]] == ["paired", "hypothesis_only"]
+    (agreement,) = found["agreement"]
+    assert 0.4 < agreement["agreement"] < 0.7
+    (score,) = found["peco"]
+    assert abs(score["score"]) < 0.03
+    assert "token relevance agreement" in found["undefined"]
+
+
+MEASURE = ("leakage", "measure", "-q", "--no-map")
+
+
+def test_evidence_of_another_dataset_is_refused(
+    refused: Callable[..., str], data: tuple[Path, Path], tmp_path: Path
+) -> None:
+    write_evidence(tmp_path / "runs")
+    given = (*MEASURE, "--runs", "runs", "--test", "test.jsonl")
+    np.save(tmp_path / "short.npy", np.zeros((239, 4)))
+    assert "shape (239, 4), and there are 240 examples" in refused(*given, "--embeddings", "hypothesis=short.npy")
+    other = pl.DataFrame({"example_id": [f"x{i}" for i in range(240)], "embedding": [[1.0, 2.0]] * 240})
+    other.write_parquet(tmp_path / "other.parquet")
+    assert "of other examples" in refused(*given, "--embeddings", "hypothesis=other.parquet")
+    holes = np.zeros((240, 4))
+    holes[7, 1] = np.nan
+    np.save(tmp_path / "nan.npy", holes)
+    assert "NaN or infinity, first in row 7" in refused(*given, "--embeddings", "hypothesis=nan.npy", "--clusters", "5")
+    assert "240 examples cannot make 300 clusters" in refused(
+        *given, "--embeddings", "hypothesis=nan.npy", "--clusters", "300"
+    )
+    write_evidence(tmp_path / "apart", condition="paired")
+    write_evidence(tmp_path / "apart", n=200, condition="hypothesis_only")
+    assert "hypothesis_only cover 200 examples" in refused(*MEASURE, "--runs", "apart")
+
+
+def test_what_cannot_be_measured_is_refused(
+    refused: Callable[..., str], data: tuple[Path, Path], tmp_path: Path
+) -> None:
+    single = [{"text": row["hypothesis"], "label": row["label"]} for row in leaky_rows(120)]
+    write_jsonl(tmp_path / "single.jsonl", single)
+    assert "'hypothesis_only' does not apply to texts with the roles text" in refused(
+        *MEASURE, "single.jsonl", "--condition", "hypothesis_only"
+    )
+    assert "single texts" in refused("leakage", "suggest", "-q", "single.jsonl")
+    unlabelled = [{key: value for key, value in row.items() if key != "label"} for row in leaky_rows(60, 2)]
+    write_jsonl(tmp_path / "unlabelled.jsonl", unlabelled)
+    assert "label" in refused(*MEASURE, "train.jsonl", "--test", "unlabelled.jsonl")
+    assert "240 examples cannot make 500 clusters" in refused(
+        *MEASURE, "train.jsonl", "--test", "test.jsonl", "--clusters", "500", "--seeds", "1",
+        "--condition", "hypothesis_only",
+    )  # fmt: skip
+    assert "neither training data nor evidence" in refused(*MEASURE)
+    assert "name the predictions with --runs" in refused(*MEASURE, "train.jsonl", "--as", "paired=x")
+    assert "ROLE=VALUE" in refused(*MEASURE, "--runs", "train.jsonl", "--embeddings", "x.npy")
+    assert "no such file" in refused(*MEASURE, "gone.jsonl")
+
+
+def test_runs_of_several_models_ask_which(refused: Callable[..., str], tmp_path: Path) -> None:
+    for model in ("a", "b"):
+        runs = Runs.from_arrays(
+            gold=[0, 1, 2] * 4, predictions=[[0, 1, 1] * 4], label_names=LABELS, model=model, dataset="toy"
+        )
+        write_runs(runs, tmp_path / "runs")
+    line = refused(*MEASURE, "--runs", "runs")
+    assert "runs of 2 models: a, b" in line
+    assert "--model NAME" in line
+    assert "--as CONDITION=NAME" in line

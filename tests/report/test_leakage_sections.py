@@ -1,0 +1,71 @@
+"""The report on leakage as an outline, a page and Markdown; and of a damaged document."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from goldassay.report.figures import draw_figures
+from goldassay.report.html import render_html
+from goldassay.report.markdown import render_markdown
+from goldassay.report.sections import outline
+from goldassay.report.terminal import render_summary
+from tests.studies.leakage.example import HOSTILE, example_leakage_report
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return example_leakage_report().to_dict()
+
+
+def test_sections_and_tables(document: dict[str, Any]) -> None:
+    sections = {section.key: section for section in outline(document)}
+    assert list(sections) == ["leakage", "clusters", "inputs"]
+    captions = [table.caption for section in sections.values() for table in section.tables]
+    for words in ("What each part", "How many bits", "Does a model of a part", "same words", "Other splits", "PECO",
+                  "every divergence", "other numbers of clusters"):  # fmt: skip
+        assert any(words in caption for caption in captions), words
+    for section in sections.values():
+        for each in section.tables:
+            assert {len(row) for row in each.rows} == {len(each.columns)}, each.caption
+
+
+def test_cards_have_all_that_is_known(document: dict[str, Any]) -> None:
+    card = next(section for section in outline(document) if section.key == "clusters").cards[0]
+    names = [name for name, _ in card.facts]
+    for words in ("divergence", "easy by its patterns", "mean confidence", "paired model right",
+                  "share of the score's variance over seeds"):  # fmt: skip
+        assert words in names
+    assert sum(bar.share for bar in card.bars) == pytest.approx(1)
+    assert card.words
+    assert card.examples
+
+
+def test_texts_stay_texts(document: dict[str, Any]) -> None:
+    page = render_html(document)
+    assert HOSTILE not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "\\u003cscript\\u003e" in page
+    assert HOSTILE not in render_markdown(document)
+    assert HOSTILE not in "".join(picture.standalone for picture in draw_figures(document).values())
+
+
+def test_the_summary_says_what_was_found(document: dict[str, Any]) -> None:
+    summary = render_summary(document)
+    assert "From the hypothesis alone" in summary
+    assert len(summary.splitlines()) <= 15
+
+
+@pytest.mark.parametrize("name", ["x", "labels", "clusters", "outlines", "divergences", "texts"])
+@pytest.mark.parametrize("value", [None, "no base64!", "QUJD", [], 7])
+def test_a_damaged_map_is_left_out_or_borne(document: dict[str, Any], name: str, value: Any) -> None:
+    damaged = copy.deepcopy(document)
+    damaged["leakage"]["map"][name] = value
+    render_html(damaged)
+
+
+def test_the_same_document_gives_the_same_page(document: dict[str, Any]) -> None:
+    assert render_html(json.loads(json.dumps(document))) == render_html(document)

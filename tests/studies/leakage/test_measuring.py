@@ -1,0 +1,107 @@
+"""All measures on one piece of evidence, against the rooms' own functions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from goldassay.errors import InputError
+from goldassay.leakage import agreement_report, peco, score_clusters, usable_information
+from goldassay.progress import Steps
+from goldassay.settings import Settings
+from goldassay.studies.leakage.measuring import measure
+from goldassay.studies.leakage.options import LeakageChoice
+from goldassay.studies.leakage.relevance import OTHER_TOKENS
+from tests.studies.leakage.example import N, example_evidence, example_leakage_report
+
+
+@pytest.fixture(scope="module")
+def section() -> dict[str, Any]:
+    found: dict[str, Any] = example_leakage_report().to_dict()["leakage"]
+    return found
+
+
+def test_conditions_and_verdict(section: dict[str, Any]) -> None:
+    evidence = example_evidence()
+    rows = {row["condition"]: row for row in section["conditions"]}
+    for name, runs in evidence.conditions.items():
+        assert rows[name]["accuracy"] == pytest.approx(runs.scores.mean())
+    verdict = example_leakage_report().verdicts["leakage"]
+    # Shuffled words are all words: the verdict is of a part.
+    assert verdict["headline"]["label"] == "hypothesis alone, above majority"
+    assert "A net model that sees only the hypothesis" in verdict["evidence"]
+
+
+def test_information_is_the_mean_over_runs_against_the_empty_input(section: dict[str, Any]) -> None:
+    evidence = example_evidence()
+    rows = {row["condition"]: row for row in section["information"]}
+    assert "empty" not in rows
+    null = evidence.probabilities["empty"]
+    each = [usable_information(q, null[0], n_draws=2).information for q in evidence.probabilities["paired"]]
+    assert rows["paired"]["information"] == pytest.approx(np.mean(each))
+    assert rows["paired"]["null"] == "a model trained on empty input"
+
+
+def test_agreement_is_the_mean_over_pairs_of_runs(section: dict[str, Any]) -> None:
+    evidence = example_evidence()
+    row = next(row for row in section["agreement"] if row["condition"] == "hypothesis_only")
+    one, two = (evidence.conditions[name].predictions for name in ("hypothesis_only", "paired"))
+    assert one is not None
+    assert two is not None
+    pairs = [agreement_report(a, b, evidence.gold).agreement for a in one for b in two]
+    assert row["agreement"] == pytest.approx(np.mean(pairs))
+
+
+def test_relevance_leaves_out_what_it_cannot_lay_side_by_side(section: dict[str, Any]) -> None:
+    (row,) = section["relevance"]
+    assert row["n_used"] == N - 3
+    assert row["skipped"] == {"the shared sentence was cut short": 1, OTHER_TOKENS: 1, "a map without any relevance": 1}
+    assert 0 < row["agreement_recommended"] <= 1
+    assert row["low"] < row["agreement_recommended"] < row["high"]
+
+
+def test_clusters_are_those_of_peco(section: dict[str, Any]) -> None:
+    evidence = example_evidence()
+    row = section["peco"][0]
+    found = peco(evidence.vectors["hypothesis"][0], evidence.gold, 8, 4, n_repetitions=3)
+    assert row["score"] == pytest.approx(found.score)
+    assert len(row["other_models"]) == 1
+    clusters = found.clustering
+    by_name = {
+        (each["divergence"], each["convention"]): each["score"]
+        for each in section["divergences"] if each["role"] == "hypothesis"
+    }  # fmt: skip
+    for (divergence, convention), score in by_name.items():
+        expected = score_clusters(clusters.assignments, evidence.gold, divergence, convention, seed=clusters.seed)
+        assert score == pytest.approx(expected.score)
+    assert len(by_name) == 6
+    assert row["paper_score"] == by_name["squared_l2", "paper"]
+
+
+def test_cards_speak_of_what_gives_the_label_away(section: dict[str, Any]) -> None:
+    said = {word["word"] for card in section["clusters"] for word in card["words"]}
+    assert {"outside", "happy", "asleep"} <= said
+    assert all(card["q_value"] <= 0.05 for card in section["clusters"])
+    assert {card["label"] for card in section["clusters"]} <= set(example_evidence().label_names)
+    assert all(card["examples"][0]["text"] for card in section["clusters"])
+
+
+def test_too_few_examples_for_the_usual_clusters_are_said_not_refused() -> None:
+    evidence = example_evidence()
+    few = replace(
+        evidence,
+        gold=evidence.gold[:40], example_ids=evidence.example_ids[:40], test=None, train=None, relevances={},
+        conditions={name: runs.take(np.arange(40)) for name, runs in evidence.conditions.items()},
+        probabilities={}, vectors={"hypothesis": [evidence.vectors["hypothesis"][0][:40]]},
+    )  # fmt: skip
+    found = measure(few, LeakageChoice(), Settings(), Steps()).section
+    assert found["peco"] == []
+    assert "ask for fewer with --clusters" in found["undefined"]["cluster outliers (PECO)"]
+    assert set(found["undefined"]) == {
+        "cluster outliers (PECO)", "usable information", "token relevance agreement",
+    }  # fmt: skip
+    with pytest.raises(InputError, match="40 examples cannot make 41 clusters"):
+        measure(few, LeakageChoice(n_clusters=41), Settings(), Steps())
