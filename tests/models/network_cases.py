@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SMALL: dict[str, dict[str, Any]] = {
-    "ngram_average": {"vectors": 16, "hidden": 16, "min_count": 1},
+    "ngram_average": {"vectors": 16, "hidden": 16, "min_count": 1, "longest_gram": 2},
     "bilstm": {"vectors": 16, "units": 12, "hidden": 16, "min_count": 1},
     "transformer": {},
 }

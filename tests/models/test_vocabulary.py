@@ -56,3 +56,10 @@ def test_ragged_rows_are_taken_padded_and_cut_like_lists(values, data):
     cut, longer = ragged.cut(2)
     assert [cut.row(i).tolist() for i in range(len(cut))] == [row[:2] for row in values]
     assert longer.tolist() == [len(row) > 2 for row in values]
+
+
+def test_rows_beside_rows():
+    left, right = Ragged.of([[1, 2], [], [3]]), Ragged.of([[9], [8, 7], []])
+    both = left.beside(right)
+    assert [both.row(i).tolist() for i in range(3)] == [[1, 2, 9], [8, 7], [3]]
+    assert left.beside(Ragged.empty(3)) is left

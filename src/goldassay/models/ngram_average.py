@@ -125,48 +125,54 @@ class Network(Base):
         return Ragged(grams.flat + len(self.vocabulary), grams.offsets)
 
     def collate(self, encoded: EncodedTexts, rows: NDArray[np.int64]) -> Batch:
-        """Rows of the table for each text, one after the other without padding, and how many."""
-        tensors: dict[str, Tensor] = {}
-        for role, (words, grams) in enumerate(zip(encoded.words, encoded.grams, strict=True)):
-            some_words, some_grams = words.take(rows), grams.take(rows)
-            for name, part in (("words", some_words), ("grams", some_grams)):
-                tensors[f"{name}{role}"] = torch.from_numpy(part.flat)
-                tensors[f"{name}_at{role}"] = torch.from_numpy(part.offsets[:-1])
-            count = np.maximum(some_words.lengths + some_grams.lengths, 1).astype(np.float32)
-            tensors[f"count{role}"] = torch.from_numpy(count)[:, None]
-            tensors[f"length{role}"] = torch.from_numpy(some_words.lengths)
-        return Batch(tensors, rows.size)
+        """Rows of the table for all texts, role by role without padding: of each text its words, then its runs."""
+        roles = zip(encoded.words, encoded.grams, strict=True)
+        parts = [(words.take(rows), grams.take(rows)) for words, grams in roles]
+        texts = [words.beside(grams) for words, grams in parts]
+        sizes = np.concatenate([text.lengths for text in texts])
+        arrays = {
+            "rows": np.concatenate([text.flat for text in texts]),
+            "starts": np.cumsum(sizes) - sizes,
+            "sizes": sizes,
+            "words": np.concatenate([words.lengths for words, _ in parts]),
+        }
+        return Batch({name: torch.from_numpy(array) for name, array in arrays.items()}, rows.size)
 
     def sentences(self, batch: Batch) -> tuple[Tensor, ...]:
         """The average of each text, (B, vectors)."""
-        return tuple(
-            (self._sum(batch, "words", role) + self._sum(batch, "grams", role)) / batch[f"count{role}"]
-            for role in range(self.n_texts)
-        )
+        # One look-up for all texts: each further one costs a sparse gradient more, and they must be added up.
+        total: Tensor = self.vectors(batch["rows"], batch["starts"])
+        return self._averages(total, batch)
 
-    def _sum(self, batch: Batch, what: str, role: int) -> Tensor:
-        total: Tensor = self.vectors(batch[f"{what}{role}"], batch[f"{what}_at{role}"])
-        return total
+    def _averages(self, total: Tensor, batch: Batch) -> tuple[Tensor, ...]:
+        return (total / batch["sizes"].clamp(min=1).unsqueeze(1)).split(batch.size)
 
     def embed(self, batch: Batch) -> list[Stream]:
         """The vectors of single words; those of runs stay what they are."""
         streams = []
-        for role in range(self.n_texts):
-            length = batch[f"length{role}"]
+        is_word = self._is_word(batch)
+        lengths, words = batch["words"].split(batch.size), batch["rows"][is_word]
+        of_role = words.split([int(length.sum()) for length in lengths])
+        for role, (length, numbers) in enumerate(zip(lengths, of_role, strict=True)):
             real = torch.arange(max(1, int(length.max())), device=length.device) < length[:, None]
             tokens = torch.full(real.shape, PADDING, dtype=torch.int64, device=length.device)
-            tokens[real] = batch[f"words{role}"]
+            tokens[real] = numbers
             vectors = nn.functional.embedding(tokens, self.vectors.weight)
             streams.append(Stream(vectors, tokens, torch.where(real, role, -1)))
         return streams
 
+    def _is_word(self, batch: Batch) -> Tensor:
+        """Which of the rows are single words."""
+        sizes = batch["sizes"]
+        places = torch.arange(len(batch["rows"]), device=sizes.device) - batch["starts"].repeat_interleave(sizes)
+        return places < batch["words"].repeat_interleave(sizes)
+
     def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:
         """The hidden layer, from given vectors of single words."""
-        sums = [(stream.vectors * (stream.roles >= 0).unsqueeze(2)).sum(1) for stream in streams]
-        averages = [
-            (total + self._sum(batch, "grams", role)) / batch[f"count{role}"] for role, total in enumerate(sums)
-        ]
-        return self._compare(averages)
+        of_words = torch.cat([(stream.vectors * (stream.roles >= 0).unsqueeze(2)).sum(1) for stream in streams])
+        runs = torch.where(self._is_word(batch), 0.0, 1.0).to(of_words.dtype)
+        of_runs: Tensor = self.vectors(batch["rows"], batch["starts"], per_sample_weights=runs)
+        return self._compare(self._averages(of_words + of_runs, batch))
 
     def represent(self, batch: Batch) -> Tensor:
         """The hidden layer, (B, hidden); without one the joined averages."""

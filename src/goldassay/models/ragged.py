@@ -57,6 +57,16 @@ class Ragged:
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
         return Ragged(self.flat[places], offsets)
 
+    def beside(self, other: Ragged) -> Ragged:
+        """Each row followed by the other's."""
+        if not other.flat.size:
+            return self
+        offsets = self.offsets + other.offsets
+        flat = np.empty(offsets[-1], np.int64)
+        flat[np.arange(self.flat.size) + np.repeat(other.offsets[:-1], self.lengths)] = self.flat
+        flat[np.arange(other.flat.size) + np.repeat(self.offsets[1:], other.lengths)] = other.flat
+        return Ragged(flat, offsets)
+
     def padded(self, fill: int = 0, width: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """As a rectangle (N, L) filled up behind each row, with what is not filling, (N, L); L is at least 1."""
         lengths = self.lengths
