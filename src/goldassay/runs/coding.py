@@ -55,7 +55,8 @@ def predictions_of(
         # All names are known: the common case, and the quick one.
         known = pl.Enum(names) if labels is None and names else None
         if known is not None:
-            return np.stack([column.cast(known).to_physical().to_numpy() for column in present]).astype(np.int64), names
+            codes = [column.cast(known).to_physical().to_numpy() for column in present]
+            return np.stack(codes, dtype=np.int64), names
     except pl.exceptions.PolarsError:
         pass
     met = pl.concat([column.unique() for column in present]).unique().sort().to_list()
@@ -67,7 +68,7 @@ def predictions_of(
     names = names + beyond if names else order_labels(mapped.values())
     known = pl.Enum(names)
     renamed = [column.replace(mapped).cast(known).to_physical().to_numpy() for column in present]
-    return np.stack(renamed).astype(np.int64), names
+    return np.stack(renamed, dtype=np.int64), names
 
 
 def gold_of(
@@ -125,7 +126,7 @@ def scores_of(loaded: list[Loaded], *, explicit_gold: bool) -> NDArray[np.float6
     present = [column for column in columns if column is not None]
     if explicit_gold or len(present) < len(columns):
         return None
-    return np.stack([column.to_numpy() for column in present]).astype(np.float64)
+    return np.stack([column.to_numpy() for column in present], dtype=np.float64, casting="unsafe")
 
 
 def logits_of(
