@@ -1,8 +1,9 @@
 """How long the measures of shift take, with the same answers as a reference checked in the same run.
 
-    python benchmarks/shift.py [--quick]
+    python benchmarks/shift.py [--quick] [--only PART ...] [--features N]
 
---quick takes a tenth of the scores and of the features (a hundredth of the products).
+--quick takes a tenth of the scores and of the features (a hundredth of the products). --only takes some of the parts
+detection, confidence, gaps, domains, mahalanobis, neighbors. --features says how many there are a side for neighbors.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from goldassay.shift import (
     generalization_gap,
     measure_calibration,
     measure_detection,
+    measure_domain_shift,
     risk_coverage,
     score_entropy,
     score_knn,
@@ -162,16 +164,35 @@ def gaps(n: int) -> None:
         say(f"gap in {metric} of 5 runs x 1,500, 1,000 draws", seconds)
 
 
+def domains(n: int) -> None:
+    rng = np.random.default_rng(0)
+    pool = np.array([f"w{i}" for i in range(20_000)])
+    shares = 1 / np.arange(1, len(pool) + 1)
+    sides = [
+        [" ".join(row) for row in rng.choice(pool, (n, 20), p=share / share.sum())]
+        for share in (shares, shares * np.exp(rng.normal(0, 0.3, len(pool))))
+    ]
+    seconds, found = timed(lambda: measure_domain_shift(*sides), repeats=1)
+    say(f"domain classifier, {n:,} texts a side", seconds, f"AUROC {found.auroc:.3f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the scores and of the features")
-    quick = parser.parse_args().quick
+    parser.add_argument("--features", type=int, help="for neighbors, a side")
+    parts: dict[str, Callable[[bool], None]] = {
+        "detection": lambda quick: detection(100_000 if quick else 1_000_000),
+        "confidence": lambda quick: confidence(100_000 if quick else 1_000_000),
+        "gaps": lambda _: gaps(10_000),
+        "domains": lambda quick: domains(500 if quick else 5_000),
+        "mahalanobis": lambda quick: mahalanobis(5_000 if quick else 50_000),
+        "neighbors": lambda quick: neighbors(asked.features or (10_000 if quick else 100_000)),
+    }
+    parser.add_argument("--only", nargs="+", choices=parts, default=list(parts), help="some of the parts")
+    asked = parser.parse_args()
     print(f"numpy {np.__version__}")
-    detection(100_000 if quick else 1_000_000)
-    confidence(100_000 if quick else 1_000_000)
-    gaps(10_000)
-    mahalanobis(5_000 if quick else 50_000)
-    neighbors(10_000 if quick else 100_000)
+    for name in asked.only:
+        parts[name](asked.quick)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def say_domains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def say_detection(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """For each model and other set: false alarms by the first score, and the best score where it is another."""
+    """For each model and other set: false alarms by the first score, and the best one where it is clearly another."""
     said = []
     first_score = rows[0]["score"] if rows else ""
     worst_first = sorted(rows, key=lambda row: (row["score"] != first_score, -row["false_alarm_rate"]))
@@ -92,7 +92,7 @@ def say_detection(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             f"{percent(first['recall'], 0)} recall by {SCORE_NAMES[first['score']]}, {against}; AUROC "
             f"{decimal(first['auroc'], 3)}"
         )
-        if best["false_alarm_rate"] < first["false_alarm_rate"]:
+        if best["false_alarm_rate_high"] < low:
             line += f"; least by {SCORE_NAMES[best['score']]}: {percent(best['false_alarm_rate'])}"
         said.append(f"{line}.")
     return said
