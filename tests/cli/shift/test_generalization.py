@@ -248,3 +248,71 @@ def test_refused(case: str, refused: Callable[..., str], tmp_path: Path, sets: o
     line = refused("shift", "generalization", *arguments, "-o", "report")
     assert line.removeprefix("goldassay: ").replace("other.parquet: ", "own.parquet: ") == said
     assert not (tmp_path / "report").exists()
+
+
+def test_each_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for train in ("films", "goods"):
+        for name in ("films", "goods"):
+            frame = answers(name, accuracy=0.95 if name == train else 0.7).with_columns(
+                train_set=pl.lit(f"{train}_train")
+            )
+            frame.write_parquet(f"{train}-{name}.parquet")
+    paths = [f"{train}-{name}.parquet" for train in ("films", "goods") for name in ("films", "goods")]
+    arguments = [part for path in paths for part in ("--runs", path)]
+    arguments = ["shift", "generalization", *arguments, "--labels", "negative,positive", "-q", "--draws", "50"]
+    # A set whose name the training set's begins with is the model's own; what was said goes before.
+    assert run([*arguments, "-o", "report"]) == 0
+    rows = json.loads((tmp_path / "report/report.json").read_text())["shift"]["generalization"]
+    assert [(row["model"], row["test"]) for row in rows if row["own"]] == [
+        ("toy@films_train", "films"), ("toy@goods_train", "goods"),
+    ]  # fmt: skip
+    swapped = ["--in-distribution", "films_train=goods", "--in-distribution", "films"]
+    assert run([*arguments, *swapped, "-o", "swapped"]) == 0
+    rows = json.loads((tmp_path / "swapped/report.json").read_text())["shift"]["generalization"]
+    assert [row["test"] for row in rows if row["own"]] == ["goods", "films"]
+
+
+def test_runs_that_did_not_answer_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    answers("own", seeds=(1, 2, 3)).write_parquet("own.parquet")
+    answers("far", seeds=(2, 3, 4)).write_parquet("far.parquet")
+    answers("bare", label=False).drop("prediction").write_parquet("bare.parquet")
+    arguments = ["shift", "generalization", "--labels", "negative,positive", "-q", "--draws", "50"]
+    for name in ("own", "far", "bare"):
+        arguments += ["--runs", f"{name}.parquet"]
+    assert run([*arguments, "--in-distribution", "own", "-o", "report"]) == 0
+    found = json.loads((tmp_path / "report/report.json").read_text())["shift"]
+    assert [row["n_runs"] for row in found["generalization"]] == [2, 2]
+    assert [each["seeds"] for each in found["sets"]] == [["2", "3"]] * 2
+    assert any("only the 2 of 3 runs" in note for note in found["notes"])
+    assert any("bare have no labels" in note for note in found["notes"])
+
+
+@pytest.mark.slow
+def test_a_network_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    for name, n in (("train", 200), ("own", 40), ("other", 40), ("foreign", 30)):
+        rows = [
+            {
+                "text": f"{name} {['good', 'bad'][i % 2]} {i} {' '.join('abcdefg'[i % 7 :])}",
+                "label": ["yes", "no"][i % 2],
+            }
+            for i in range(n)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["shift", "generalization", "train.jsonl", "--test", "own=own.jsonl", "--test", "other=other.jsonl"]
+    arguments += ["--texts", "foreign=foreign.jsonl", "--model", "average", "--seeds", "2", "--features", "-q"]
+    assert run([*arguments, "-o", "report", "--draws", "50"]) == 0
+    rows = json.loads((tmp_path / "report/report.json").read_text())["shift"]["generalization"]
+    assert [(row["model"], row["test"], row["n_runs"]) for row in rows] == [
+        ("average", "own", 2),
+        ("average", "other", 2),
+    ]
+    for file in (tmp_path / "report/runs").glob("*foreign*.parquet"):
+        assert not {"label", "score"} & set(pl.read_parquet_schema(file))
+    sides = ["--in", "own=report/runs", "--out", "foreign=report/runs", "--train", "train=report/runs"]
+    assert run(["shift", "detection", *sides, "-q", "--draws", "50", "-o", "detection"]) == 0
+    found = json.loads((tmp_path / "detection/report.json").read_text())["shift"]["detection"]
+    assert {row["score"] for row in found} >= {"mahalanobis", "knn"}

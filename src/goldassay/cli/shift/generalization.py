@@ -56,6 +56,14 @@ def generalization(
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(metavar="N", help="With TRAIN: runs of each model.")] = 3,
+    features: Annotated[
+        bool,
+        typer.Option(
+            "--features",
+            help="With TRAIN and a network: predict the training data too, as train, and keep features, for shift "
+            "detection --train train=DIR/runs.",
+        ),
+    ] = False,
     own: Annotated[
         list[str] | None,
         typer.Option(
@@ -140,6 +148,7 @@ def generalization(
                 out=out,
                 in_distribution=asked,
                 columns=choice.columns,
+                features=features,
                 watched=None if quiet else bars,
                 quiet=quiet,
                 **options,

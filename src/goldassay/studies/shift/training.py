@@ -6,6 +6,7 @@ predicted lies in the report's folder as runs, and the report is made of these a
 
 from __future__ import annotations
 
+import shutil
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +46,7 @@ def report_trained(
     out: Path,
     in_distribution: Mapping[str, str],
     columns: Mapping[str, str],
+    features: bool = False,
     watched: Watched | None = None,
     quiet: bool,
     **options: Any,
@@ -60,6 +62,8 @@ def report_trained(
         out: The runs are kept in its folder `runs`.
         in_distribution: As for `report_generalization`.
         columns: {role: column name}, for all files.
+        features: Predict the training data too, under the name "train", and keep the features of every text, for
+            distances in detection.
         watched: Shows how so many trainings go.
         quiet: Show no progress.
         options: Of `report_generalization`.
@@ -79,7 +83,8 @@ def report_trained(
         training = _read(train, columns)
         sets = [_like(_read(test, columns), training) for test in tests]
         foreign = [_unlabelled(_like(_read(each, columns), training)) for each in outside]
-    names = [each.name for each in (*sets, *foreign)]
+    kept = [replace(training, name="train", groups=())] if features else []
+    names = [each.name for each in (*sets, *foreign, *kept)]
     if len(set(names)) < len(names):
         raise InputError("two sets have the same name", mend="name them with --test NAME=FILE")
     folder = out / "runs"
@@ -89,7 +94,8 @@ def report_trained(
             if model in QUICK:
                 notes.append(predict_quick(model, training, sets, foreign, range(seeds), folder))
             else:
-                _train_network(model, training, sets, foreign, seeds, folder, out / "training", watched)
+                known = [*sets, *kept]
+                _train_network(model, training, known, foreign, seeds, folder, out / "training", watched, features)
             progress(done, len(models))
     own = dict(in_distribution) or {"": sets[0].name}
     return report_generalization(
@@ -97,7 +103,7 @@ def report_trained(
         in_distribution=own,
         choice=RunChoice(),
         texts={each.name: each for each in sets},
-        leave_out=[each.name for each in foreign],
+        leave_out=[each.name for each in (*foreign, *kept)],
         notes=notes,
         quiet=quiet,
         steps=steps,
@@ -149,6 +155,7 @@ def _train_network(
     folder: Path,
     workplace: Path,
     watched: Watched | None,
+    features: bool,
 ) -> None:
     """Train by the training room, and keep what it predicted; on texts without labels, without a score."""
     from goldassay.models.registry import NETWORKS
@@ -171,7 +178,8 @@ def _train_network(
         for each in foreign
     ]
     tests = [(each.name, each) for each in (*sets, *placeholders)]
-    jobs = plan_jobs(training, network, tests, out=workplace, seeds=seeds, label=model)
+    record: dict[str, Any] = {"record": ("predictions", "logits", "embeddings")} if features else {}
+    jobs = plan_jobs(training, network, tests, out=workplace, seeds=seeds, label=model, **record)
     with nullcontext() if watched is None else watched(len(jobs)) as watcher:
         done = run_plan(jobs, None, watcher)
     if done.failures.height:
@@ -182,6 +190,11 @@ def _train_network(
         metadata = pl.read_parquet_metadata(file)
         if METADATA_KEY in metadata:
             _keep(file, folder / file.name, metadata, names)
+        elif features:
+            # In a folder that whoever looks for runs passes over, as the training room does.
+            place = folder / "_features" / file.relative_to(workplace)
+            with written_whole(place) as aside:
+                shutil.copyfile(file, aside)
 
 
 def _keep(source: Path, target: Path, metadata: dict[str, str], foreign: set[str]) -> None:
