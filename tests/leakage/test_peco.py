@@ -98,3 +98,17 @@ def test_progress_is_told():
 def test_refuses(points, labels, k, problem):
     with pytest.raises(InputError, match=problem):
         peco(points, labels, k)
+
+
+def test_half_precision_and_one_start() -> None:
+    rng = np.random.default_rng(0)
+    values, labels = rng.standard_normal((300, 6)).astype(np.float16), rng.integers(0, 3, 300)
+    one = peco(values, labels, 5, 4, n_repetitions=1, n_restarts=1)
+    assert one.score == peco(values.astype(np.float32), labels, 5, 4, n_repetitions=1, n_restarts=1).score
+
+
+def test_holes_are_found_beyond_the_first_block() -> None:
+    values = np.zeros((70_000, 1), np.float32)
+    values[69_999, 0] = np.inf
+    with pytest.raises(InputError, match="first in row 69999"):
+        peco(values, np.zeros(70_000, int), 2)

@@ -47,7 +47,7 @@ def test_cards_have_all_that_is_known(document: dict[str, Any]) -> None:
 def test_texts_stay_texts(document: dict[str, Any]) -> None:
     page = render_html(document)
     assert HOSTILE not in page
-    assert "&lt;script&gt;alert(1)" in page
+    assert "contradiction &amp; &lt;b&gt;" in page
     assert "\\u003cscript\\u003e" in page
     assert HOSTILE not in render_markdown(document)
     assert HOSTILE not in "".join(picture.standalone for picture in draw_figures(document).values())
@@ -69,3 +69,12 @@ def test_a_damaged_map_is_left_out_or_borne(document: dict[str, Any], name: str,
 
 def test_the_same_document_gives_the_same_page(document: dict[str, Any]) -> None:
     assert render_html(json.loads(json.dumps(document))) == render_html(document)
+
+
+def test_what_goes_into_papers(document: dict[str, Any]) -> None:
+    from goldassay.report.paper import paper_files
+
+    files = paper_files(document, "svg", latex=True)
+    assert any("sentence-map-hypothesis" in name for name in files)
+    assert b"\\toprule" in files["paper/conditions.tex"]
+    assert paper_files(document, "svg", latex=True) == files

@@ -10,6 +10,7 @@ from goldassay.report import Report
 from goldassay.settings import Settings, with_seed
 from goldassay.studies.audit.inputs import describe_input, load_inputs
 from goldassay.studies.evidence_directory import evidence_directory
+from goldassay.studies.leakage.choices import choice_evidence, load_questions
 from goldassay.studies.leakage.given import GivenEvidence, read_evidence
 from goldassay.studies.leakage.measuring import measure
 from goldassay.studies.leakage.options import LeakageChoice
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goldassay.data import Dataset
+    from goldassay.studies.leakage.choices import Questions
     from goldassay.studies.leakage.evidence import Evidence
 
 __all__ = ["GivenEvidence", "LeakageChoice", "report_leakage"]
@@ -73,6 +75,11 @@ def report_leakage(
             evidence, inputs = read_evidence(given, train, test, columns)
     elif train is None:
         raise InputError("there is neither training data nor evidence", mend="give TRAIN, or --runs PATH")
+    elif (posed := _questions(train, test, columns, conditions, model, settings)) is not None:
+        with steps.step("training quick probes") as progress:
+            numbers = range(settings.seed, settings.seed + n_seeds)
+            evidence = choice_evidence(posed[0], posed[1], numbers, progress)
+        inputs = posed[2]
     else:
         with steps.step("reading the data"):
             training, evaluation, decisions = load_inputs(
@@ -112,6 +119,24 @@ def report_leakage(
         },
     }
     return Report(document=frame_findings(f"Leakage in {evidence.name}", findings, steps), tables=measured.tables)
+
+
+def _questions(
+    train: Any,
+    test: Any,
+    columns: str | Mapping[str, str] | None,
+    conditions: Sequence[str],
+    model: str | None,
+    settings: Settings,
+) -> tuple[Questions, Questions, list[dict[str, Any]]] | None:
+    """Multiple-choice questions, if that is what the data are."""
+    posed = load_questions(train, test, columns, settings.data.test_share, settings.seed)
+    if posed is not None and (model is not None or conditions):
+        raise InputError(
+            "questions with choices are measured by quick probes, under all their conditions",
+            mend="leave out --model and --condition",
+        )
+    return posed
 
 
 def _made(

@@ -18,6 +18,7 @@ _CHANGED = {
     "shuffled": "With the words of each text in random order",
     "overlap": "From the words alone that all texts share",
     "length": "From the texts' lengths alone",
+    "longest_choice": "By always naming the longest choice",
 }
 
 

@@ -1,0 +1,59 @@
+"""Datasets side by side, against the documents they come from."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from goldassay.report import Report
+from goldassay.report.paper.tables import write_tables
+from goldassay.studies.leakage.several import compare_datasets, correlations, rows_of
+from tests.studies.leakage.example import example_leakage_report
+
+
+def test_rows_hold_what_each_report_says() -> None:
+    document = example_leakage_report().to_dict()
+    premise, hypothesis = rows_of("toy", document)
+    assert (premise["part"], hypothesis["part"]) == ("premise", "hypothesis")
+    found = document["leakage"]
+    own = {row["condition"]: row for row in found["conditions"]}
+    assert hypothesis["accuracy"] == own["hypothesis_only"]["accuracy"]
+    assert hypothesis["paired"] == own["paired"]["accuracy"]
+    assert hypothesis["peco"] == next(row["score"] for row in found["peco"] if row["role"] == "hypothesis")
+    assert hypothesis["relevance"] == found["relevance"][0]["agreement_recommended"]
+    assert premise["relevance"] is None
+
+
+def test_correlations_are_pearsons() -> None:
+    rng = np.random.default_rng(0)
+    names = ("paired", "accuracy", "agreement", "recovered", "relevance", "peco", "improvement")
+    rows = [dict(zip(names, rng.random(7), strict=True)) for _ in range(8)]
+    rows[0]["relevance"] = None
+    for found in correlations(rows):
+        kept = [row for row in rows if row[found["x"]] is not None]
+        expected = stats.pearsonr([row[found["x"]] for row in kept], [row[found["y"]] for row in kept])
+        assert found["r"] == pytest.approx(expected.statistic)
+        assert found["n"] == len(kept)
+    assert correlations(rows[:2]) == []
+
+
+def test_the_page_ranks_datasets() -> None:
+    reports = {}
+    for at, name in enumerate(("low", "middle", "high")):
+        document = copy.deepcopy(example_leakage_report().to_dict())
+        document["inputs"] = []
+        document["settings"] = {"seed": 0}
+        for row in document["leakage"]["conditions"]:
+            row["improvement"] *= (at + 1) / 3
+            row["accuracy"] *= 1 - 0.1 * at
+        reports[name] = Report(document)
+    report = compare_datasets(reports)
+    assert "Most is given away by the hypothesis of high" in report.summary()
+    assert report.tables["datasets"].height == 6
+    page = report.to_html()
+    assert "Datasets side by side" in page
+    assert "leakage_datasets" in page
+    assert "leakage-datasets" in write_tables(report.to_dict())
