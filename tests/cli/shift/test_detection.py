@@ -77,7 +77,9 @@ def test_labels_of_the_other_side_are_ignored(tmp_path: Path, monkeypatch: pytes
         answers("far", label=label).write_parquet("far.parquet")
         arguments = ["shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-o", "out", "-q"]
         assert run([*arguments, "--draws", "50", "--rule", "closest", "--score", "energy"]) == 0
-        rows.append(json.loads((tmp_path / "out/report.json").read_text())["shift"]["detection"])
+        found = json.loads((tmp_path / "out/report.json").read_text())["shift"]
+        rows.append(found["detection"])
+        assert any("labels of far were ignored" in note for note in found["notes"]) == label
     assert rows[0] == rows[1]
     assert [row["score"] for row in rows[0]] == ["energy"]
 

@@ -112,6 +112,7 @@ def report_detection(
             *notes,
             *sides.notes,
             *notes_of(groups),
+            *_say_ignored(groups),
             *found.notes,
             *found.skipped,
             *say_overlaps(overlaps),
@@ -206,6 +207,12 @@ def _features(
                 at.update(dict.fromkeys(sets, each.path))
     wanted = {each.dataset for group in groups for each in (group.own, *group.others)}
     return FeaturePlaces(place.path, found.slices, {name: path for name, path in at.items() if name in wanted})
+
+
+def _say_ignored(groups: Sequence[Group]) -> list[str]:
+    """That the labels of other sets count for nothing, where they have any."""
+    names = dict.fromkeys(each.dataset for group in groups for each in group.others if each.ignored)
+    return [f"The labels of {', '.join(names)} were ignored: only where a text comes from is asked."] if names else []
 
 
 def _check_neighbors(k: int, features: FeaturePlaces | None) -> None:

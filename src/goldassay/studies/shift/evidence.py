@@ -47,6 +47,7 @@ class Answers:
         label_names: The K labels in order; () for numbers.
         regression: Whether labels are numbers.
         file: Where it was read, for messages.
+        ignored: Whether there were labels that were not asked for.
     """
 
     model: str
@@ -61,6 +62,7 @@ class Answers:
     label_names: tuple[str, ...]
     regression: bool
     file: str
+    ignored: bool = False
 
     @property
     def n_examples(self) -> int:
@@ -175,6 +177,7 @@ def read_logits(key: Collection, found: Sequence[Slice], choice: RunChoice) -> A
         label_names=tuple(named or ()),
         regression=False,
         file=first.file,
+        ignored=any(each.label is not None for each in columns),
     )
 
 
