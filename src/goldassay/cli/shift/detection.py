@@ -17,6 +17,9 @@ from goldassay.studies.run_choice import RunChoice
 @reads_runs(without=("dataset", "align"))
 def detection(
     *,
+    more: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUNS]...", help="Further runs on other distributions, as for --out.")
+    ] = None,
     inside: Annotated[
         list[str],
         typer.Option(
@@ -78,7 +81,7 @@ def detection(
     runs. The rate with the sides exchanged, which others report under the same name, stands beside it.
 
     \b
-      goldassay shift detection --in sst2=runs --out newsgroups=runs --out newstest=runs -o report
+      goldassay shift detection --in sst2=runs --out newsgroups=runs newstest=runs -o report
     """
     from goldassay.report.paper import check_figures
     from goldassay.settings import load_settings
@@ -87,7 +90,7 @@ def detection(
     check_figures(figures)
     report = report_detection(
         inside,
-        outside,
+        [*outside, *(more or [])],
         training=training,
         scores=scores or None,
         recall=recall,

@@ -29,7 +29,7 @@ def shift() -> None:
       goldassay shift generalization --runs own=own.csv --runs other=other.csv --in-distribution own
       goldassay shift detection --in own.csv --out other.csv
     From models trained here:
-      goldassay shift build imdb_sst2 --from FILES -o sets
+      goldassay shift build sst2_imdb --from FILES -o sets
       goldassay shift generalization sets/sst2_train.jsonl --test ID=sets/sst2_test.jsonl
         --test imdb=sets/imdb_test.jsonl --model bow
     """
