@@ -52,10 +52,10 @@ def test_three_runs_are_enough_for_an_interval_over_runs_and_too_few_for_a_boots
 
 
 def test_examples_that_share_a_premise_need_their_clusters() -> None:
-    found = covered(measure_cell(over_examples.spread, CORRELATED, 5, 60))
+    found = covered(measure_cell(over_examples.spread, CORRELATED, 5, 50))
     assert found["mean", "bootstrap"] <= 0.87
     assert found["mean", "bootstrap of clusters"] >= 0.87
-    found = covered(measure_cell(over_both.subsets, CORRELATED, 10, 40))
+    found = covered(measure_cell(over_both.subsets, CORRELATED, 10, 20))
     assert found["gap of easy and hard", over_both.DRAWN] < found["gap of easy and hard", over_both.DRAWN_CLUSTERS]
 
 

@@ -143,7 +143,7 @@ def example_document() -> dict[str, Any]:
         return report_instability([folder], reference="standard").to_dict()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_whatever_is_missing_no_form_fails(data: st.DataObject) -> None:
     document = example_document()
