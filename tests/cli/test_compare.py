@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from goldassay.instability import Comparison, compare, seeds_needed
@@ -80,6 +81,16 @@ def test_single_published_models(goldassay: Command, data_dir: Path, tmp_path: P
     assert "A is better than B on 9,824 examples" in done.out
     assert "the interval is over examples alone" in done.out
     assert "P(A > B)" not in done.out
+
+
+def test_models_are_told_by_name_among_others_of_another_condition(goldassay: Command, tmp_path: Path) -> None:
+    table: dict[str, Any] = {"id": range(6), "label": ["a", "b"] * 3}
+    for name in ("bert", "esim", "bert_hypothesis_only"):
+        table[f"correct_{name}"] = [1, 0, 1, 1, 0, len(name) % 2]
+    pl.DataFrame(table).write_csv(tmp_path / "test.csv")
+    done = goldassay("compare", "test.csv", "--model", "bert", "--model", "esim")
+    assert (done.status, "on 6 examples of test" in done.out) == (0, True), done.err
+    assert "there are runs of 2 conditions" in goldassay("compare", "test.csv").line
 
 
 def test_what_is_refused(goldassay: Command, folder: Path, tmp_path: Path) -> None:

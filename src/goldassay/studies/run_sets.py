@@ -177,8 +177,9 @@ def read_rivals(found: Sequence[Slice], choice: RunChoice, models: Sequence[str]
     Raises:
         InputError: As for `read_found`, fewer than two models are there, or they are of several datasets.
     """
+    asked = [part for part in found if not models or any(_is_like(part.collection.model, name) for name in models)]
     for name in ("dataset", "condition", "split"):
-        there = list(dict.fromkeys(getattr(part.collection, name) for part in found))
+        there = list(dict.fromkeys(getattr(part.collection, name) for part in asked))
         if len(there) > 1:
             raise InputError(
                 f"there are runs of {len(there)} {name}s: {', '.join(there[:8])}, and models are compared on one",
