@@ -101,7 +101,7 @@ def report_trained(
     return report_generalization(
         [str(folder)],
         in_distribution=own,
-        choice=RunChoice(),
+        choice=RunChoice(train_set=training.name),
         texts={each.name: each for each in sets},
         leave_out=[each.name for each in (*foreign, *kept)],
         notes=notes,
