@@ -316,3 +316,13 @@ def test_a_network_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert run(["shift", "detection", *sides, "-q", "--draws", "50", "-o", "detection"]) == 0
     found = json.loads((tmp_path / "detection/report.json").read_text())["shift"]["detection"]
     assert {row["score"] for row in found} >= {"mahalanobis", "knn"}
+
+
+def test_a_model_that_has_learned_nothing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    answers("ID", accuracy=0.5).write_parquet("own.parquet")
+    answers("far", accuracy=0.5).write_parquet("far.parquet")
+    arguments = ["shift", "generalization", "--runs", "own.parquet", "--runs", "far.parquet", "-q", "--draws", "50"]
+    assert run([*arguments, "--labels", "negative,positive", "-o", "report"]) == 0
+    notes = json.loads((tmp_path / "report/report.json").read_text())["shift"]["notes"]
+    assert any("toy may be no better on ID than always naming its most frequent label" in note for note in notes)

@@ -25,7 +25,7 @@ from goldassay.studies.shift.assembling import (
 )
 from goldassay.studies.shift.evidence import find_unlabelled, read_answers
 from goldassay.studies.shift.finding import Place, find_sets
-from goldassay.studies.shift.generalization import find_confident_errors, measure_domains, measure_gaps
+from goldassay.studies.shift.generalization import find_confident_errors, measure_domains, measure_gaps, say_untaught
 from goldassay.studies.shift.knowing import measure_knowing
 from goldassay.studies.shift.overlaps import say_overlaps
 from goldassay.studies.shift.sentences import say_domains, say_gaps, say_knowing
@@ -114,6 +114,7 @@ def report_generalization(
             *found.notes,
             *_say_unlabelled(unlabelled, leave_out),
             *notes_of(groups),
+            *say_untaught(groups, gaps),
             *caveats,
             *say_overlaps(overlaps),
         ],

@@ -83,6 +83,22 @@ def measure_gaps(
     ]
 
 
+def say_untaught(groups: Sequence[Group], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Models that on their own distribution may be no better than always naming its most frequent label."""
+    said = []
+    for group in groups:
+        own = next((row for row in rows if row["own"] and row["model"] == group.model), None)
+        if own is None or own["metric"] != "accuracy" or group.own.gold is None:
+            continue
+        majority = np.bincount(np.asarray(group.own.gold, dtype=np.int64)).max() / group.own.n_examples
+        if own["low"] <= majority:
+            said.append(
+                f"{group.model} may be no better on {own['test']} than always naming its most frequent label "
+                f"({100 * majority:.1f}): what has not been learned cannot be lost, and its gaps say little."
+            )
+    return said
+
+
 def _metric_of(sets: Sequence[Answers]) -> str:
     graded = any(bool(((each.scores != 0) & (each.scores != 1)).any()) for each in sets if each.scores is not None)
     return "mean" if graded else "accuracy"
