@@ -326,3 +326,26 @@ def test_a_model_that_has_learned_nothing_is_named(tmp_path: Path, monkeypatch: 
     assert run([*arguments, "--labels", "negative,positive", "-o", "report"]) == 0
     notes = json.loads((tmp_path / "report/report.json").read_text())["shift"]["notes"]
     assert any("toy may be no better on ID than always naming its most frequent label" in note for note in notes)
+
+
+def test_what_cannot_be_trained_is_refused_before_anything_is_written(
+    tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    for name, label in (("classes", "yes"), ("numbers", 2.5)):
+        rows = [{"sentence1": f"a {i}", "sentence2": f"b {i}", "label": label} for i in range(4)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    cases = {
+        (
+            "classes",
+            "classes",
+            "bilstn",
+        ): "there is no model 'bilstn'; did you mean 'bilstm'? (or a checkpoint's folder or name on the hub)",
+        ("numbers", "numbers", "average"): "numbers.jsonl: the labels of numbers are numbers, and networks here are "
+        "trained on classes; choose --model bow or --model ridge, or give the predictions of a regression with --runs",
+        ("numbers", "classes", "ridge"): "classes.jsonl: its labels are not numbers, as those of the training data are",
+    }
+    for (train, test, model), said in cases.items():
+        tests = ["--test", f"ID={test}.jsonl", "--test", f"x={test}.jsonl"]
+        line = refused("shift", "generalization", f"{train}.jsonl", *tests, "--model", model, "-q", "-o", "report")
+        assert line == f"goldassay: {said}"
+        assert not (tmp_path / "report").exists()

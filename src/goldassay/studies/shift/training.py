@@ -17,6 +17,7 @@ import polars as pl
 from goldassay.data import Dataset, read_dataset
 from goldassay.errors import InputError
 from goldassay.files import write_parquet, written_whole
+from goldassay.models.registry import NETWORKS, find_network
 from goldassay.progress import Steps
 from goldassay.runs.store import METADATA_KEY
 from goldassay.studies.run_choice import RunChoice
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     Watched = Callable[[int], AbstractContextManager[Watcher]]
 
 # What the field calls a model, and the network here that is one.
-ALIASES = {"average": "ngram_average", "lstm": "bilstm"}
+ALIASES = {"average": "ngram_average", "lstm": "bilstm", "conv": "convnet"}
 
 
 def report_trained(
@@ -78,6 +79,9 @@ def report_trained(
         )
     if seeds < 1:
         raise InputError(f"the number of seeds is {seeds}", mend="give 1 or more")
+    for model in models:
+        if model not in QUICK:
+            find_network(_network(model))
     steps = Steps(quiet)
     with steps.step("reading the data"):
         training = _read(train, columns)
@@ -109,6 +113,10 @@ def report_trained(
         steps=steps,
         **options,
     )
+
+
+def _network(model: str) -> str:
+    return model if model in NETWORKS else ALIASES.get(model, model)
 
 
 def _read(text: str, columns: Mapping[str, str]) -> Dataset:
@@ -158,7 +166,6 @@ def _train_network(
     features: bool,
 ) -> None:
     """Train by the training room, and keep what it predicted; on texts without labels, without a score."""
-    from goldassay.models.registry import NETWORKS
     from goldassay.training import plan_jobs, run_plan
 
     if not training.label_names:
@@ -167,7 +174,6 @@ def _train_network(
             file=training.source,
             mend="choose --model bow or --model ridge, or give the predictions of a regression with --runs",
         )
-    network = model if model in NETWORKS else ALIASES.get(model, model)
     # The training room scores whatever it predicts; the label that stands in is taken out again below.
     placeholders = [
         replace(
@@ -179,7 +185,7 @@ def _train_network(
     ]
     tests = [(each.name, each) for each in (*sets, *placeholders)]
     record: dict[str, Any] = {"record": ("predictions", "logits", "embeddings")} if features else {}
-    jobs = plan_jobs(training, network, tests, out=workplace, seeds=seeds, label=model, **record)
+    jobs = plan_jobs(training, _network(model), tests, out=workplace, seeds=seeds, label=model, **record)
     with nullcontext() if watched is None else watched(len(jobs)) as watcher:
         done = run_plan(jobs, None, watcher)
     if done.failures.height:
