@@ -46,6 +46,8 @@ def test_rows_of_no_run_are_left_out_and_counted(tmp_path: Path) -> None:
         ("a.csv", "seed,x\nbert,0.5\n", False),
         ("a.csv", "model,x\n7,0.5\n", False),
         ("a.csv", "seed\n7\n", False),
+        ("a.csv", "seed,example_id,score\n7,0,0.5\n8,0,1\n", False),
+        ("a.csv", "seed,item,score\n7,0,0.5\n8,0,1\n7,1,1\n", False),
         ("a.csv", "seed,x\n", False),
         ("a.csv", "", False),
     ],

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.errors import InputError
+from goldassay.runs.adapters.long_table import SYNONYMS
 from goldassay.runs.tables import head_of, read_table
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _RUN_COLUMNS = frozenset({"run", "seed", "random_seed", "replica", "replicate"})
+# What has one of these is a table of predictions, a row each.
+_OTHER_COLUMNS = frozenset(name for role, names in SYNONYMS.items() if role not in ("seed", "score") for name in names)
+# So many lines of scores are within what is looked at.
+_LOOKED_AT = 20
 _RUN = re.compile(r"(?:run|seed|replica|replicate)?[ _#-]*(\d+)", re.IGNORECASE)
 _SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 
@@ -45,20 +50,27 @@ class ScoreTable:
 
 
 def is_score_table(path: Path) -> bool:
-    """Whether a file begins like a table of scores: a column of runs, and beside it nothing but scores."""
+    """Whether a file begins like a table of scores: a column of runs, each once, and beside it nothing but scores."""
     if not path.name.lower().endswith(_SUFFIXES):
         return False
     try:
-        lines = head_of(path).decode("utf-8-sig").splitlines()[:2]
-    except (InputError, UnicodeDecodeError):
+        lines = head_of(path).decode("utf-8-sig", errors="ignore").splitlines()[:_LOOKED_AT]
+    except InputError:
         # Whoever reads it as predictions says what ails it.
         return False
     separator = "\t" if lines and "\t" in lines[0] else ","
     cells = [[cell.strip().strip('"') for cell in line.split(separator)] for line in lines]
     if len(cells) < 2 or len(cells[0]) != len(cells[1]) or len(cells[0]) < 2:
         return False
-    (run, *_), (first, *scores) = cells
-    return run.lower() in _RUN_COLUMNS and bool(_RUN.fullmatch(first)) and all(map(_is_score, scores))
+    (run, *columns), (_, *scores), *_ = cells
+    runs = [first for first, *_ in cells[1:] if _RUN.fullmatch(first)]
+    return (
+        run.lower() in _RUN_COLUMNS
+        and not _OTHER_COLUMNS & {name.lower() for name in columns}
+        and cells[1][0] in runs
+        and len(set(runs)) == len(runs)
+        and all(map(_is_score, scores))
+    )
 
 
 def read_score_table(path: Path) -> ScoreTable:
