@@ -349,3 +349,12 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_written(
         line = refused("shift", "generalization", f"{train}.jsonl", *tests, "--model", model, "-q", "-o", "report")
         assert line == f"goldassay: {said}"
         assert not (tmp_path / "report").exists()
+
+
+def test_probabilities_of_a_class_are_no_regression(tmp_path: Path, refused: Callable[..., str]) -> None:
+    for name in ("ID", "far"):
+        frame = numbers(name).with_columns((pl.col("label") > 2.5).cast(pl.Int64), pl.col("prediction") / 5)
+        frame.write_csv(tmp_path / f"{name}.csv")
+    line = refused("shift", "generalization", "--runs", "ID.csv", "--runs", "far.csv", "-q", "-o", "report")
+    assert line.startswith("goldassay: ")
+    assert "0 and 1" in line or "label" in line

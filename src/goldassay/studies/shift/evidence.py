@@ -221,7 +221,10 @@ def texts_of(answers: Answers, dataset: Dataset | None) -> list[str] | None:
 
 
 def _is_regression(part: Slice, gold: str | None) -> bool:
-    """Whether labels and predictions are numbers, and not all of them whole ones, which may stand for classes."""
+    """Whether labels and predictions are numbers that cannot stand for classes.
+
+    Not all are whole, and there are more than two labels: beside two, broken numbers are a class's probabilities.
+    """
     columns = part.load()
     predicted = _numbers(columns)
     if predicted is None:
@@ -233,7 +236,7 @@ def _is_regression(part: Slice, gold: str | None) -> bool:
         dataset = read_gold_texts({"": gold}).get("")
         label = None if dataset is None or "label" not in dataset.examples.columns else dataset.examples["label"]
         right = label if label is not None and label.dtype.is_float() else None
-    if right is None or right.null_count():
+    if right is None or right.null_count() or right.n_unique() <= 2:
         return False
     return bool((right % 1 != 0).any() or (predicted % 1 != 0).any())
 
