@@ -51,6 +51,7 @@ def report_generalization(
     texts: Mapping[str, Dataset] | None = None,
     notes: Sequence[str] = (),
     leave_out: Sequence[str] = (),
+    untrained: Sequence[str] = (),
     seed: int | None = None,
     n_draws: int = 1000,
     settings: Settings | None = None,
@@ -67,6 +68,7 @@ def report_generalization(
         choice: Which runs to take, how to read them, and where right labels and texts are.
         texts: {dataset: its texts}, where they are in memory.
         notes: Further sentences on how the runs came about.
+        untrained: Models that no seed can change.
         leave_out: Datasets at the paths that have no labels of the task.
         seed: Of all draws; by default that of the settings.
         n_draws: Of the intervals.
@@ -97,7 +99,7 @@ def report_generalization(
         groups, overlaps = disjoint(groups, datasets)
     with steps.step("measuring gaps") as progress:
         gaps, caveats = measure_gaps(
-            groups, metric, sizes or {}, seed=settings.seed, n_draws=n_draws, progress=progress
+            groups, metric, sizes or {}, untrained, seed=settings.seed, n_draws=n_draws, progress=progress
         )
         errors = find_confident_errors(groups, datasets)
     with steps.step("measuring confidence") as progress:

@@ -11,7 +11,7 @@ from goldassay.shift import generalization_gap, measure_domain_shift
 from goldassay.studies.shift.evidence import texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from goldassay.data import Dataset
     from goldassay.progress import Progress
@@ -26,6 +26,7 @@ def measure_gaps(
     groups: Sequence[Group],
     metric: str | None,
     sizes: Mapping[str, int],
+    untrained: Collection[str] = (),
     *,
     seed: int,
     n_draws: int,
@@ -37,6 +38,7 @@ def measure_gaps(
         groups: One a model.
         metric: Of graded scores; None says it by what they are.
         sizes: {model: how many parameters it has}, as far as known.
+        untrained: Models that no seed can change.
         seed: Of the draws.
         n_draws: Of the intervals.
         progress: Told after each model.
@@ -62,7 +64,7 @@ def measure_gaps(
                 seed=seed,
                 n_draws=n_draws,
             )
-            for said in found.caveats:
+            for said in () if group.model in untrained else found.caveats:
                 caveats.setdefault(said, []).append(group.model)
             rows += [
                 {
@@ -71,6 +73,7 @@ def measure_gaps(
                     **row,
                     "own": row["test"] == group.own.dataset,
                     "n_runs": found.n_runs,
+                    "trained": group.model not in untrained,
                     "level": found.level,
                     "interval_method": found.interval_method,
                 }

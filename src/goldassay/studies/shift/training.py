@@ -109,6 +109,7 @@ def report_trained(
         texts={each.name: each for each in sets},
         leave_out=[each.name for each in (*foreign, *kept)],
         notes=notes,
+        untrained=["bow"] if not training.label_names else [],
         quiet=quiet,
         steps=steps,
         **options,

@@ -60,7 +60,7 @@ def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdic
         f"{points(worst['value'])} on {worst['test']}, a gap of {signed_points(worst['gap'], 1)} points "
         f"{bounds(worst['gap_low'], worst['gap_high'])}."
     )
-    if worst["n_runs"] == 1:
+    if worst["n_runs"] == 1 and worst["trained"]:
         evidence += " One run: another seed may move it further."
     next_step = {
         "sound": "Report both scores side by side, as here.",
