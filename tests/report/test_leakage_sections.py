@@ -78,3 +78,24 @@ def test_what_goes_into_papers(document: dict[str, Any]) -> None:
     assert any("sentence-map-hypothesis" in name for name in files)
     assert b"\\toprule" in files["paper/conditions.tex"]
     assert paper_files(document, "svg", latex=True) == files
+
+
+def test_rows_to_rewrite_have_a_section_and_no_verdict() -> None:
+    falls = [
+        {"rows": kind, "share": 0.1, "n_dropped": 9, "n_left": 81, "majority": 0.4, "improvement": 0.1 * at,
+         "improvement_low": 0.05 * at, "improvement_high": 0.2 * at}
+        for at, kind in enumerate(("suggested", "random"))
+    ]  # fmt: skip
+    suggestion = {
+        "condition": "hypothesis_only", "n_rows": 90, "n_seeds": 2, "falls": falls,
+        "before": {"majority": 0.4, "improvement": 0.3, "improvement_low": 0.2, "improvement_high": 0.4},
+        "rows": [{"rank": 1, "hypothesis": HOSTILE, "label": "x", "bits": 1.5, "patterns": "a | b", "example_id": "7"}],
+        "labels": [{"label": "x", "share": 0.4, "share_of_first": 0.9}],
+    }  # fmt: skip
+    document = {"questions": ["leakage"], "leakage": {"sentences": ["Said."], "suggestion": suggestion}}
+    assert [section.key for section in outline(document)] == ["suggestion", "inputs"]
+    page = render_html(document)
+    assert "Rows to rewrite first" in page
+    assert 'class="card ' not in page
+    assert HOSTILE not in page
+    assert "leakage_falls" in draw_figures(document)

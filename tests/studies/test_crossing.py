@@ -67,6 +67,9 @@ def test_each_column_is_what_its_room_says(case: dict[str, Any], crossed: Any) -
         assert row["confidence"] == pytest.approx(confidence[inside].mean())
         assert row["others_confidence"] == pytest.approx(confidence[~inside].mean())
         assert row["variability"] == pytest.approx(case["probabilities"][:, inside].std(axis=0).mean())
+    biased = case["clusters"] < 2
+    for histogram, rows in ((crossed.biased_histogram, biased), (crossed.other_histogram, ~biased)):
+        assert histogram.tolist() == [int(np.sum((confidence[rows] * 50).astype(int) == i)) for i in range(50)]
     divergences = score_clusters(case["clusters"], case["gold"]).example_divergences
     found = stats.pearsonr(confidence, divergences)
     bounds = found.confidence_interval()

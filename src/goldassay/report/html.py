@@ -73,10 +73,13 @@ def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = (), 
 
 
 def cards(document: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What each verdict's card shows, as texts."""
+    """What each verdict's card shows, as texts; nothing where the document is not about verdicts."""
     shown = []
     for key, (title, question) in questions_of(document).items():
         verdict = mapping(document, "verdicts", key)
+        if not verdict and document.get("questions") and "verdicts" not in document:
+            # What ranks rows judges nothing.
+            continue
         headline = mapping(verdict, "headline")
         word = str(verdict.get("verdict") or "not measurable")
         unit = str(headline.get("unit"))

@@ -52,6 +52,10 @@ def typical_examples(
     return list(seen.values())
 
 
+# As the paper draws confidence.
+_BINS = 50
+
+
 @dataclass(frozen=True)
 class Crossing(Result):
     """What is known of each cluster from all questions; see `cross_clusters`.
@@ -68,6 +72,8 @@ class Crossing(Result):
             Fisher's interval; NaN where it has none.
         biased_share: Share of the examples in biased clusters.
         confidence: What the confidence is the mean of, or "".
+        biased_histogram: Examples of biased clusters in each fiftieth of the range of confidence, (50,).
+        other_histogram: Likewise of all other examples.
     """
 
     table: pl.DataFrame
@@ -79,6 +85,8 @@ class Crossing(Result):
     confidence_high: float
     biased_share: float
     confidence: str
+    biased_histogram: NDArray[np.int64]
+    other_histogram: NDArray[np.int64]
 
     def to_frame(self) -> pl.DataFrame:
         """One row a cluster."""
@@ -160,6 +168,7 @@ def cross_clusters(
     )
     table = pl.DataFrame(columns).filter(pl.col("size") > 0).sort("divergence", descending=True)
     correlation, low, high = _confidence_correlation(known, clustering)
+    inside, others = _histograms(known, clustering)
     return Crossing(
         table=table,
         words=_words(known, clusters, k, n_words),
@@ -172,6 +181,8 @@ def cross_clusters(
         confidence_high=high,
         biased_share=clustering.n_biased_examples / n,
         confidence=known.confidence,
+        biased_histogram=inside,
+        other_histogram=others,
     )
 
 
@@ -235,6 +246,15 @@ def _confidence_correlation(known: KnownOfExamples, clustering: ClusterScore) ->
     if known.gold_probabilities is None:
         return (float("nan"),) * 3
     return correlation_interval(known.gold_probabilities.mean(axis=0), clustering.example_divergences)
+
+
+def _histograms(known: KnownOfExamples, clustering: ClusterScore) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if known.gold_probabilities is None:
+        return np.zeros(_BINS, np.int64), np.zeros(_BINS, np.int64)
+    confidence = known.gold_probabilities.mean(axis=0)
+    biased = clustering.biased[clustering.assignments]
+    inside, others = (np.histogram(confidence[rows], _BINS, (0, 1))[0] for rows in (biased, ~biased))
+    return inside, others
 
 
 def correlation_interval(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> tuple[float, float, float]:

@@ -175,7 +175,7 @@ def measure(
         elif len(test or ()) > 1:
             raise InputError("several evaluation sets are given for one training set", mend="give one --test")
         else:
-            report = report_leakage(*(train or [None]), *(test or [None]), out=out, **options)
+            report = report_leakage(train[0] if train else None, test[0] if test else None, out=out, **options)
     page = save_report(report, out, figures, latex)
     if json_file is not None:
         write_json(json_file, report.to_json())

@@ -50,9 +50,9 @@ def _picture(
 ) -> None:
     names = str(pair.get("x")), str(pair.get("y"))
     known = [
-        (row, x, y)
+        (row, value, up)
         for row in rows
-        if (x := number(row.get(names[0]))) is not None and (y := number(row.get(names[1]))) is not None
+        if (value := number(row.get(names[0]))) is not None and (up := number(row.get(names[1]))) is not None
     ]
     left, right = across
     upper, lower = top + _HEAD, top + _HEAD + _SIDE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import bounds, count, decimal, number, percent, points, small
-from goldassay.report.outline import Bar, Card, Cell, Part, Section, mapping, records
+from goldassay.report.outline import Bar, Card, Cell, Part, Section, Table, mapping, records
 from goldassay.report.sections.leakage import divergence_table, grid_table, peco_table
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def section(document: Mapping[str, Any]) -> Section | None:
             Part("leakage_curve", peco_table(found)),
             Part(None, divergence_table(found), folded=True),
             Part(None, grid_table(found), folded=True),
-            Part("leakage_map", divergence_table({})),
+            Part("leakage_map", Table("", (), ())),
+            Part("leakage_confidence", Table("", (), ())),
         ),
         cards=cards,
         explained=True,

@@ -21,7 +21,7 @@ from goldassay.errors import InputError
 from goldassay.runs import Runs
 from goldassay.studies.audit.inputs import describe_input
 from goldassay.studies.leakage.calibration import cross_calibrate
-from goldassay.studies.leakage.evidence import PAIRED, Evidence
+from goldassay.studies.leakage.evidence import PAIRED, Evidence, named_path
 from goldassay.training import train_probes
 from goldassay.training.many_seeds import load_data
 
@@ -165,8 +165,11 @@ def load_questions(
     """
     roles = dict(parse_columns(columns) if isinstance(columns, str) else columns or {})
     named = roles.pop(CHOICES, None), roles.pop(ANSWER, None)
-    source = load_data(train, "train", roles or None) if isinstance(train, (str, os.PathLike, Dataset)) else None
-    if source is None or not (holds_choices(source) or named[0]):
+    name, place = named_path(train)
+    if not isinstance(place, (str, os.PathLike, Dataset)):
+        return None
+    source = load_data(place, "train", roles or None, name)
+    if not (holds_choices(source) or named[0]):
         return None
     if test is None:
         whole = read_questions(source, *named)
@@ -175,7 +178,8 @@ def load_questions(
             f"{int(inside.sum()):,} of {len(whole):,} questions were set apart (seed {seed}), none in both parts."
         )
         return whole.take(~inside), whole.take(inside), [describe_input("train", source, (decision,))]
-    tried = load_data(test, "test", roles or None)
+    name, place = named_path(test)
+    tried = load_data(place, "test", roles or None, name)
     described = [describe_input("train", source), describe_input("test", tried)]
     return read_questions(source, *named), read_questions(tried, *named), described
 

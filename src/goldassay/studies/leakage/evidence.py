@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,6 +81,14 @@ class Evidence:
         shared = np.array(self.test.texts(self.test.text_columns[0]), dtype=np.str_)
         distinct = np.unique(shared).size
         return shared if 1 < distinct < shared.size else None
+
+
+def named_path(source: Any) -> tuple[str | None, Any]:
+    """NAME=FILE as name and file; a file whose own name holds the sign, and what is no path, as it is."""
+    if not isinstance(source, str):
+        return None, source
+    name, sign, path = source.partition("=")
+    return (name, path) if sign and name and not Path(source).exists() else (None, source)
 
 
 def is_part(condition: str) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from goldassay.errors import InputError
 from goldassay.runs.beside import read_embeddings, read_relevances
 from goldassay.studies.audit.inputs import describe_input
-from goldassay.studies.leakage.evidence import PAIRED, TEXT, Evidence, aligned, gold_probabilities
+from goldassay.studies.leakage.evidence import PAIRED, TEXT, Evidence, aligned, gold_probabilities, named_path
 from goldassay.studies.leakage.given_arrays import read_probabilities, read_vectors
 from goldassay.studies.run_choice import RunChoice
 from goldassay.studies.run_sets import describe_paths, find_runs, read_found, read_one
@@ -65,7 +65,7 @@ def read_evidence(
     Raises:
         InputError: It cannot be read, is of several models or datasets, or does not fit together.
     """
-    name, test = _named(test)
+    name, test = named_path(test)
     tested = None if test is None else load_data(test, "test", columns, name)
     trained = None if train is None else load_data(train, "train", columns)
     choice = given.choice if tested is None else replace(given.choice, gold={"": test})
@@ -106,12 +106,18 @@ def beside_runs(evidence: Evidence, paths: Sequence[str]) -> Evidence:
     vectors: dict[str, list[NDArray[np.floating[Any]]]] = {}
     what = ""
     datasets = {runs.dataset for runs in evidence.conditions.values()}
+    trained = {runs.train_set for runs in evidence.conditions.values()}
     models = {runs.model for runs in evidence.conditions.values()}
     for source in (PAIRED, TEXT, ""):
         for path in map(Path, paths):
             for each in _embeddings(path):
                 of = each.origin
-                if of.model not in models or of.dataset not in datasets or (source and of.condition != source):
+                if (
+                    of.model not in models
+                    or of.dataset not in datasets
+                    or of.train_set not in trained
+                    or (source and of.condition != source)
+                ):
                     continue
                 for role, values in each.vectors.items():
                     if role != PAIRED:
@@ -123,8 +129,9 @@ def beside_runs(evidence: Evidence, paths: Sequence[str]) -> Evidence:
     relevances: dict[str, dict[int, Any]] = {}
     for path in map(Path, paths):
         for found in _relevances(path):
-            if found.origin.model in models and found.origin.dataset in datasets:
-                relevances.setdefault(found.origin.condition, {})[found.origin.seed] = found
+            of = found.origin
+            if of.model in models and of.dataset in datasets and of.train_set in trained:
+                relevances.setdefault(of.condition, {})[of.seed] = found
     return replace(evidence, vectors=vectors, vectors_are=what, relevances=relevances)
 
 
@@ -237,11 +244,3 @@ def _probabilities(
     found = {name: p for name, runs in conditions.items() if (p := gold_probabilities(runs, gold)) is not None}
     found |= {name: read_probabilities(place, ids, bits=False) for name, place in given.probabilities.items()}
     return found | {name: read_probabilities(place, ids, bits=True) for name, place in given.bits.items()}
-
-
-def _named(test: Any) -> tuple[str | None, Any]:
-    """NAME=FILE as name and file; a file whose own name holds the sign is taken as it is."""
-    if not isinstance(test, str):
-        return None, test
-    name, sign, path = test.partition("=")
-    return (name, path) if sign and name and not Path(test).exists() else (None, test)

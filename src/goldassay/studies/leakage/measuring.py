@@ -251,6 +251,8 @@ def _confidence(found: RoleClusters) -> dict[str, Any]:
         "low": crossing.confidence_low,
         "high": crossing.confidence_high,
         "biased_share": crossing.biased_share,
+        "biased_histogram": crossing.biased_histogram,
+        "other_histogram": crossing.other_histogram,
         "biased_mean": float(biased["confidence"].to_numpy() @ size / size.sum()) if size.size else None,
     }
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from goldassay.studies.leakage.evidence import is_part
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # From this share of its examples on a cluster is worth a sentence of its own.
 _MOST_CLUSTERS = 2
 _MOST_WORDS = 4
 _CHANCE = 0.05
+_FEWEST_SPLITS = 2
 
 _CHANGED = {
     "shuffled": "With the words of each text in random order",
@@ -28,6 +29,7 @@ def say(section: Mapping[str, Any]) -> list[str]:
     information = {row["condition"]: row for row in section["information"]}
     parts = sorted((row for row in rows.values() if is_part(row["condition"])), key=lambda row: -row["improvement"])
     said = [_part(row, information.get(row["condition"])) for row in parts]
+    said[1:1] = _splits(parts[0], section["splits"]) if parts else []
     said += [
         f"{words}, {_points(rows[name]['accuracy'])} % of the labels are right."
         for name, words in _CHANGED.items()
@@ -51,6 +53,17 @@ def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None) -> str:
     if information is not None and information["information"] > 0:
         said += f": {information['information']:.2f} bits of the label's {information['h_yb']:.2f}"
     return said + "."
+
+
+def _splits(best: Mapping[str, Any], splits: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How far the luck of splitting moves the most telling part's improvement."""
+    name = best["condition"]
+    gains = [best["improvement"], *(row[name] - row["majority"] for row in splits if name in row and "majority" in row)]
+    if len(gains) < _FEWEST_SPLITS:
+        return []
+    return [
+        f"Over {len(gains)} splits of the data these points range from {_signed(min(gains))} to {_signed(max(gains))}."
+    ]
 
 
 def _clusters(row: Mapping[str, Any], n: int) -> str:

@@ -132,7 +132,7 @@ def correlations(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         both = [(row[x], row[y]) for row in rows if row[x] is not None and row[y] is not None]
         if len(both) < _FEWEST:
             continue
-        r, low, high = correlation_interval(*zip(*both, strict=True))
+        r, low, high = correlation_interval([a for a, _ in both], [b for _, b in both])
         found.append(
             {"x": x, "y": y, "r": r, "low": low, "high": high, "n": len(both), "printed": printed,
              "recomputed": recomputed}
