@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from goldassay.report import Report
+    from goldassay.training import Done, Failure, Job
     from goldassay.training.workers import Watcher
 
     Watched = Callable[[int], AbstractContextManager[Watcher]]
@@ -188,7 +189,9 @@ def _train_network(
     record: dict[str, Any] = {"record": ("predictions", "logits", "embeddings")} if features else {}
     jobs = plan_jobs(training, _network(model), tests, out=workplace, seeds=seeds, label=model, **record)
     with nullcontext() if watched is None else watched(len(jobs)) as watcher:
-        done = run_plan(jobs, None, watcher)
+        done = run_plan(
+            jobs, None, None if watcher is None else _LabelledOnly(watcher, {each.name for each in foreign})
+        )
     if done.failures.height:
         first = done.failures.row(0, named=True)
         raise InputError(f"{done.failures.height} of {len(jobs)} runs of {model} failed: {first['reason']}")
@@ -202,6 +205,31 @@ def _train_network(
             place = folder / "_features" / file.relative_to(workplace)
             with written_whole(place) as aside:
                 shutil.copyfile(file, aside)
+
+
+class _LabelledOnly:
+    """A watcher that is not told what came of sets without labels.
+
+    Args:
+        watcher: Who is told the rest.
+        foreign: Names of those sets.
+    """
+
+    def __init__(self, watcher: Watcher, foreign: set[str]) -> None:
+        self.watcher, self.foreign = watcher, foreign
+
+    def going(self, job: Job, step: int, total: int) -> None:
+        """Pass it on."""
+        self.watcher.going(job, step, total)
+
+    def done(self, job: Job, done: Done) -> None:
+        """Pass on what has a meaning."""
+        known = {name: value for name, value in done.accuracy.items() if name not in self.foreign}
+        self.watcher.done(job, replace(done, accuracy=known))
+
+    def failed(self, job: Job, failure: Failure) -> None:
+        """Pass it on."""
+        self.watcher.failed(job, failure)
 
 
 def _keep(source: Path, target: Path, metadata: dict[str, str], foreign: set[str]) -> None:
