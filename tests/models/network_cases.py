@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SMALL: dict[str, dict[str, Any]] = {
     "ngram_average": {"vectors": 16, "hidden": 16, "min_count": 1, "longest_gram": 2},
     "bilstm": {"vectors": 16, "units": 12, "hidden": 16, "min_count": 1},
+    "convnet": {"vectors": 16, "filters": 8, "min_count": 1},
+    "dam": {"vectors": 16, "units": 16, "min_count": 1},
+    "esim": {"vectors": 16, "units": 12, "min_count": 1},
     "transformer": {},
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from goldassay.models.bidirectional import taken, turned
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.models.dropout import Dropout
 from goldassay.models.network import Batch, Stream
@@ -156,11 +157,11 @@ class Network(Base):
 
     def _encode(self, stream: Stream) -> Tensor:
         real = (stream.roles >= 0).unsqueeze(2)
-        around = _turned(real.squeeze(2))
+        around = turned(real.squeeze(2))
         vectors = self.dropout(stream.vectors)
         forwards, _ = self.forwards(vectors)
-        backwards, _ = self.backwards(_taken(vectors, around))
-        states = torch.cat((forwards, _taken(backwards, around)), dim=2)
+        backwards, _ = self.backwards(taken(vectors, around))
+        states = torch.cat((forwards, taken(backwards, around)), dim=2)
         # The lowest number instead of minus infinity: an empty text has no maximum, and 0 must not become NaN.
         lowest = torch.finfo(states.dtype).min
         return torch.where(real.any(1), states.masked_fill(~real, lowest).amax(1), torch.zeros_like(states[:, 0]))
@@ -173,14 +174,3 @@ class Network(Base):
     def token_names(self) -> Sequence[str]:
         """The words, in the order of their numbers."""
         return [self.vocabulary.word(number) for number in range(len(self.vocabulary))]
-
-
-def _turned(real: Tensor) -> Tensor:
-    """For each place the one it takes when each row's real part is turned around; padding stays, (B, L)."""
-    places = torch.arange(real.shape[1], device=real.device).expand_as(real)
-    return torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)
-
-
-def _taken(values: Tensor, places: Tensor) -> Tensor:
-    """Rows of each example in another order, (B, L, D)."""
-    return values.gather(1, places.unsqueeze(2).expand_as(values))

@@ -1,0 +1,51 @@
+"""A bidirectional LSTM over rectangles of vectors, of which padding is no part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class Bidirectional(nn.Module):
+    """States of both directions at every word.
+
+    The backward direction is an LSTM over each text turned around within its own length, so that padding comes last in
+    both directions, and no state at a word depends on it.
+
+    Args:
+        width: Of the vectors.
+        units: Of the LSTM in each direction.
+    """
+
+    def __init__(self, width: int, units: int) -> None:
+        super().__init__()
+        self.forwards = nn.LSTM(width, units, batch_first=True)
+        self.backwards = nn.LSTM(width, units, batch_first=True)
+
+    def forward(self, vectors: Tensor, mask: Tensor) -> Tensor:
+        """States, (B, L, 2 units), 0 at padding.
+
+        Args:
+            vectors: (B, L, D).
+            mask: 1 for words, which come first in each row, 0 for padding, (B, L, 1).
+        """
+        around = turned(mask.squeeze(2) > 0)
+        forwards, _ = self.forwards(vectors)
+        backwards, _ = self.backwards(taken(vectors, around))
+        return torch.cat((forwards, taken(backwards, around)), dim=2) * mask
+
+
+def turned(real: Tensor) -> Tensor:
+    """For each place the one it takes when each row's real part is turned around; padding stays, (B, L)."""
+    places = torch.arange(real.shape[1], device=real.device).expand_as(real)
+    return torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)
+
+
+def taken(values: Tensor, places: Tensor) -> Tensor:
+    """Rows of each example in another order, (B, L, D)."""
+    return values.gather(1, places.unsqueeze(2).expand_as(values))
