@@ -197,3 +197,31 @@ def test_runs_of_several_models_ask_which(refused: Callable[..., str], tmp_path:
     assert "runs of 2 models: a, b" in line
     assert "--model NAME" in line
     assert "--as CONDITION=NAME" in line
+
+
+@pytest.mark.slow
+def test_a_network_leaves_embeddings_and_relevances(
+    goldassay: Command, data: tuple[Path, Path], tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    given = (
+        "leakage", "measure", "train.jsonl", "--test", "test.jsonl", "--model", "ngram_average", "--seeds", "2",
+        "--condition", "hypothesis_only", "--clusters", "6", "--no-map", "-q",
+    )  # fmt: skip
+    assert goldassay(*given, "-o", "report").status == 0
+    found = json.loads((tmp_path / "report/report.json").read_text())["leakage"]
+    assert [row["condition"] for row in found["conditions"]] == ["paired", "hypothesis_only", "empty"]
+    assert found["information"][0]["null"] == "a model trained on empty input"
+    (relevance,) = found["relevance"]
+    assert (relevance["n_runs"], relevance["condition"]) == (2, "hypothesis_only")
+    assert 0 < relevance["agreement_recommended"] <= 1
+    assert {row["role"] for row in found["peco"]} == {"premise", "hypothesis"}
+    assert len(found["peco"][0]["other_models"]) == 1
+    weights = {path: path.stat().st_mtime_ns for path in (tmp_path / "report/runs").rglob("*.safetensors")}
+    again = goldassay(*given, "-o", "report")
+    assert again.status == 0
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "report/runs").rglob("*.safetensors")} == weights
+    by_folder = goldassay("leakage", "measure", "--runs", "report/runs", "--clusters", "6", "-q", "-o", "second")
+    assert by_folder.status == 0, by_folder.err
+    second = json.loads((tmp_path / "second/report.json").read_text())["leakage"]
+    assert second["peco"][0]["score"] == pytest.approx(found["peco"][0]["score"])

@@ -9,6 +9,7 @@ from goldassay.leakage.agreement import (
     cohen_kappa,
     recovery,
 )
+from goldassay.leakage.agreement_over_runs import AgreementOverRuns, agreement_over_runs
 from goldassay.leakage.clusters import ClusterScore, score_clusters
 from goldassay.leakage.information import UsableInformation, label_shares, pvi, usable_information
 from goldassay.leakage.peco import PecoScore, peco
@@ -21,6 +22,7 @@ from goldassay.leakage.single_sentence import (
 from goldassay.leakage.token_relevance import TokenRelevanceAgreement, token_relevance_agreement
 
 __all__ = [
+    "AgreementOverRuns",
     "AgreementReport",
     "ClusterScore",
     "ConditionAccuracy",
@@ -30,6 +32,7 @@ __all__ = [
     "TokenRelevanceAgreement",
     "UsableInformation",
     "agreement",
+    "agreement_over_runs",
     "agreement_report",
     "broken_identities",
     "chance_agreement",

@@ -97,6 +97,10 @@ def lay_out(points: NDArray[np.floating[Any]], seed: int = 0) -> NDArray[np.floa
         perplexity=max(1.0, min(30.0, (len(values) - 1) / 3)),
         initialization="pca",
         metric="euclidean",
+        # From a start that is no chance, 600 steps instead of 750 leave the same groups, a fifth sooner.
+        early_exaggeration_iter=150,
+        n_iter=450,
+        # One thread: sums in another order would make another map on another machine.
         n_jobs=1,
         random_state=seed % 2**32,
     )

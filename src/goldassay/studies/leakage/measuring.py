@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.leakage import single_sentence_report, usable_information
-from goldassay.leakage.agreement_over_runs import agreement_over_runs
+from goldassay.leakage import agreement_over_runs, single_sentence_report, usable_information
 from goldassay.results import to_plain
 from goldassay.studies.audit.verdicts import Verdict, judge_leakage, not_measurable
 from goldassay.studies.leakage.clusters import (
