@@ -156,7 +156,8 @@ def test_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 label = i % 2
                 mood = rng.choice(["good fine glad", "bad poor sad"][label].split(), 2)
                 about = "film" if name != "other" else "fridge"
-                file.write(json.dumps({"text": f"{about} {' '.join(mood)} {i}", "label": ["yes", "no"][label]}) + "\n")
+                text = "film good fine 0" if i == 0 and name != "other" else f"{about} {' '.join(mood)} {i}"
+                file.write(json.dumps({"text": text, "label": ["yes", "no"][label]}) + "\n")
     (tmp_path / "foreign.jsonl").write_text(
         "".join(json.dumps({"premise": f"water {i}", "hypothesis": "stones", "label": "x"}) + "\n" for i in range(30))
     )
@@ -168,6 +169,7 @@ def test_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(row["model"], row["test"], row["n_runs"]) for row in rows] == [("bow", "own", 2), ("bow", "other", 2)]
     assert rows[0]["value"] > 0.9
     assert any("joined by one space" in note for note in document["shift"]["notes"])
+    assert any("texts of own stand in the training data too" in note for note in document["shift"]["notes"])
     # The texts without labels of the task were predicted, and not scored.
     assert run([
         "shift", "detection", "--in", "own=report/runs", "--out", "nli=report/runs", "-o", "detection", "-q",

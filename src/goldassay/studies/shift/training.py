@@ -20,6 +20,7 @@ from goldassay.files import write_parquet, written_whole
 from goldassay.models.registry import NETWORKS, find_network
 from goldassay.progress import Steps
 from goldassay.runs.store import METADATA_KEY
+from goldassay.shift import shared_texts
 from goldassay.studies.run_choice import RunChoice
 from goldassay.studies.shift.gap_report import report_generalization
 from goldassay.studies.shift.quick_models import QUICK, predict_quick
@@ -93,7 +94,7 @@ def report_trained(
     if len(set(names)) < len(names):
         raise InputError("two sets have the same name", mend="name them with --test NAME=FILE")
     folder = out / "runs"
-    notes = _joined_notes(training, [*sets, *foreign])
+    notes = [*_joined_notes(training, [*sets, *foreign]), *_known_notes(training, sets)]
     with steps.step("training") as progress:
         for done, model in enumerate(models, 1):
             if model in QUICK:
@@ -154,6 +155,22 @@ def _joined_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
     if len(training.text_columns) > 1 or not joined:
         return []
     return [f"The texts of {', '.join(joined)} were joined by one space, since the models take a single text."]
+
+
+def _known_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
+    """How many texts of each set stand in the training data, and could be known by heart."""
+    known = _joined(training)
+    counts = {each.name: (int(shared_texts(known, _joined(each)).sum()), len(each)) for each in sets}
+    return [
+        f"{shared:,} of the {total:,} texts of {name} stand in the training data too and can be known by heart."
+        for name, (shared, total) in counts.items()
+        if shared
+    ]
+
+
+def _joined(dataset: Dataset) -> list[str]:
+    joined = pl.concat_str([pl.col(role) for role in dataset.text_columns], separator=" ", ignore_nulls=True)
+    return dataset.examples.select(joined.alias("text"))["text"].to_list()
 
 
 def _train_network(
