@@ -38,7 +38,7 @@ def draw_metrics(
 
     Source: Efron 1979.
     """
-    from goldassay.shift.detection_kernels import BLOCK, count_in_order, draw_counts, measure_weighted
+    from goldassay.shift.detection_kernels import BLOCK, count_from_end, count_in_order, draw_counts, measure_weighted
 
     pairs = [(_compact(one), _compact(other)) for one, other in zip(by_out, by_in, strict=True)]
     n_out, n_in = by_out[0].n_positive, by_out[0].n_negative
@@ -52,6 +52,7 @@ def draw_metrics(
     def work(draws: range) -> None:
         out_counts, in_counts = np.empty(n_out, np.uint16), np.empty(n_in, np.uint16)
         outside, inside = np.empty(n_out + 1, np.int32), np.empty(n_in + 1, np.int32)
+        out_rising, in_rising = np.empty_like(outside), np.empty_like(inside)
         for draw in draws:
             rng = np.random.default_rng(seeds[draw])
             state = np.uint64(rng.integers(0, 2**63))
@@ -63,9 +64,12 @@ def draw_metrics(
                 area, aupr_out, alarms = measure_weighted(
                     outside, inside, *of_out[2:], need_out, free_out, recall, rule_code
                 )
-                count_in_order(in_counts, of_in[0], inside)
-                count_in_order(out_counts, of_in[1], outside)
-                _, aupr_in, missed = measure_weighted(inside, outside, *of_in[2:], need_in, free_in, recall, rule_code)
+                # The other orientation is the same order from its end; within ties it does not matter.
+                count_from_end(inside, in_rising)
+                count_from_end(outside, out_rising)
+                _, aupr_in, missed = measure_weighted(
+                    in_rising, out_rising, *of_in[2:], need_in, free_in, recall, rule_code
+                )
                 figures[draw, run] = area, aupr_out, aupr_in, alarms, missed
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

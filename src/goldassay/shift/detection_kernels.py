@@ -63,6 +63,15 @@ def count_in_order(counts: NDArray[np.uint16], order: NDArray[np.int32], cumulat
 
 
 @compiled
+def count_from_end(cumulative: NDArray[np.int32], reversed_: NDArray[np.int32]) -> None:
+    """`count_in_order` of the opposite order, out of that of an order, without going through the examples again."""
+    n = cumulative.size - 1
+    total = cumulative[n]
+    for i in range(n + 1):
+        reversed_[i] = total - cumulative[n - i]
+
+
+@compiled
 def _first_reaching(positives: NDArray[np.int32], starts: NDArray[np.int32], needed: int) -> int:
     """The first group with which `needed` positives or more are found."""
     low, high = 0, starts.size - 2
