@@ -146,6 +146,10 @@ def _say(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     first, last = ranked[0], ranked[-1]
     return [
-        f"Most is given away by the {first['part']} of {first['dataset']}: {100 * first['improvement']:+.1f} points "
-        f"over the commonest label; least by the {last['part']} of {last['dataset']}: {100 * last['improvement']:+.1f}."
+        f"Most is given away by the {first['part']} of {first['dataset']}: {_signed(first['improvement'])} points "
+        f"over the commonest label; least by the {last['part']} of {last['dataset']}: {_signed(last['improvement'])}."
     ]
+
+
+def _signed(value: float) -> str:
+    return f"{100 * value:+.1f}".replace("-", "−")
