@@ -1,4 +1,7 @@
-"""`goldassay artifacts` as processes: what it writes, prints, warns of and refuses."""
+"""`goldassay artifacts`: what it writes, prints, warns of and refuses.
+
+As a process where that is the point; elsewhere as the function that the process calls, which saves its start.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ import polars as pl
 import pytest
 
 from goldassay.artifacts import PatternTable, assign_difficulty, confirm_patterns, mine_patterns
+from goldassay.cli.main import run
 from goldassay.data import read_dataset
 from goldassay.data.specimen import write_specimen
-from tests.end_to_end.conftest import Outcome, goldassay
+from tests.end_to_end.conftest import Outcome
+from tests.end_to_end.conftest import goldassay as process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +24,21 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay"]
+__all__ = ["process"]
+
+
+@pytest.fixture
+def goldassay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command in a folder of its own, in this process."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GOLDASSAY_DEBUG", raising=False)
+
+    def called(*arguments: str | Path) -> Outcome:
+        capsys.readouterr()
+        status = run([str(each) for each in arguments])
+        return Outcome(status, *capsys.readouterr())
+
+    return called
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +59,8 @@ def patterns(specimen: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestMine:
-    def test_writes_what_the_library_mines(self, goldassay: Command, specimen: Path, patterns: Path, tmp_path: Path):
-        outcome = goldassay(
+    def test_writes_what_the_library_mines(self, process: Command, specimen: Path, patterns: Path, tmp_path: Path):
+        outcome = process(
             "artifacts", "mine", specimen / "train.jsonl", "-o", "out", "--min-count", "8", "--json", "found.json"
         )
         assert outcome.status == 0, outcome.err
@@ -170,8 +189,8 @@ class TestAssign:
         result = json.loads((tmp_path / "out.json").read_text())
         assert sum(result["summary"].values()) == sum(result["by_classifier"]["summary"].values())
 
-    def test_a_threshold_of_one_is_warned_of(self, goldassay: Command, specimen: Path, patterns: Path):
-        outcome = goldassay(
+    def test_a_threshold_of_one_is_warned_of(self, process: Command, specimen: Path, patterns: Path):
+        outcome = process(
             "artifacts", "assign", "--test", specimen / "test.jsonl", "--patterns", patterns, "--threshold", "1", "-q"
         )
         assert outcome.status == 0

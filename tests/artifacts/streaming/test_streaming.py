@@ -65,7 +65,7 @@ def limits(draw):
 
 class TestAgainstMemory:
     @given(corpora(), limits(), st.integers(1, 5), st.integers(0, 5), st.integers(1, 5), st.integers(1, 3))
-    @settings(max_examples=60)
+    @settings(max_examples=40)
     def test_any_bounds_and_sizes(self, corpus, sizes, max_tokens, max_gap, min_count, n_threads):
         bounds = (max_tokens, max_gap if max_tokens < 4 else min(max_gap, 2), min_count, "whitespace", n_threads)
         with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
