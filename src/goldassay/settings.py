@@ -52,10 +52,15 @@ class ArtifactSettings(StrictSection):
 
 
 class LeakageSettings(StrictSection):
-    """How the quick probes are trained."""
+    """What judges how much a part of the input tells."""
 
     seeds: int = Field(
         default=5, ge=2, le=100, description="Probes trained per condition, each with a seed of its own."
+    )
+    model: str | None = Field(
+        default=None,
+        description="A network in place of the quick probes: its name, or the place of a checkpoint. Of [training] "
+        "hold configuration, changes, rows, bootstrap, precision, device and workers.",
     )
 
 
@@ -73,6 +78,7 @@ class TrainingSettings(StrictSection):
     )
     rows: int | None = Field(default=None, ge=1, description="Draw so many training rows.")
     bootstrap: bool | None = Field(default=None, description="Draw the training rows with replacement.")
+    vectors: str | None = Field(default=None, description="File of word vectors to start from.")
     weights: str | None = Field(default=None, description="Column with a weight for each training row.")
     checkpoint_every: int | None = Field(default=None, ge=1, description="Evaluate every so many steps, too.")
     record: list[str] | None = Field(default=None, description="What to keep of each run.")

@@ -34,6 +34,16 @@ def audit(
             "of them): asks whether the score would come out the same with another seed. Repeatable.",
         ),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            help="A network that judges leakage in place of the quick models: ngram_average, bilstm, or a transformers "
+            "checkpoint; needs goldassay[train].",
+        ),
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the report and its tables.")
     ] = Path("goldassay-report"),
@@ -86,6 +96,7 @@ def audit(
             test,
             runs=runs or None,
             seed=seed,
+            model=model,
             out=out,
             columns=columns,
             label_names=labels.split(",") if labels else None,

@@ -68,6 +68,10 @@ def train(
             "--set", metavar="KEY=VALUE", help="A setting of the network or its recipe: epochs=5. Repeatable."
         ),
     ] = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Word vectors to start from: text as word2vec and GloVe write it."),
+    ] = None,
     rows: Annotated[int | None, typer.Option(metavar="N", help="Draw so many training rows.  [default: all]")] = None,
     bootstrap: Annotated[
         bool | None, typer.Option("--bootstrap", help="Draw the training rows with replacement.")
@@ -129,6 +133,7 @@ def train(
         "conditions": tuple(conditions) if conditions else None,
         "configuration": configuration,
         "changes": _changes(changes),
+        "vectors": vectors,
         "rows": rows,
         "bootstrap": bootstrap,
         "weights": weights,

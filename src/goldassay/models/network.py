@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from goldassay.models.configuration import Configuration, Task
+    from goldassay.models.vectors import VectorFile
 
 # One list of N texts for each role of the task; None where a text is left out altogether, as it is when single
 # sentences are put through a network for pairs.
@@ -152,6 +153,20 @@ class Network(nn.Module, ABC):
             f"{self.name} has no vector for each sentence, since it reads the texts together",
             mend="choose a network that encodes each sentence by itself, such as bilstm",
         )
+
+    def start_from(self, vectors: VectorFile) -> None:
+        """Replace the fresh vectors of the words that a file has by those of the file; they are trained on.
+
+        Raises:
+            InputError: The network has no vectors of words, or a value in the file is no number.
+        """
+        vocabulary = getattr(self, "vocabulary", None)
+        table: nn.Embedding | None = getattr(self, "vectors", None)
+        if vocabulary is None or table is None:
+            raise InputError(f"{self.name} does not start from word vectors", mend="leave out --vectors")
+        numbers, found = vectors.read(vocabulary.numbers)
+        with torch.no_grad():
+            table.weight[torch.from_numpy(numbers)] = torch.from_numpy(found)
 
     @property
     def device(self) -> torch.device:

@@ -11,7 +11,7 @@ from goldassay.data.tokenization import tokenize
 from goldassay.models.ragged import Ragged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -70,6 +70,11 @@ class Vocabulary:
         words = (word.lower() for word in corpus.vocabulary) if self.lowercase else corpus.vocabulary
         numbers = np.fromiter((known.get(word, UNKNOWN) for word in words), np.int64, len(corpus.vocabulary))
         return Ragged(numbers[corpus.ids] if corpus.ids.size else np.zeros(0, np.int64), corpus.offsets)
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each known word."""
+        return self._numbers
 
     def word(self, number: int) -> str:
         """The word of a number."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.models.configuration import DESK
+from goldassay.models.vectors import VectorFile
 from goldassay.training.held import Held
 from goldassay.training.seeds import SOURCES, Seeds
 
@@ -36,6 +37,7 @@ class Job:
         dev: What to choose the best epoch by, or None to train all epochs.
         configuration: "desk" or "published".
         changes: Settings of the network or its recipe that replace those of the configuration, by name.
+        vectors: Word vectors to start from, or None.
         objective: What is minimized.
         vary: Sources of randomness that follow the seed; the others have seed 0.
         rows: Draw so many training rows, without replacement; None takes all.
@@ -58,6 +60,7 @@ class Job:
     dev: Held | None = None
     configuration: str = DESK
     changes: Mapping[str, Any] = field(default_factory=dict)
+    vectors: VectorFile | None = None
     objective: str = "cross_entropy"
     vary: tuple[str, ...] = SOURCES
     rows: int | None = None
@@ -104,7 +107,7 @@ class Job:
         plain = self.to_dict()
         for name in ("out", "device", "threads"):
             del plain[name]
-        for name in ("train", "dev", "tests"):
+        for name in ("train", "dev", "tests", "vectors"):
             plain[name] = _without_paths(plain[name])
         return plain | {"seeds": self.seeds.to_dict()}
 
@@ -119,6 +122,7 @@ class Job:
         plain = dict(content)
         plain["train"] = Held(**plain["train"])
         plain["dev"] = None if plain["dev"] is None else Held(**plain["dev"])
+        plain["vectors"] = None if plain["vectors"] is None else VectorFile(**plain["vectors"])
         plain["tests"] = tuple(Held(**test) for test in plain["tests"])
         for name in ("vary", "record"):
             plain[name] = tuple(plain[name])

@@ -13,6 +13,8 @@ import polars as pl
 
 from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
 from goldassay.errors import GoldassayError, InputError
+from goldassay.models.registry import STARTING_FROM_VECTORS, find_network
+from goldassay.models.vectors import VectorFile
 from goldassay.nearest import did_you_mean
 from goldassay.results import Result
 from goldassay.training.conditions import roles_of
@@ -86,6 +88,7 @@ def train(
     dev: Data | None = None,
     workers: int | None = None,
     columns: str | Mapping[str, str] | None = None,
+    vectors: str | os.PathLike[str] | None = None,
     watcher: Watcher | None = None,
     **options: Any,
 ) -> TrainingReport:
@@ -103,6 +106,7 @@ def train(
         dev: What to choose the best epoch by.
         workers: Processes side by side; as many as there are cores if not given, on a GPU one.
         columns: Role to column where names do not tell, for all files.
+        vectors: File of word vectors to start from, as word2vec and GloVe write them as text.
         watcher: Told how the jobs go.
         options: Other fields of `Job`: configuration, changes, objective, vary, rows, bootstrap, weights,
             checkpoint_every, record, precision, device, threads, label.
@@ -114,8 +118,9 @@ def train(
         GoldassayError: Not a single job could be finished.
     """
     jobs = plan_jobs(
-        train, model, tests, out=out, seeds=seeds, conditions=conditions, dev=dev, columns=columns, **options
-    )
+        train, model, tests, out=out, seeds=seeds, conditions=conditions, dev=dev, columns=columns, vectors=vectors,
+        **options,
+    )  # fmt: skip
     return run_plan(jobs, workers, watcher)
 
 
@@ -152,6 +157,7 @@ def plan_jobs(
     conditions: Sequence[str] | None = None,
     dev: Data | None = None,
     columns: str | Mapping[str, str] | None = None,
+    vectors: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> list[Job]:
     """The jobs of `train`, checked: seed by seed, and for each seed condition by condition.
@@ -178,6 +184,10 @@ def plan_jobs(
             file=training.source,
             mend=did_you_mean(weights, training.examples.columns),
         )
+    if vectors is not None:
+        if find_network(model) not in STARTING_FROM_VECTORS:
+            raise InputError(f"{model} does not start from word vectors", mend="leave out --vectors")
+        options["vectors"] = VectorFile.check(vectors)
     folder = Path(out)
     held = hold(training, folder, () if weights is None else (weights,))
     watched: Held | None = None if dev is None else hold(_checked(load_data(dev, "dev", columns), training), folder)

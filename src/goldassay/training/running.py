@@ -80,7 +80,8 @@ def configuration_of(job: Job) -> Configuration:
             f"{job.model} has no configuration {job.configuration!r}",
             mend=did_you_mean(job.configuration, sorted(known)),
         )
-    return known[job.configuration].replaced(job.changes)
+    width = {} if job.vectors is None else {"vectors": job.vectors.width}
+    return known[job.configuration].replaced({**job.changes, **width})
 
 
 def check_job(job: Job, n_rows: int) -> None:
@@ -180,6 +181,8 @@ class Running:
         network = load_network(job.model).build(
             self.task, tuple(self.texts.values()), self.configuration.sizes, job.model
         )
+        if job.vectors is not None:
+            network.start_from(job.vectors)
         objective = load_objective(job.objective)()
         encoded = network.encode(tuple(self.texts.values()))
         self.cut = {self.train.name: int(encoded.cut.any(0).sum())}

@@ -108,8 +108,9 @@ def _options(plan: SweepPlan, label: str, folder: Path) -> dict[str, Any]:
     local = folder / options["model"]
     if local.is_dir():
         options["model"] = str(local)
-    if "dev" in options and (folder / options["dev"]).exists():
-        options["dev"] = folder / options["dev"]
+    for name in ("dev", "vectors"):
+        if name in options and (folder / options[name]).exists():
+            options[name] = folder / options[name]
     if label != options["model"] and label in plan.of:
         options["label"] = label
     return options

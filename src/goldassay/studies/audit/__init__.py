@@ -14,7 +14,8 @@ from goldassay.studies.audit.examples import example_table
 from goldassay.studies.audit.given_runs import read_given_runs
 from goldassay.studies.audit.inputs import describe_input, describe_runs, load_inputs
 from goldassay.studies.audit.instability import audit_instability
-from goldassay.studies.audit.leakage import audit_leakage, train_and_store
+from goldassay.studies.audit.judges import describe_judge, name_of, plan_judges, train_judges
+from goldassay.studies.audit.leakage import audit_leakage
 from goldassay.studies.audit.verdicts import not_measurable
 from goldassay.studies.evidence_directory import evidence_directory
 from goldassay.studies.report_frame import frame_findings
@@ -34,6 +35,7 @@ def audit(
     runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     seed: int | None = None,
     *,
+    model: str | None = None,
     out: str | os.PathLike[str] | None = None,
     columns: str | Mapping[str, str] | None = None,
     label_names: Sequence[str] | None = None,
@@ -50,6 +52,8 @@ def audit(
             apart such that no sentence stands in both parts.
         runs: Predictions of trained models on the evaluation part: a path or several.
         seed: Of everything that draws at random; by default that of the settings, 0.
+        model: A network that judges leakage in place of the quick probes: its name, or a checkpoint's folder or name
+            on the hub; by default that of the settings, none. It needs the extra `train`.
         out: Where the evidence (the quick probes' runs) is kept as it is made, in `out/runs`. Without it the
             evidence is kept only until the report is made.
         columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
@@ -65,6 +69,9 @@ def audit(
         InputError: The data cannot be read or audited; the message says where and how to mend it.
     """
     settings = with_seed(settings or Settings(), seed)
+    if model is not None:
+        leakage_settings = settings.leakage.model_copy(update={"model": model})
+        settings = settings.model_copy(update={"leakage": leakage_settings})
     steps = Steps(quiet)
     with ExitStack() as stack:
         with steps.step("reading the data"):
@@ -74,16 +81,19 @@ def audit(
             run_paths = _as_list(runs)
             given, remarks = read_given_runs(run_paths, evaluation)
         evidence = stack.enter_context(evidence_directory(out))
+        jobs = plan_judges(training, evaluation, settings, evidence)
         with steps.step("counting the facts"):
             facts = describe(training, evaluation)
         with steps.step("mining patterns") as progress:
             artifacts = audit_artifacts(training, evaluation, facts.length_unit, settings, progress)
-        with steps.step("training quick probes") as progress:
-            probes = train_and_store(training, evaluation, settings, evidence, progress)
+        with steps.step("training networks" if jobs else "training quick probes") as progress:
+            probes = train_judges(training, evaluation, settings, evidence, progress, jobs)
+        described = describe_judge(training, settings, jobs)
         with steps.step("measuring leakage"):
-            leakage = audit_leakage(probes, training, evaluation, artifacts.classes, facts, settings)
+            leakage = audit_leakage(probes, training, evaluation, artifacts.classes, facts, settings, described)
         with steps.step("measuring instability"):
-            instability = audit_instability(given or probes, "runs" if given else "probe", settings, remarks)
+            source = "runs" if given else "probe"
+            instability = audit_instability(given or probes, source, settings, remarks, name_of(settings))
     shift = not_measurable(
         SHIFT_REASON, "Evaluate the same runs on data from elsewhere before claiming that the score generalizes."
     )

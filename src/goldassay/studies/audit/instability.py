@@ -35,7 +35,7 @@ class InstabilityFindings:
 
 
 def audit_instability(
-    runs: Sequence[Runs], source: str, settings: Settings, remarks: Sequence[str] = ()
+    runs: Sequence[Runs], source: str, settings: Settings, remarks: Sequence[str] = (), judge: str = "A quick probe"
 ) -> InstabilityFindings:
     """Measure spread and its causes for each of the runs.
 
@@ -45,12 +45,13 @@ def audit_instability(
             how steady the probe is, not how steady a real model would be, so that no verdict follows.
         settings: Holds the limits.
         remarks: What the reader must know of these runs.
+        judge: What the probe is called.
     """
     results = [measure_spread(each) for each in runs]
     groups = [group for each in runs for group in measure_groups(each)]
     if source == "probe":
         note = (
-            "No runs of a real model were given. The table is of the quick probe, stored as runs and read back: it "
+            f"No runs of a real model were given. {judge} made the table, stored as runs and read back: it "
             "shows how such a table reads, and how steady the probe is, not how steady your model is."
         )
         verdict = not_measurable(

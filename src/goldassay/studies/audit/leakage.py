@@ -9,25 +9,21 @@ import polars as pl
 
 from goldassay.leakage import single_sentence_report
 from goldassay.results import to_plain
-from goldassay.runs import read_runs, write_runs
+from goldassay.studies.audit.judges import name_of
 from goldassay.studies.audit.verdicts import Verdict, judge_leakage, not_measurable
 from goldassay.subsets import accuracy_by_subset
-from goldassay.training import describe_probe, train_probes
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
     from goldassay.data.facts import DatasetFacts
-    from goldassay.progress import Progress
     from goldassay.runs import Runs
     from goldassay.settings import Settings
 
 NOTE = (
-    "A quick probe is a lower bound: what it reads from a part of the input, a stronger model reads too. Where the "
+    "{judge} is a lower bound: what it reads from a part of the input, a stronger model reads too. Where the "
     "paired probe is weak, the share recovered is inflated; the verdict therefore rests on the improvement over the "
     "majority."
 )
@@ -42,21 +38,6 @@ class LeakageFindings:
     verdict: Verdict
 
 
-def train_and_store(
-    train: Dataset, test: Dataset, settings: Settings, directory: Path, progress: Progress
-) -> list[Runs]:
-    """Train the quick probes of every condition and seed, store each as it is done, and read them back.
-
-    What is read back is what anybody else's tool would read: nothing passes from training to the measures but the
-    evidence on disk.
-    """
-    written: dict[str, list[Path]] = {}
-    seeds = range(settings.seed, settings.seed + settings.leakage.seeds)
-    for run in train_probes(train, test, seeds=seeds, progress=progress):
-        written.setdefault(run.condition, []).extend(write_runs(run, directory))
-    return [read_runs(paths, condition=condition) for condition, paths in written.items()]
-
-
 def audit_leakage(
     runs: list[Runs],
     train: Dataset,
@@ -64,6 +45,7 @@ def audit_leakage(
     classes: NDArray[np.str_],
     facts: DatasetFacts,
     settings: Settings,
+    described: str,
 ) -> LeakageFindings:
     """Compare what probes of a part of the input get right with the whole input and with the majority.
 
@@ -74,6 +56,7 @@ def audit_leakage(
         classes: The difficulty class of each test example, (N,).
         facts: Tell how many test rows stand in training too.
         settings: Holds the limits.
+        described: The probe, in a sentence.
     """
     correct = {each.condition: each.scores for each in runs}
     gold = test.labels()
@@ -94,11 +77,11 @@ def audit_leakage(
         ]
     )
     section = {
-        "probe": f"The quick probe is {describe_probe(train)}.",
+        "probe": described,
         "seeds": [int(seed) for seed in runs[0].seeds],
         "conditions": report.to_frame().to_dicts(),
         "difficulty": difficulty.to_dicts(),
-        "note": NOTE if len(train.text_columns) > 1 else report.note,
+        "note": NOTE.format(judge=name_of(settings)) if len(train.text_columns) > 1 else report.note,
     }
     best = report.maximum
     if best is None:
@@ -118,6 +101,7 @@ def audit_leakage(
             n_test=len(test),
             n_shared=int(facts.overlap.get("rows", {}).get("n", 0)),
             limits=settings.verdicts.leakage,
+            subject=name_of(settings),
         )
     tables = {"leakage": report.to_frame(), "leakage_by_difficulty": difficulty}
     return LeakageFindings(to_plain(section), tables, verdict)
