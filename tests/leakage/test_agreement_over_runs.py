@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.errors import InputError
-from goldassay.leakage import agreement_report
-from goldassay.leakage.agreement_over_runs import agreement_over_runs
+from goldassay.leakage import agreement_from_correctness, agreement_over_runs, agreement_report
 
 SINGLE, PAIRED, GOLD = [0, 1, 1, 2, 2, 0, 0, 1], [0, 1, 2, 2, 0, 0, 1, 1], [0, 1, 2, 2, 2, 1, 2, 0]
 
@@ -64,3 +63,21 @@ def test_whole_clusters_are_drawn() -> None:
 def test_other_examples_and_no_codes_are_refused(single: list[int]) -> None:
     with pytest.raises(InputError):
         agreement_over_runs(single, [0, 1, 2], [0, 1, 2])
+
+
+@given(st.integers(0, 10_000), st.integers(2, 4))
+def test_correctness_alone_bounds_the_agreement(seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    single, paired, gold = rng.integers(0, k, (2, 40)), rng.integers(0, k, (3, 40)), rng.integers(0, k, 40)
+    whole = agreement_over_runs(single, paired, gold, n_draws=2)
+    found = agreement_from_correctness(single == gold, paired == gold, n_draws=2)
+    assert found.at_least - 1e-12 <= whole.agreement <= found.at_most + 1e-12
+    assert found.both_correct == pytest.approx(whole.both_correct)
+    assert found.recovery_paper == pytest.approx(whole.recovery_paper, nan_ok=True)
+    if k == 2:
+        assert whole.agreement == pytest.approx(found.at_most)
+
+
+def test_correctness_of_other_examples_is_refused() -> None:
+    with pytest.raises(InputError, match="of 2 and 3"):
+        agreement_from_correctness([0, 1], [0, 1, 1])

@@ -9,7 +9,12 @@ from goldassay.leakage.agreement import (
     cohen_kappa,
     recovery,
 )
-from goldassay.leakage.agreement_over_runs import AgreementOverRuns, agreement_over_runs
+from goldassay.leakage.agreement_over_runs import (
+    AgreementBounds,
+    AgreementOverRuns,
+    agreement_from_correctness,
+    agreement_over_runs,
+)
 from goldassay.leakage.clusters import ClusterScore, score_clusters
 from goldassay.leakage.information import UsableInformation, label_shares, pvi, usable_information
 from goldassay.leakage.peco import PecoScore, peco
@@ -22,6 +27,7 @@ from goldassay.leakage.single_sentence import (
 from goldassay.leakage.token_relevance import TokenRelevanceAgreement, token_relevance_agreement
 
 __all__ = [
+    "AgreementBounds",
     "AgreementOverRuns",
     "AgreementReport",
     "ClusterScore",
@@ -32,6 +38,7 @@ __all__ = [
     "TokenRelevanceAgreement",
     "UsableInformation",
     "agreement",
+    "agreement_from_correctness",
     "agreement_over_runs",
     "agreement_report",
     "broken_identities",

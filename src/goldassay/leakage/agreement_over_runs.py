@@ -155,3 +155,83 @@ def _codes(values: ArrayLike, name: str) -> NDArray[np.int64]:
     if codes.ndim != 2 or codes.size == 0 or not np.issubdtype(codes.dtype, np.integer) or codes.min() < 0:
         raise InputError(f"{name} must be whole numbers from 0, (runs, examples), and at least one")
     return codes.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class AgreementBounds(Result):
+    """What correctness alone tells of agreement; see `agreement_from_correctness`.
+
+    Attributes:
+        at_least: Agreement cannot be less: the share that both get right.
+        at_most: Nor more: that and the share that both get wrong.
+        recovery_paper: Of what the paired model gets right, the share that the part gets right too, with bounds.
+        both_correct: Share of examples that both get right.
+        single_only: Share that only the part gets right.
+        paired_only: Share that only the whole gets right.
+        n_examples: N.
+        level: Of the interval.
+        seed: Of the bootstrap.
+    """
+
+    at_least: float
+    at_most: float
+    recovery_paper: float
+    recovery_paper_low: float
+    recovery_paper_high: float
+    both_correct: float
+    single_only: float
+    paired_only: float
+    n_examples: int
+    level: float
+    seed: int
+
+
+def agreement_from_correctness(
+    single: ArrayLike,
+    paired: ArrayLike,
+    *,
+    clusters: ArrayLike | None = None,
+    seed: int = 0,
+    n_draws: int = 1000,
+    level: float = 0.95,
+) -> AgreementBounds:
+    """What is known of the agreement of two models where only their right and wrong is known.
+
+    With c the share that both get right and w the share that both get wrong: c <= agreement <= c + w, since where both
+    are wrong they may have chosen different wrong classes (of two classes agreement is c + w). Recovery in the paper's
+    convention is c / accuracy of the whole, and needs no more. Means over all pairs of runs, as `agreement_over_runs`.
+
+    Args:
+        single: Correctness of the runs of a part, 0 or 1, (R, N) or (N,).
+        paired: Of the runs of the whole, (S, N) or (N,).
+        clusters: See `agreement_over_runs`.
+        seed: Of the bootstrap.
+        n_draws: Of the bootstrap.
+        level: Of the interval.
+
+    Raises:
+        InputError: Numbers of examples differ, or there are none.
+    """
+    s, p = (np.atleast_2d(np.asarray(each, dtype=np.float64)).mean(axis=0) for each in (single, paired))
+    if s.size != p.size or not s.size:
+        raise InputError(
+            f"correctness is of {s.size} and {p.size} examples", mend="give the same examples in the same order"
+        )
+    counted = np.stack([s * p, (1 - s) * (1 - p), p])
+    both, neither, found = counted.mean(axis=1)
+    draws = resample_examples(counted, np.random.default_rng(seed), n_draws, cluster_codes(clusters, s.size))
+    usable = draws[:, 2] > 0
+    bounds = percentile_interval(draws[usable, 0] / draws[usable, 2], level)
+    return AgreementBounds(
+        at_least=float(both),
+        at_most=float(both + neither),
+        recovery_paper=float(both / found) if found else float("nan"),
+        recovery_paper_low=bounds.low,
+        recovery_paper_high=bounds.high,
+        both_correct=float(both),
+        single_only=float(s.mean() - both),
+        paired_only=float(found - both),
+        n_examples=s.size,
+        level=level,
+        seed=seed,
+    )

@@ -12,6 +12,7 @@ from goldassay.report.numbers import (
     number,
     percent,
     percent_cell,
+    points,
     points_cell,
     small_cell,
     whole_cell,
@@ -121,7 +122,7 @@ def _agreement(found: Mapping[str, Any]) -> Table:
     rows = tuple(
         (
             Cell(str(row.get("condition")), aside="; ".join(map(str, mapping(row, "skipped").values()))),
-            points_cell(row.get("agreement"), row.get("agreement_low"), row.get("agreement_high")),
+            _agreed(row),
             points_cell(row.get("chance")),
             decimal_cell(row.get("kappa")),
             points_cell(row.get("recovery"), row.get("recovery_low"), row.get("recovery_high")),
@@ -138,6 +139,14 @@ def _agreement(found: Mapping[str, Any]) -> Table:
         "paper: of the whole's right answers",
     )
     return Table("Does a model of a part decide as one of the whole does?", columns, rows)
+
+
+def _agreed(row: Mapping[str, Any]) -> Cell:
+    """The agreement, or what it lies between where only right and wrong are known."""
+    if number(row.get("at_least")) is not None and number(row.get("agreement")) is None:
+        between = f"{points(row.get('at_least'))} to {points(row.get('at_most'))}"
+        return Cell(between, sort=number(row.get("at_least")), aside="bounds")
+    return points_cell(row.get("agreement"), row.get("agreement_low"), row.get("agreement_high"))
 
 
 def _relevance(found: Mapping[str, Any]) -> Table:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.leakage import agreement_over_runs, single_sentence_report, usable_information
+from goldassay.leakage import (
+    agreement_from_correctness,
+    agreement_over_runs,
+    single_sentence_report,
+    usable_information,
+)
 from goldassay.results import to_plain
 from goldassay.studies.audit.verdicts import Verdict, judge_leakage, not_measurable
 from goldassay.studies.leakage.clusters import (
@@ -196,18 +201,23 @@ def _pvi(evidence: Evidence) -> dict[str, Any]:
 
 def _agreements(evidence: Evidence, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:
     whole = evidence.conditions.get(PAIRED)
-    decided = None if whole is None else whole.final().predictions
-    if decided is None:
+    if whole is None:
         if TEXT not in evidence.conditions:
             undefined["decision agreement"] = "it needs the predictions of the paired condition"
         return []
-    rows = []
+    decided = whole.final().predictions
+    rows: list[dict[str, Any]] = []
     for name, runs in evidence.conditions.items():
         if name in (PAIRED, TEXT):
             continue
         predictions = runs.final().predictions
-        if predictions is None:
-            undefined[f"decision agreement of {name}"] = "it needs predictions, and only scores are there"
+        if predictions is None or decided is None:
+            undefined["decision agreement itself"] = (
+                "only right and wrong are known, not what was chosen: it has bounds"
+            )
+            scores = runs.final().scores, whole.final().scores
+            bounded = agreement_from_correctness(*scores, clusters=evidence.clusters, seed=seed)
+            rows.append({"condition": name, "agreement": None, "recovery": None, "kappa": None, **bounded.to_dict()})
             continue
         found = agreement_over_runs(predictions, decided, evidence.gold, clusters=evidence.clusters, seed=seed)
         rows.append({"condition": name, **found.to_dict()})

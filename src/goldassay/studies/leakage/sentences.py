@@ -37,7 +37,7 @@ def say(section: Mapping[str, Any]) -> list[str]:
     ]
     said += [sentence for row in section["peco"] if (sentence := _clusters(row, section["n_examples"]))]
     said += [_card(card) for card in section["clusters"][:_MOST_CLUSTERS]]
-    said += [_agreement(row) for row in section["agreement"] if is_part(row["condition"])]
+    said += [_agreement(row) for row in section["agreement"] if is_part(row["condition"]) and row["agreement"]]
     return said
 
 
