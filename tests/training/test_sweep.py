@@ -130,14 +130,14 @@ def test_a_price_is_near_what_it_costs(folder: Path):
 
 
 class Killer(Silent):
-    """Kills the process that does a job, so many times, once it is under way."""
+    """Kills the process that does a job of a model, so many times, once it is under way."""
 
-    def __init__(self, times: int) -> None:
+    def __init__(self, **times: int) -> None:
         self.left = times
 
     def going(self, job: Job, step: int, total: int) -> None:
-        if self.left and "/long/" in f"/{job.name}":
-            self.left -= 1
+        if self.left.get(job.model_name):
+            self.left[job.model_name] -= 1
             os.kill(_worker_at(job), signal.SIGKILL)
 
 
@@ -152,23 +152,22 @@ def _worker_at(job: Job) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes by /proc")
-@pytest.mark.parametrize(("kills", "fails"), [(2, False), (3, True)])
-def test_a_job_whose_process_dies_is_tried_three_times(folder: Path, kills: int, fails: bool):
-    plan = PLAN.replace("epochs = 3", "epochs = 120").replace('["paired", "hypothesis_only"]', '["paired"]')
+def test_a_job_whose_process_dies_is_tried_three_times(folder: Path):
+    long = 'model = "ngram_average"\nchanges = { epochs = 60 }\n'
+    plan = PLAN[: PLAN.index("[of.long]")].replace('"long"]', '"long", "doomed"]').replace("seeds = 2", "seeds = 1")
+    plan = plan.replace(', "hypothesis_only"', "") + f"[of.long]\n{long}[of.doomed]\n{long}"
     jobs = jobs_of(folder, plan)
-    killer = Killer(kills)
+    killer = Killer(long=2, doomed=3)
     outcomes = run_jobs(jobs, 2, killer, tries=3)
-    assert killer.left == 0
-    assert [isinstance(outcome, Failure) for outcome in outcomes] == [False, fails, False]
-    if fails:
-        assert outcomes[1].tries == 3
-        assert "killed (signal 9)" in outcomes[1].line
-        assert SweepReport.of(jobs, outcomes).failures["tries"].to_list() == [3]
-    else:
-        elsewhere = jobs_of(folder, plan.replace("models", 'out = "calm"\nmodels', 1))[1]
-        run_job(elsewhere)
-        weights = [(each.folder / "model" / "weights.safetensors").read_bytes() for each in (jobs[1], elsewhere)]
-        assert weights[0] == weights[1]
+    assert killer.left == {"long": 0, "doomed": 0}
+    assert [isinstance(outcome, Failure) for outcome in outcomes] == [False, False, True]
+    assert outcomes[2].tries == 3
+    assert "killed (signal 9)" in outcomes[2].line
+    assert SweepReport.of(jobs, outcomes).failures["tries"].to_list() == [3]
+    elsewhere = jobs_of(folder, plan.replace("models", 'out = "calm"\nmodels', 1))[1]
+    run_job(elsewhere)
+    weights = [(each.folder / "model" / "weights.safetensors").read_bytes() for each in (jobs[1], elsewhere)]
+    assert weights[0] == weights[1]
 
 
 @pytest.fixture
