@@ -148,9 +148,9 @@ class TestTop:
 
     @pytest.mark.parametrize("count", [-1, 2.5, "3", None, True])
     def test_refuses_what_is_no_count(self, hand, count):
-        with pytest.raises(InputError, match=f"k is {count!r}; choose a whole number, 0 or more"):
+        with pytest.raises(InputError, match=rf"k is {count!r}; choose (a whole number, )?0 or more"):
             hand().top("e", count)
-        with pytest.raises(InputError, match=f"min_support is {count!r}; choose a whole number"):
+        with pytest.raises(InputError, match=rf"min_support is {count!r}; choose (a whole number, )?0 or more"):
             hand().top("e", min_support=count)
 
 

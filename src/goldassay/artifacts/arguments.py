@@ -12,11 +12,14 @@ def is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def check_count(name: str, value: object) -> None:
-    """Refuse what counts nothing.
+def check_whole(name: str, value: object, least: int, most: int | None = None) -> None:
+    """Refuse what is no whole number within bounds.
 
     Raises:
-        InputError: It is no whole number, or negative.
+        InputError: It is none; the message says what may be chosen.
     """
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
-        raise InputError(f"{name} is {value!r}", mend="choose a whole number, 0 or more")
+    choice = f"{least} or more" if most is None else f"{least} to {most}"
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        raise InputError(f"{name} is {value!r}", mend=f"choose a whole number, {choice}")
+    if int(value) < least or (most is not None and int(value) > most):
+        raise InputError(f"{name} is {value}", mend=f"choose {choice}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.artifacts.arguments import check_whole
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.pattern_rows import MinedPatterns
 from goldassay.artifacts.pattern_table import PatternTable, build_table
@@ -296,14 +297,11 @@ def check_bounds(max_tokens: int, max_gap: int, min_count: int, n_threads: int |
     Raises:
         InputError: It names the bound and what may be chosen.
     """
-    if not 1 <= max_tokens <= 5:
-        raise InputError(f"max_tokens is {max_tokens}", mend="choose 1 to 5")
-    if not 0 <= max_gap <= 5:
-        raise InputError(f"max_gap is {max_gap}", mend="choose 0 to 5")
-    if min_count < 1:
-        raise InputError(f"min_count is {min_count}", mend="choose 1 or more")
-    if n_threads is not None and n_threads < 1:
-        raise InputError(f"n_threads is {n_threads}", mend="choose 1 or more")
+    check_whole("max_tokens", max_tokens, 1, 5)
+    check_whole("max_gap", max_gap, 0, 5)
+    check_whole("min_count", min_count, 1)
+    if n_threads is not None:
+        check_whole("n_threads", n_threads, 1)
 
 
 def nothing_found(min_count: int, largest: int) -> str:

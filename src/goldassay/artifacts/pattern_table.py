@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts.arguments import check_count, is_number
+from goldassay.artifacts.arguments import check_whole, is_number
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.matching import PatternTree
 from goldassay.artifacts.pattern_rows import (
@@ -149,8 +149,8 @@ class PatternTable:
         """
         if label not in self.label_names:
             raise InputError(f"there is no label {label!r}", mend=did_you_mean(str(label), self.label_names))
-        check_count("k", k)
-        check_count("min_support", min_support)
+        check_whole("k", k, 0)
+        check_whole("min_support", min_support, 0)
         rows = (pl.col("label") == label) & (pl.col("support") >= min_support)
         if multiword is not None:
             rows &= (pl.col("tokens").list.len() > 1) == multiword

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 # Without "transformer", which needs a checkpoint's place rather than its own name.
 NETWORKS = ("bilstm", "convnet", "dam", "esim", "ngram_average")
-STARTING_FROM_VECTORS = ("bilstm", "ngram_average")
 _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _EXTRA = ("torch", "safetensors", "accelerate")
 _TRANSFORMERS = ("transformers", "tokenizers")

@@ -13,7 +13,7 @@ import polars as pl
 
 from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
 from goldassay.errors import GoldassayError, InputError
-from goldassay.models.registry import STARTING_FROM_VECTORS, find_network
+from goldassay.models.registry import NETWORKS, find_network
 from goldassay.models.vectors import VectorFile
 from goldassay.nearest import did_you_mean
 from goldassay.results import Result
@@ -185,7 +185,7 @@ def plan_jobs(
             mend=did_you_mean(weights, training.examples.columns),
         )
     if vectors is not None:
-        if find_network(model) not in STARTING_FROM_VECTORS:
+        if find_network(model) not in NETWORKS:
             raise InputError(f"{model} does not start from word vectors", mend="leave out --vectors")
         options["vectors"] = VectorFile.check(vectors)
     folder = Path(out)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.artifacts import assign_difficulty, fold_redundant
+from goldassay.artifacts.folding import parts_below
 from goldassay.data.tokenization import tokenize
 from goldassay.studies.artifacts.inputs import Bounds, mine_dataset
 from goldassay.studies.crossing import KnownOfExamples
@@ -44,9 +45,10 @@ def find_artifacts(train: Dataset, test: Dataset, role: str, settings: Settings)
         # That nothing was frequent enough is a finding: no example is then covered.
         warnings.simplefilter("ignore", UserWarning)
         mined = mine_dataset(train, bounds)
-    telling = mined.significant(chosen.q).select(chosen.threshold)
+    significant = mined.significant(chosen.q)
+    telling = significant.select(chosen.threshold)
     assigned = assign_difficulty(test.texts(role), test.examples["label"].to_list(), telling)
-    standing = fold_redundant(telling)["folded_under"].is_null().to_numpy()
+    standing = fold_redundant(telling, parts_below(telling, [significant]))["folded_under"].is_null().to_numpy()
     return Artifacts(telling.take(np.flatnonzero(standing)), assigned.classes)
 
 
