@@ -248,6 +248,8 @@ class TestRefusals:
             ({"max_tokens": 6}, "max_tokens is 6"),
             ({"max_gap": -1}, "max_gap is -1; choose 0 to 5"),
             ({"max_gap": 6}, "max_gap is 6"),
+            ({"max_gap": 2.5}, "max_gap is 2.5; choose a whole number, 0 to 5"),
+            ({"max_tokens": "3"}, "max_tokens is '3'; choose a whole number, 1 to 5"),
             ({"min_count": 0}, "min_count is 0"),
             ({"n_threads": 0}, "n_threads is 0"),
             ({"tokenizer": "moses"}, "unknown tokenizer"),

@@ -19,7 +19,7 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
         InputError: It is none; the message says what may be chosen.
     """
     choice = f"{least} or more" if most is None else f"{least} to {most}"
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise InputError(f"{name} is {value!r}", mend=f"choose a whole number, {choice}")
     if int(value) < least or (most is not None and int(value) > most):
         raise InputError(f"{name} is {value}", mend=f"choose {choice}")
