@@ -36,7 +36,9 @@ def encode_labels(
     Raises:
         InputError: The lengths differ, or a label is of another kind or not among the names.
     """
-    plain = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    # What is a list already is not copied: of millions of labels that would be the largest thing here.
+    plain = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    plain = plain if isinstance(plain, (list, tuple)) else list(plain)
     if len(plain) != n_sentences:
         raise InputError(
             f"{n_sentences} sentences and {len(plain)} labels do not match", mend="give one label for each sentence"

@@ -134,7 +134,7 @@ def _count_words(found: _Words, max_tokens: int, max_gap: int, min_count: int, p
     starts = np.concatenate(([0], np.cumsum(found.tallies.sum(axis=0))))
     # All places at once would be the largest object by far; in thirds they are less than the words.
     thirds = balanced(starts, 3 if starts[-1] > _MANY_PLACES else 1)
-    n_tasks = max(1, n_threads * TASKS_PER_THREAD // len(thirds))
+    n_tasks = n_threads * TASKS_PER_THREAD
     steps = _Steps(progress, (1 + (max_tokens > 2)) * len(thirds) * n_tasks)
     with ThreadPoolExecutor(n_threads) as pool:
 
