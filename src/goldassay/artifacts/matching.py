@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+
+from goldassay.cores import cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,9 +123,9 @@ class PatternTree:
         if not self.n_rows or not tokens.size:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         tree = (self.n_distances, len(self.vocabulary), self.n_rows, self.roots, self.keys, self.child_starts)
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        edges = np.unique(np.linspace(0, offsets.size - 1, 4 * cores + 1).astype(np.int64))
-        with ThreadPoolExecutor(cores) as pool:
+        n_threads = cores()
+        edges = np.unique(np.linspace(0, offsets.size - 1, 4 * n_threads + 1).astype(np.int64))
+        with ThreadPoolExecutor(n_threads) as pool:
             parts = list(
                 pool.map(
                     lambda bound: find_patterns(*bound, tokens, offsets, *tree, self.row_starts, self.rows),

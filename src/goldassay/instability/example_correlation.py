@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
+from goldassay.cores import cores
 from goldassay.errors import InputError, UndefinedMeasureWarning
 from goldassay.instability.ranks import standardized_ranks
 from goldassay.instability.scores import as_scores
@@ -163,8 +163,8 @@ def _correlations(ranks: NDArray[np.float64], varies: NDArray[np.bool_]) -> tupl
 
         # The products are the lesser part: each core takes tiles of its own through all steps, and its share of the
         # memory, whose first touch costs a system more than what is then written to it.
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
+        n_threads = cores()
+        with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
             undefined = sum(pool.map(fill, starts))
     matrix[np.diag_indices(size)] = 1.0
     return matrix, undefined

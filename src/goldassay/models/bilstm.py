@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
@@ -13,25 +13,17 @@ from goldassay.models.bidirectional import taken, turned
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.models.dropout import Dropout
 from goldassay.models.network import Batch, Stream
-from goldassay.models.network import Network as Base
 from goldassay.models.recurrence import Packing, maximum_over_time
-from goldassay.models.sentence_encoder import (
-    EncodedTexts,
-    encode_texts,
-    join,
-    joined_width,
-    load_vocabulary,
-    padded_words,
-    save_vocabulary,
-)
-from goldassay.models.vocabulary import PADDING, Vocabulary
+from goldassay.models.sentence_encoder import EncodedTexts, join, joined_width, padded_words
+from goldassay.models.word_network import WordNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
     from torch import Tensor
+
+    from goldassay.models.vocabulary import Vocabulary
 
 
 _PACKED = ("forwards", "backwards", "starts", "places")
@@ -60,7 +52,7 @@ class Sizes:
     lowercase: bool = True
 
 
-class Network(Base):
+class Network(WordNetwork):
     """A BiLSTM encoder with max pooling, shared by the texts; word vectors are learnt from the training texts.
 
     Published (Conneau et al. 2017): 300-wide GloVe vectors, frozen; 2048 units in each direction; hidden layer of 512;
@@ -86,36 +78,12 @@ class Network(Base):
     }
 
     def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary) -> None:
-        super().__init__()
-        self.vocabulary, self.sizes = vocabulary, sizes
-        self.n_texts = len(task.roles)
-        self.vectors = nn.Embedding(len(vocabulary), sizes.vectors, sparse=True)
-        nn.init.normal_(self.vectors.weight, std=0.3)
+        super().__init__(task, sizes, vocabulary)
         self.forwards = nn.LSTM(sizes.vectors, sizes.units, batch_first=True)
         self.backwards = nn.LSTM(sizes.vectors, sizes.units, batch_first=True)
         self.dropout = Dropout(sizes.dropout)
         self.hidden = nn.Linear(joined_width(self.n_texts, 2 * sizes.units), sizes.hidden)
         self.classifier = nn.Linear(sizes.hidden, len(task.label_names))
-
-    @classmethod
-    def build(cls, task: Task, texts: Any, sizes: Any, model: str) -> Network:  # noqa: ARG003
-        """Learn words from the training texts; see `network.Network.build`."""
-        columns = [column for column in texts if column is not None]
-        vocabulary = Vocabulary.learn(columns, task.tokenizer, lowercase=sizes.lowercase, min_count=sizes.min_count)
-        return cls(task, sizes, vocabulary)
-
-    @classmethod
-    def load(cls, task: Task, sizes: Any, assets: Path) -> Network:
-        """See `network.Network.load`."""
-        return cls(task, sizes, load_vocabulary(assets)[0])
-
-    def save_assets(self, folder: Path) -> None:
-        """Write the vocabulary."""
-        save_vocabulary(self.vocabulary, folder)
-
-    def encode(self, texts: Sequence[Sequence[str] | None]) -> EncodedTexts:
-        """Words of each text."""
-        return encode_texts(texts, self.vocabulary, self.sizes.max_tokens)
 
     def collate(self, encoded: EncodedTexts, rows: NDArray[np.int64]) -> Batch:
         """Words as rectangles, and one after the other for training on a processor."""
@@ -126,14 +94,6 @@ class Network(Base):
             **{name: getattr(packing, name) for name in _PACKED},
         }
         return Batch(padded_words(some) | {name: torch.from_numpy(each) for name, each in flat.items()}, rows.size)
-
-    def embed(self, batch: Batch) -> list[Stream]:
-        """Word vectors."""
-        streams = []
-        for role in range(self.n_texts):
-            words = batch[f"words{role}"]
-            streams.append(Stream(self.vectors(words), words, torch.where(words != PADDING, role, -1)))
-        return streams
 
     def sentences(self, batch: Batch) -> tuple[Tensor, ...]:
         """The maximum over time of each text, (B, 2 units); 0 for an empty text."""
@@ -170,7 +130,3 @@ class Network(Base):
         """Logits."""
         logits: Tensor = self.classifier(self.dropout(representation))
         return logits
-
-    def token_names(self) -> Sequence[str]:
-        """The words, in the order of their numbers."""
-        return [self.vocabulary.word(number) for number in range(len(self.vocabulary))]

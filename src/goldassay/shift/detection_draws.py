@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.cores import cores
 from goldassay.shift.false_alarms import RULES, Rule, positives_needed
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ def draw_metrics(
                 )
                 figures[draw, run] = area, aupr_out, aupr_in, alarms, missed
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with ThreadPoolExecutor(cores) as pool:
-        list(pool.map(work, (range(first, n_draws, cores) for first in range(cores))))
+    n_threads = cores()
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(work, (range(first, n_draws, n_threads) for first in range(n_threads))))
     return figures
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.cores import cores
 from goldassay.errors import InputError
 from goldassay.shift.inputs import as_finite
 
@@ -102,9 +102,9 @@ def _search(
             sure[block] = 1.0 + own - 2.0 * (best[:, -1] + bound) >= exact[:, k - 1]
 
     # Every core takes rows of its own through all three steps, so that none waits while another selects.
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    n_rows = min(_ROWS_AT_ONCE, -(-len(values) // cores))
-    with threadpool_limits(1), ThreadPoolExecutor(cores) as pool:
+    n_threads = cores()
+    n_rows = min(_ROWS_AT_ONCE, -(-len(values) // n_threads))
+    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(work, range(0, len(values), n_rows)))
     return squared, sure
 
