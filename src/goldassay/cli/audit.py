@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.options import Config, Quiet
+from goldassay.cli.options import Config, Out, Quiet
 from goldassay.cli.run_options import spoken
 
 
@@ -44,9 +44,7 @@ def audit(
             "checkpoint; needs goldassay[train].",
         ),
     ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the report and its tables.")
-    ] = Path("goldassay-report"),
+    out: Out = Path("goldassay-report"),
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result to this file as well.")
     ] = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.options import Config, Figures, Latex, Out, Quiet
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import JsonFile, Seed, reads_runs, write_json
 from goldassay.errors import InterruptionError
@@ -34,9 +34,7 @@ def instability(
             help="Take the variance apart by this column: a template, a heuristic. Repeatable.  [default: all groups]",
         ),
     ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the report and its tables.")
-    ] = Path("goldassay-instability"),
+    out: Out = Path("goldassay-instability"),
     json_file: JsonFile = None,
     figures: Figures = None,
     latex: Latex = False,

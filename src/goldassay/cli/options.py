@@ -11,6 +11,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but er
 Config = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Settings; without it ./goldassay.toml is read if it is there.")
 ]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the report and its tables.")]
 Figures = Annotated[
     Literal["pdf", "svg", "png"] | None,
     typer.Option(help="Draw the figures for a paper as well, one column wide, into DIR/paper."),

@@ -50,7 +50,7 @@ def _alone() -> ModuleType | None:
             parent.__path__ = [f"{place}/{name.partition('.')[2]}" for place in folder]
             sys.modules[name] = parent
         return import_module("nltk.tokenize.treebank")
-    except Exception:  # whatever a future NLTK needs of its packages, the usual import gives
+    except (ImportError, AttributeError):  # what another NLTK needs of its packages, the usual import gives
         return None
     finally:
         for name in [name for name in sys.modules if name == "nltk" or name.startswith("nltk.")]:

@@ -62,7 +62,7 @@ class Network(WordNetwork):
         DESK: Configuration(Sizes(), Recipe(epochs=6, batch_size=64, learning_rate=2e-3, schedule="linear", clip=5.0)),
         PUBLISHED: Configuration(
             Sizes(vectors=300, units=200),
-            Recipe(epochs=100, batch_size=4, learning_rate=0.05, optimizer="adagrad", clip=5.0),
+            Recipe(epochs=100, batch_size=4, learning_rate=0.05, optimizer="adagrad"),
         ),
     }
 

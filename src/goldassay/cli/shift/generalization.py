@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.options import Config, Figures, Latex, Out, Quiet
 from goldassay.cli.run_options import JsonFile, Seed, reads_runs
 from goldassay.cli.shift.group import Draws, finish, shift_app
 from goldassay.errors import InputError, InterruptionError
@@ -84,9 +84,7 @@ def generalization(
         typer.Option("--size", metavar="MODEL=N", help="Parameters of a model, for the gap against size. Repeatable."),
     ] = None,
     draws: Draws = 1000,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the report and its tables.")
-    ] = Path("goldassay-shift"),
+    out: Out = Path("goldassay-shift"),
     json_file: JsonFile = None,
     figures: Figures = None,
     latex: Latex = False,

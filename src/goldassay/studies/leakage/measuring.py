@@ -15,6 +15,7 @@ from goldassay.leakage import (
     usable_information,
 )
 from goldassay.results import to_plain
+from goldassay.studies.audit.leakage import NOTE
 from goldassay.studies.audit.verdicts import Verdict, judge_leakage, not_measurable
 from goldassay.studies.leakage.clusters import (
     RoleClusters,
@@ -35,12 +36,6 @@ if TYPE_CHECKING:
     from goldassay.settings import Settings
     from goldassay.studies.leakage.knowing import Artifacts
     from goldassay.studies.leakage.options import LeakageChoice
-
-LOWER_BOUND = (
-    "A quick probe is a lower bound: what it reads from a part of the input, a stronger model reads too. Where the "
-    "paired probe is weak, the share recovered is inflated; the verdict therefore rests on the improvement over the "
-    "majority."
-)
 
 
 @dataclass(frozen=True)
@@ -93,7 +88,9 @@ def measure(evidence: Evidence, choice: LeakageChoice, settings: Settings, steps
         "interval_method": report.interval_method,
         "conditions": report.to_frame().to_dicts(),
         "difficulty": [] if difficulty is None else difficulty.to_dicts(),
-        "note": LOWER_BOUND if evidence.source == "probes" and _part_rows(report) else report.note,
+        "note": NOTE.format(judge="A quick probe")
+        if evidence.source == "probes" and _part_rows(report)
+        else report.note,
         "information": information,
         "agreement": agreements,
         "relevance": relevance,

@@ -10,7 +10,7 @@ from goldassay.progress import Steps
 from goldassay.report import Report
 from goldassay.settings import Settings, with_seed
 from goldassay.shift.inputs import check_draws
-from goldassay.shift.set_metrics import METRICS
+from goldassay.shift.set_metrics import METRICS, Metric
 from goldassay.studies.instability.inputs import describe_inputs
 from goldassay.studies.report_frame import frame_findings
 from goldassay.studies.run_choice import RunChoice
@@ -45,7 +45,7 @@ def report_generalization(
     runs: Sequence[str],
     *,
     in_distribution: Mapping[str, str] | None = None,
-    metric: str | None = None,
+    metric: Metric | None = None,
     sizes: Mapping[str, int] | None = None,
     choice: RunChoice | None = None,
     texts: Mapping[str, Dataset] | None = None,

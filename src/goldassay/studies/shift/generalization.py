@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.progress import Progress
+    from goldassay.shift.set_metrics import Metric
     from goldassay.studies.shift.evidence import Answers
     from goldassay.studies.shift.groups import Group
 
@@ -24,7 +25,7 @@ _MOST_ERRORS = 10
 
 def measure_gaps(
     groups: Sequence[Group],
-    metric: str | None,
+    metric: Metric | None,
     sizes: Mapping[str, int],
     untrained: Collection[str] = (),
     *,
@@ -59,7 +60,7 @@ def measure_gaps(
                 values,
                 group.own.dataset,
                 gold=gold,
-                metric=name,  # type: ignore[arg-type]
+                metric=name,
                 train=group.train_set,
                 seed=seed,
                 n_draws=n_draws,
@@ -102,7 +103,7 @@ def say_untaught(groups: Sequence[Group], rows: Sequence[Mapping[str, Any]]) -> 
     return said
 
 
-def _metric_of(sets: Sequence[Answers]) -> str:
+def _metric_of(sets: Sequence[Answers]) -> Metric:
     graded = any(bool(((each.scores != 0) & (each.scores != 1)).any()) for each in sets if each.scores is not None)
     return "mean" if graded else "accuracy"
 
