@@ -48,6 +48,7 @@ def measure_gaps(
     caveats: dict[str, list[str]] = {}
     for done, group in enumerate(groups, 1):
         sets = [group.own, *group.others]
+        chosen: tuple[Metric, ...]
         if group.own.regression:
             values = {each.dataset: each.predictions for each in sets if each.predictions is not None}
             gold = {each.dataset: each.gold for each in sets if each.gold is not None}
