@@ -42,7 +42,7 @@ class TrainingReport(Result):
         out: Folder of the runs.
         n_jobs: Runs that were asked for.
         runs: model, train_set, condition, seed, dataset, n_examples, n_cut, accuracy, steps, selected_step, seconds
-            (of the whole job), skipped (it was already there).
+            and cpu_seconds (of the whole job), skipped (it was already there).
         failures: name, reason; of jobs that could not be finished.
         settings: Sizes and recipe.
     """
@@ -65,6 +65,7 @@ class TrainingReport(Result):
             pl.col("accuracy").mean().alias("mean"),
             pl.col("accuracy").std().alias("sd"),
             pl.col("seconds").mean(),
+            pl.col("cpu_seconds").mean(),
         )
 
     def remarks(self) -> list[str]:
@@ -232,6 +233,7 @@ def run_rows(job: Job, done: Done) -> list[dict[str, Any]]:
             "steps": done.steps,
             "selected_step": done.selected_step,
             "seconds": done.seconds,
+            "cpu_seconds": done.cpu_seconds,
             "skipped": done.skipped,
         }
         for dataset, accuracy in done.accuracy.items()

@@ -53,6 +53,7 @@ class Done:
         steps: That the network was trained for.
         selected_step: Whose weights the final evaluation and the records are of.
         seconds: That the training and the evaluations took, over all processes that worked on it.
+        cpu_seconds: Of processors, of all its threads; what it costs however busy the machine is.
         cut: By dataset, how many examples have a text that the network did not see to its end.
         skipped: Whether it was already there.
     """
@@ -63,6 +64,7 @@ class Done:
     steps: int
     selected_step: int
     seconds: float
+    cpu_seconds: float
     cut: dict[str, int] = field(default_factory=dict)
     skipped: bool = False
 
@@ -159,8 +161,8 @@ class Running:
 
     def __init__(self, job: Job, configuration: Configuration, report: Report) -> None:
         self.job, self.configuration, self.report = job, configuration, report
-        self.started = time.perf_counter()
-        self.before = 0.0
+        self.started = _clocks()
+        self.before = np.zeros_like(self.started)
         self.train = _training_rows(job)
         self.texts = shown_texts(self.train, job.condition)
         self.task = Task(tuple(self.texts), self.train.label_names, tokenizer_of(self.train))
@@ -220,7 +222,7 @@ class Running:
         kept = read_state(self.job.folder / STATE)
         if kept is not None:
             position, tensors = kept
-            self.before = float(tensors.pop("seconds"))
+            self.before = tensors.pop("seconds").numpy()
             self.loop.restore(position, tensors)
         saved = time.perf_counter()
         for reached in self.loop.run():
@@ -235,11 +237,12 @@ class Running:
 
         from goldassay.training.state import write_state
 
-        seconds = torch.tensor(self._seconds(), dtype=torch.float64)
+        seconds = torch.from_numpy(self._seconds())
         write_state(self.job.folder / STATE, self.loop.position, self.loop.tensors() | {"seconds": seconds})
 
-    def _seconds(self) -> float:
-        return self.before + time.perf_counter() - self.started
+    def _seconds(self) -> NDArray[np.float64]:
+        """Of the clock and of processors, so far, (2,)."""
+        return self.before + _clocks() - self.started
 
     def _record(self, reached: Reached) -> bool:
         """Write what is due at a step; whether anything was."""
@@ -328,13 +331,15 @@ class Running:
 
             raise output_error(error, model) from error
         write_tensors(model / WEIGHTS, weights_of(loop.network), {"task": vars(self.task)})
+        seconds, cpu_seconds = self._seconds().round(3).tolist()
         done = Done(
             name=job.name,
             accuracy=accuracy,
             n_examples={test.dataset.name: len(test.dataset) for test in self.tests},
             steps=loop.position.step,
             selected_step=selected,
-            seconds=round(self._seconds(), 3),
+            seconds=seconds,
+            cpu_seconds=cpu_seconds,
             cut=self.cut,
         )
         plain = {name: value for name, value in vars(done).items() if name != "skipped"}
@@ -351,6 +356,11 @@ class Running:
             record_embeddings(self.loop, test, origin, self.job.folder / "embeddings" / name)
         if "relevance" in self.job.record:
             record_relevance(self.loop, test, origin, self.job.folder / "relevance" / name)
+
+
+def _clocks() -> NDArray[np.float64]:
+    """Now, by the clock and by this process's time on processors, in seconds, (2,)."""
+    return np.array([time.perf_counter(), time.process_time()])
 
 
 def gold_codes(dataset: Dataset, label_names: tuple[str, ...]) -> NDArray[np.int64]:

@@ -27,7 +27,7 @@ class SweepReport(Result):
         n_jobs: Jobs of the plan.
         n_skipped: Of these, done before.
         runs: model, train_set, condition, seed, dataset, n_examples, n_cut, accuracy, steps, selected_step, seconds,
-            skipped.
+            cpu_seconds, skipped.
         failures: name, reason, tries; of jobs that could not be finished.
     """
 
@@ -68,4 +68,5 @@ class SweepReport(Result):
             pl.col("accuracy").mean().alias("mean"),
             pl.col("accuracy").std().alias("sd"),
             pl.col("seconds").mean(),
+            pl.col("cpu_seconds").mean(),
         )
