@@ -60,8 +60,11 @@ class LeakageSettings(StrictSection):
     model: str | None = Field(
         default=None,
         description="A network in place of the quick probes: its name, or the place of a checkpoint. Of [training] "
-        "hold configuration, changes, rows, bootstrap, precision, device and workers.",
+        "hold configuration, changes, rows, bootstrap, vectors, precision, device and workers.",
     )
+
+
+_OF_NETWORK = ("configuration", "changes", "rows", "bootstrap", "vectors", "precision", "device")
 
 
 class TrainingSettings(StrictSection):
@@ -94,6 +97,11 @@ class TrainingSettings(StrictSection):
             for name, value in plain.items()
             if value is not None
         }
+
+    def of_network(self) -> dict[str, Any]:
+        """What is set of how a network is made, for commands that choose data, conditions and seeds themselves."""
+        given = self.arguments()
+        return {name: given[name] for name in _OF_NETWORK if name in given}
 
 
 class DataSettings(StrictSection):

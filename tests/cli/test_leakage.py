@@ -208,7 +208,11 @@ def test_a_network_leaves_embeddings_and_relevances(
         "leakage", "measure", "train.jsonl", "--test", "test.jsonl", "--model", "ngram_average", "--seeds", "2",
         "--condition", "hypothesis_only", "--clusters", "6", "--no-map", "-q",
     )  # fmt: skip
+    (tmp_path / "goldassay.toml").write_text("[training]\nrows = 150\nchanges = {epochs = 2}\n")
     assert goldassay(*given, "-o", "report").status == 0
+    made = [json.loads(path.read_text()) for path in (tmp_path / "report/runs/_jobs").rglob("settings.json")]
+    assert len(made) == 6
+    assert {(each["rows"], each["recipe"]["epochs"]) for each in made} == {(150, 2)}
     found = json.loads((tmp_path / "report/report.json").read_text())["leakage"]
     assert [row["condition"] for row in found["conditions"]] == ["paired", "hypothesis_only", "empty"]
     assert found["information"][0]["null"] == "a model trained on empty input"

@@ -134,6 +134,7 @@ def measure(
       goldassay leakage measure a=a.jsonl b=b.jsonl --test a=a-test.jsonl --test b=b-test.jsonl
       goldassay leakage measure --runs runs --test test.jsonl --embeddings hypothesis=cls.npy
     """
+    from goldassay.cli.training_progress import bars
     from goldassay.report.paper import check_figures
     from goldassay.settings import load_settings
     from goldassay.studies.leakage import GivenEvidence, LeakageChoice, report_leakage
@@ -167,6 +168,7 @@ def measure(
         "columns": columns,
         "seed": seed,
         "settings": load_settings(config),
+        "watched": None if quiet else bars,
         "quiet": quiet,
     }
     with spoken():

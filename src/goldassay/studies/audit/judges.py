@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from goldassay.settings import Settings
     from goldassay.training import Done, Job
 
-# What [training] says of how a network is made; what is trained on what, and how often, is the audit's own.
-_TAKEN = ("configuration", "changes", "rows", "bootstrap", "precision", "device")
-
 
 def train_judges(
     train: Dataset, test: Dataset, settings: Settings, directory: Path, progress: Progress, jobs: Sequence[Job] = ()
@@ -57,8 +54,6 @@ def plan_judges(train: Dataset, test: Dataset, settings: Settings, directory: Pa
     """
     if settings.leakage.model is None:
         return []
-    given = settings.training.arguments()
-    options = {name: given[name] for name in _TAKEN if name in given}
     return plan_jobs(
         train,
         settings.leakage.model,
@@ -66,7 +61,7 @@ def plan_judges(train: Dataset, test: Dataset, settings: Settings, directory: Pa
         out=directory,
         seeds=range(settings.seed, settings.seed + settings.leakage.seeds),
         conditions=conditions_of(train.text_columns),
-        **options,
+        **settings.training.of_network(),
     )
 
 

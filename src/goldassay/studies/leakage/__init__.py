@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.studies.leakage.choices import Questions
     from goldassay.studies.leakage.evidence import Evidence
+    from goldassay.studies.leakage.trained import Watched
 
 __all__ = ["GivenEvidence", "LeakageChoice", "report_leakage"]
 
@@ -43,6 +44,7 @@ def report_leakage(
     columns: str | Mapping[str, str] | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
+    watched: Watched | None = None,
     quiet: bool = True,
 ) -> Report:
     """Measure how much of the label a part of the input gives away, where, and how surely.
@@ -59,7 +61,8 @@ def report_leakage(
         out: Where runs are kept as they are made, in `out/runs`; what is already there is used again.
         columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
         seed: Of everything that draws at random.
-        settings: Everything else that can be set.
+        settings: Everything else that can be set; of [training], how the network is made.
+        watched: Opens, for a number of trainings of a network, what is told how they go.
         quiet: Show no progress.
 
     Raises:
@@ -90,7 +93,7 @@ def report_leakage(
                 shown = network_conditions(tuple(shown) if conditions else (), training.text_columns)
         inputs = [describe_input("train", training), describe_input("test", evaluation, decisions)]
         with evidence_directory(out) as directory:
-            evidence = _made(training, evaluation, shown, model, n_seeds, directory, settings, steps)
+            evidence = _made(training, evaluation, shown, model, n_seeds, directory, settings, steps, watched)
         if test is None and "were set apart" in " ".join(decisions) and model is None:
             evidence = _with_splits(evidence, train, columns, shown, choice, settings, steps)
     measured = measure(evidence, choice, settings, steps)
@@ -148,11 +151,14 @@ def _made(
     directory: Path,
     settings: Settings,
     steps: Steps,
+    watched: Watched | None,
 ) -> Evidence:
     numbers = range(settings.seed, settings.seed + n_seeds)
     if model is not None:
         with steps.step(f"training {model}"):
-            return train_evidence(train, test, conditions, model, numbers, directory)
+            return train_evidence(
+                train, test, conditions, model, numbers, directory, settings.training, watched
+            )
     with steps.step("training quick probes") as progress:
         return probe_evidence(train, test, conditions, numbers, directory, progress)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from goldassay.runs import read_runs
@@ -10,11 +11,15 @@ from goldassay.studies.leakage.given import beside_runs
 from goldassay.training import conditions_of, plan_jobs, run_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from goldassay.data import Dataset
+    from goldassay.settings import TrainingSettings
     from goldassay.training.workers import Watcher
+
+    Watched = Callable[[int], AbstractContextManager[Watcher]]
 
 # Embeddings and relevances are what PECO and token relevance agreement are measured from.
 RECORD = ("predictions", "logits", "embeddings", "relevance")
@@ -35,7 +40,8 @@ def train_evidence(
     model: str,
     seeds: Sequence[int],
     directory: Path,
-    watcher: Watcher | None = None,
+    settings: TrainingSettings,
+    watched: Watched | None = None,
 ) -> Evidence:
     """Train what is missing in the folder, and read what it holds.
 
@@ -46,14 +52,19 @@ def train_evidence(
         model: Name of a network, or a checkpoint's folder or name on the hub.
         seeds: Which.
         directory: Of the runs.
-        watcher: Told how the trainings go.
+        settings: Of how the network is made, and how many are trained side by side.
+        watched: Opens, for a number of trainings, what is told how they go.
 
     Raises:
         InputError: The data or the network cannot be used.
         MissingDependencyError: The extra `train` is not installed.
     """
-    jobs = plan_jobs(train, model, test, out=directory, seeds=tuple(seeds), conditions=conditions, record=RECORD)
-    report = run_plan(jobs, watcher=watcher)
+    jobs = plan_jobs(
+        train, model, test, out=directory, seeds=tuple(seeds), conditions=conditions, record=RECORD,
+        **settings.of_network(),
+    )  # fmt: skip
+    with nullcontext() if watched is None else watched(len(jobs)) as watcher:
+        report = run_plan(jobs, settings.workers, watcher)
     runs = {
         name: read_runs(
             directory, model=report.model, dataset=test.name, condition=name, train_set=train.name, checkpoint="last"
