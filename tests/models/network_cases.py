@@ -20,6 +20,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "convnet": {"vectors": 16, "filters": 8, "min_count": 1},
     "dam": {"vectors": 16, "units": 16, "min_count": 1},
     "esim": {"vectors": 16, "units": 12, "min_count": 1},
+    "infersent": {"vectors": 16, "units": 12, "hidden": 16, "separate": True, "min_count": 1},
     "transformer": {},
 }
 

@@ -156,7 +156,7 @@ def _slope(network, streams, batch, place, at, coordinate, width=1e-5):
     return (values[0] - values[1]) / (2 * width)
 
 
-@pytest.mark.parametrize("name", ["ngram_average", "bilstm", "convnet"])
+@pytest.mark.parametrize("name", ["ngram_average", "bilstm", "convnet", "infersent"])
 def test_sentence_vectors_look_at_one_text_alone(networks, name):
     network = getattr(networks, name)
     premises, hypotheses = texts_of(made_pairs(4))

@@ -49,3 +49,10 @@ def turned(real: Tensor) -> Tensor:
 def taken(values: Tensor, places: Tensor) -> Tensor:
     """Rows of each example in another order, (B, L, D)."""
     return values.gather(1, places.unsqueeze(2).expand_as(values))
+
+
+def maximum_of_words(states: Tensor, mask: Tensor) -> Tensor:
+    """The maximum over the words of each text, (B, D) of (B, L, D); 0 for a text without words."""
+    # The lowest number instead of minus infinity: an empty text has no maximum, and 0 must not become NaN.
+    lowest = torch.finfo(states.dtype).min
+    return states.masked_fill(mask == 0, lowest).amax(1) * (mask.sum(1) > 0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import nn
 
-from goldassay.models.bidirectional import Bidirectional
+from goldassay.models.bidirectional import Bidirectional, maximum_of_words
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.models.dam import refuse_many
 from goldassay.models.dropout import Dropout
@@ -103,9 +103,3 @@ class Network(WordNetwork):
         """Logits."""
         logits: Tensor = self.classifier(self.dropout(representation))
         return logits
-
-
-def maximum_of_words(states: Tensor, mask: Tensor) -> Tensor:
-    """The maximum over the words of each text, (B, D) of (B, L, D); 0 for a text without words."""
-    lowest = torch.finfo(states.dtype).min
-    return states.masked_fill(mask == 0, lowest).amax(1) * (mask.sum(1) > 0)
