@@ -133,7 +133,7 @@ class Loop:
         weights = self.examples.weights
         weighted = None if weights is None else torch.from_numpy(weights[rows]).to(device)
         with self.accelerator.autocast():
-            outcome = self.objective(self.network, batch, labels, weighted)
+            outcome = self.objective(self.network, batch, labels, weighted, rows)
         self._look_at(outcome.loss.detach())
         self.optimizer.zero_grad()
         self.accelerator.backward(outcome.loss)
@@ -175,14 +175,16 @@ class Loop:
         position = self.position
         position.epoch += 1
         position.batch = 0
-        self.objective.end_epoch(position.epoch)
-        score = None
+        score, outputs = None, None
         if self.dev is not None:
-            score = float(np.mean(self.evaluate(self.dev.encoded).argmax(1) == self.dev.labels))
+            outputs = self.evaluate(self.dev.encoded)
+            score = float(np.mean(outputs.argmax(1) == self.dev.labels))
             if score > position.best_score:
                 position.best_step = position.step
-                self.best = {name: tensor.detach().clone() for name, tensor in weights_of(self.network).items()}
+                kept = named("network", weights_of(self.network)) | named("objective", weights_of(self.objective))
+                self.best = {name: tensor.detach().clone() for name, tensor in kept.items()}
             position.dev_scores.append(score)
+        self.objective.end_epoch(position.epoch, outputs)
         position.finished = position.epoch >= self.recipe.epochs or self._stops()
         return Reached(position.step, self.total, position.epoch, self.dynamics, score)
 
@@ -193,9 +195,10 @@ class Loop:
         return is_spent(self.recipe.schedule, self._rate())
 
     def select(self) -> None:
-        """Give the network the weights of its best dev score, where there is a dev set."""
+        """Give network and objective the weights of the best dev score, where there is a dev set."""
         if self.best:
-            restore_weights(self.network, self.best)
+            restore_weights(self.network, part_of(self.best, "network"))
+            restore_weights(self.objective, part_of(self.best, "objective"))
 
     @torch.no_grad()
     def evaluate(self, encoded: Encoded) -> NDArray[np.float32]:
