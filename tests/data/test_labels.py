@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from goldassay.data import Dataset, check_same_labels, require_classes
+from goldassay.data import Dataset
 from goldassay.data.labels import clean_labels, nli_names, ordered
 from goldassay.errors import InputError
 
@@ -101,23 +101,6 @@ def test_order():
     assert ordered(["neutral", "contradiction", "entailment"]) == ("entailment", "neutral", "contradiction")
     assert ordered(["b", "a"]) == ("a", "b")
     assert nli_names([]) == {}
-
-
-def test_test_labels_that_train_lacks():
-    train = pairs(["entailment", "neutral", "contradiction"])
-    check_same_labels(train, pairs(["entailment", "neutral"]))
-    with pytest.raises(InputError, match="merge neutral and contradiction"):
-        check_same_labels(train, pairs(["entailment", "non-entailment"]))
-    with pytest.raises(InputError, match="lacks \\(a"):
-        check_same_labels(train, pairs(["a", "b"]))
-
-
-def test_one_class_is_too_few():
-    with pytest.raises(InputError, match="only the label 'x'"):
-        require_classes(texts(["x", "x"]))
-    require_classes(texts(["x", "y"]))
-    with pytest.raises(InputError, match="there are no labels"):
-        require_classes(Dataset.from_frame({"text": ["a"]}))
 
 
 def test_annotators_share_the_names():

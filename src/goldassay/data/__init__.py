@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from goldassay.data.dataset import Dataset
 from goldassay.data.facts import DatasetFacts, describe
-from goldassay.data.labels import check_same_labels, require_classes
+from goldassay.data.label_checks import check_same_labels, require_classes
 from goldassay.data.provenance import InputFile, Provenance
 from goldassay.data.reading import formats, read_dataset
 from goldassay.data.roles import parse_columns

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.compiled import compiled
-from goldassay.data.tokenization import AT_END, AT_START, BEFORE_FINAL_SPACES
+from goldassay.data.chunk_places import AT_END, AT_START, BEFORE_FINAL_SPACES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.cores import cores
+from goldassay.data.chunk_places import AT_END, AT_START, BEFORE_FINAL_SPACES
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
 Tokenizer = str | Callable[[str], Sequence[str]]
 TOKENIZERS = ("treebank", "whitespace", "characters")
-# What a chunk's place in its sentence can change: nothing before it, nothing after it, only spaces after it.
-AT_START = 1
-AT_END = 2
-BEFORE_FINAL_SPACES = 4
 # Sentences packed at once: enough to make the scan's start cheap, few enough to bound its memory.
 _BLOCK = 1 << 17
 
