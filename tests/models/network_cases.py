@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SMALL: dict[str, dict[str, Any]] = {
+    "bag_of_words": {"projection": 16, "min_count": 1},
+    "word_average": {"vectors": 16, "hidden": 16, "min_count": 1},
+    "lstm": {"vectors": 16, "units": 12, "layers": 2, "hidden": 16, "min_count": 1},
     "ngram_average": {"vectors": 16, "hidden": 16, "min_count": 1, "longest_gram": 2},
     "bilstm": {"vectors": 16, "units": 12, "hidden": 16, "min_count": 1},
     "convnet": {"vectors": 16, "filters": 8, "min_count": 1},
