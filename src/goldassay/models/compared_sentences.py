@@ -53,13 +53,14 @@ class ComparedSentences(WordNetwork):
 
     def represent(self, batch: Batch) -> Tensor:
         """The hidden layer, (B, hidden)."""
-        return self._compare(self.sentences(batch))
+        return self.compare(self.sentences(batch))
 
     def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:  # noqa: ARG002
         """The hidden layer, (B, hidden), from given vectors."""
-        return self._compare([self.encode_stream(stream) for stream in streams])
+        return self.compare([self.encode_stream(stream) for stream in streams])
 
-    def _compare(self, sentences: Sequence[Tensor]) -> Tensor:
+    def compare(self, sentences: Sequence[Tensor]) -> Tensor:
+        """The hidden layer, (B, hidden), from what `sentences` gives."""
         return torch.relu(self.hidden(self.dropout(join(sentences))))
 
     def classify(self, representation: Tensor) -> Tensor:

@@ -154,6 +154,17 @@ class Network(nn.Module, ABC):
             mend="choose a network that encodes each sentence by itself, such as bilstm",
         )
 
+    def compare(self, sentences: Sequence[Tensor]) -> Tensor:  # noqa: ARG002
+        """The layer before the classifier, (B, D), from what `sentences` gives.
+
+        Raises:
+            InputError: The network has no such vectors, or compares more than them.
+        """
+        raise InputError(
+            f"{self.name} does not compare the texts by one vector each",
+            mend="choose a network that encodes each sentence by itself, such as bilstm",
+        )
+
     def start_from(self, vectors: VectorFile) -> None:
         """Replace the fresh vectors of the words that a file has by those of the file; they are trained on.
 

@@ -172,14 +172,15 @@ class Network(Base):
         of_words = torch.cat([(stream.vectors * (stream.roles >= 0).unsqueeze(2)).sum(1) for stream in streams])
         runs = torch.where(self._is_word(batch), 0.0, 1.0).to(of_words.dtype)
         of_runs: Tensor = self.vectors(batch["rows"], batch["starts"], per_sample_weights=runs)
-        return self._compare(self._averages(of_words + of_runs, batch))
+        return self.compare(self._averages(of_words + of_runs, batch))
 
     def represent(self, batch: Batch) -> Tensor:
         """The hidden layer, (B, hidden); without one the joined averages."""
-        return self._compare(self.sentences(batch))
+        return self.compare(self.sentences(batch))
 
-    def _compare(self, averages: Sequence[Tensor]) -> Tensor:
-        joined = self.dropout(join(averages))
+    def compare(self, sentences: Sequence[Tensor]) -> Tensor:
+        """The hidden layer, (B, hidden), from what `sentences` gives."""
+        joined = self.dropout(join(sentences))
         return joined if self.hidden is None else torch.relu(self.hidden(joined))
 
     def classify(self, representation: Tensor) -> Tensor:
