@@ -30,7 +30,7 @@ def test_specimen_then_audit(goldassay: Callable[..., Outcome], tmp_path: Path) 
     assert "mining patterns" in done.err
     report = tmp_path / "report"
     assert {path.name for path in report.iterdir()} == {
-        "report.html", "report.json", "report.md", "tables", "figures", "runs",
+        "report.html", "report.json", "report.md", "badge.svg", "tables", "figures", "runs",
     }  # fmt: skip
     document = json.loads((report / "report.json").read_text())
     assert (tmp_path / "copy.json").read_text() == (report / "report.json").read_text()

@@ -53,6 +53,14 @@ def test_no_html_gets_through(source: str) -> None:
     assert not [token for token in inline(source) if token.type in ("html_inline", "image", "link_open")]
 
 
+def test_a_card_adds_its_badge_and_no_other_markup(report: Report) -> None:
+    card = report.to_card()
+    assert card.endswith(report.to_markdown().split("\n\n", 1)[1])
+    assert not [token for token in parse(card) if token.type == "html_block"]
+    found = [token for token in inline(card) if token.type in ("html_inline", "image", "link_open")]
+    assert [token.attrGet("src") for token in found] == ["badge.svg"]
+
+
 def test_texts_of_the_data_are_code(source: str) -> None:
     codes = {token.content for token in inline(source) if token.type == "code_inline"}
     assert HOSTILE in codes

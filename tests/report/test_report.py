@@ -23,6 +23,8 @@ def every_form(report: Report) -> list[str]:
         report.to_json(),
         report.to_html(),
         report.to_markdown(),
+        report.to_card(),
+        report.to_badge(),
         report.summary(),
         report._repr_html_(),
         repr(report),
@@ -119,7 +121,7 @@ def test_save_writes_everything(report: Report, tmp_path: Any) -> None:
     assert page == tmp_path / "out" / "report.html"
     written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     tables = {f"tables/{name}.{kind}" for name in report.tables for kind in ("csv", "parquet")}
-    assert written == {"report.html", "report.json", "report.md", *tables} | {
+    assert written == {"report.html", "report.json", "report.md", "badge.svg", *tables} | {
         f"figures/{name}.svg" for name in report.figures()
     }
     assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8")) == report.to_dict()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from goldassay.report.card import badge_line, front_matter, reproduction
 from goldassay.report.numbers import bounds_in, with_unit
 from goldassay.report.outline import mapping, questions_of
+from goldassay.report.reproduction import is_audit
 from goldassay.report.sections import outline
 from goldassay.visible import one_line
 
@@ -19,16 +21,21 @@ _MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌"}
 _MAX_ROWS = 15
 
 
-def render_markdown(document: Mapping[str, Any], tables_at: str = "tables/") -> str:
+def render_markdown(document: Mapping[str, Any], tables_at: str = "tables/", card: bool = False) -> str:
     """The report as Markdown: the verdicts first, then each section's tables, long ones cut and said so.
 
     Args:
         document: The report's document, as plain data.
         tables_at: The folder of the full tables, as for the page.
+        card: With the metadata of a dataset card at its top and the badge that lies beside it.
     """
-    blocks = [f"# {_plain(document.get('title'))}", _verdicts(document)]
+    title = f"# {_plain(document.get('title'))}"
+    blocks = [front_matter(document), title, badge_line(document)] if card else [title]
+    blocks.append(_verdicts(document))
     for section in outline(document):
         blocks += _section(section, tables_at)
+    if is_audit(document):
+        blocks += reproduction(document)
     blocks.append(f"Made by goldassay {_plain(document.get('goldassay_version'))}.")
     return "\n\n".join(block for block in blocks if block) + "\n"
 

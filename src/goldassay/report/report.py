@@ -77,10 +77,22 @@ class Report:
         return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
 
     def to_markdown(self) -> str:
-        """The report as Markdown that pastes into a pull request or a dataset card."""
+        """The report as Markdown that pastes into a pull request."""
         from goldassay.report.markdown import render_markdown
 
         return render_markdown(self.to_dict())
+
+    def to_card(self) -> str:
+        """The same as a section of a dataset card: with metadata that the Hugging Face hub reads, and the badge."""
+        from goldassay.report.markdown import render_markdown
+
+        return render_markdown(self.to_dict(), card=True)
+
+    def to_badge(self) -> str:
+        """The verdicts as a small SVG for a README."""
+        from goldassay.report.badge import render_badge
+
+        return render_badge(self.to_dict())
 
     def to_html(self) -> str:
         """The report as one HTML page that needs nothing else and asks nothing of any network."""
@@ -103,7 +115,8 @@ class Report:
     def save(self, directory: str | os.PathLike[str], also: Mapping[str, bytes] | None = None) -> Path:
         """Write the report, all of it or nothing, and return the path of the page.
 
-        Writes report.html, report.json, report.md, tables/NAME.parquet, tables/NAME.csv and figures/NAME.svg.
+        Writes report.html, report.json, report.md, tables/NAME.parquet, tables/NAME.csv and figures/NAME.svg. Of an
+        audit report.md is a dataset card, and badge.svg lies beside it.
 
         Args:
             directory: Where to.
@@ -112,7 +125,14 @@ class Report:
         Raises:
             OutputError: The folder cannot be made or written to, or the disk is full.
         """
-        texts = {"report.html": self.to_html(), "report.json": self.to_json(), "report.md": self.to_markdown()}
+        from goldassay.report.card import BADGE
+        from goldassay.report.reproduction import is_audit
+
+        texts = {"report.html": self.to_html(), "report.json": self.to_json()}
+        if is_audit(self.to_dict()):
+            texts |= {"report.md": self.to_card(), BADGE: self.to_badge()}
+        else:
+            texts["report.md"] = self.to_markdown()
         texts |= {f"figures/{name}.svg": svg for name, svg in self.figures().items()}
         with written_together(directory) as folder:
             for name in ("figures", "tables"):

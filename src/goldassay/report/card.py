@@ -1,0 +1,138 @@
+"""An audit as a section of a dataset card: metadata that the Hugging Face hub reads, a badge, and how to reproduce it.
+
+The metadata hold what the audit knows and nothing else: neither language nor licence, which are their owner's to say.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.badge import badge_text
+from goldassay.report.numbers import number
+from goldassay.report.outline import QUESTIONS, mapping, records
+from goldassay.report.reproduction import changed_settings, command_of, seeds_of
+from goldassay.settings import FILE_NAME
+from goldassay.visible import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BADGE = "badge.svg"
+# The hub's own classes of sizes: each up to, but not with, its number of rows.
+_SIZES = (
+    (1e3, "n<1K"),
+    (1e4, "1K<n<10K"),
+    (1e5, "10K<n<100K"),
+    (1e6, "100K<n<1M"),
+    (1e7, "1M<n<10M"),
+    (1e8, "10M<n<100M"),
+    (1e9, "100M<n<1B"),
+    (1e10, "1B<n<10B"),
+    (1e11, "10B<n<100B"),
+    (1e12, "100B<n<1T"),
+)
+
+
+def front_matter(document: Mapping[str, Any]) -> str:
+    """The YAML block at the top of a dataset card.
+
+    Under the hub's own keys: a readable name, the class of size, the task, tags. Under `goldassay`: version, verdicts,
+    and the figure that decided each with its bounds, as fractions.
+    """
+    dataset, facts = mapping(document, "dataset"), mapping(document, "facts")
+    rows = sum(number(facts.get(key)) or 0 for key in ("n_train", "n_test"))
+    metadata: dict[str, Any] = {
+        "pretty_name": one_line(dataset.get("name") or "unnamed"),
+        "size_categories": [next((name for above, name in _SIZES if rows < above), "n>1T")],
+        "task_categories": ["text-classification"],
+    }
+    if {"premise", "hypothesis"} <= set(dataset.get("text_columns") or ()):
+        metadata["task_ids"] = ["natural-language-inference"]
+    metadata["tags"] = ["goldassay", "benchmark-audit"]
+    metadata["goldassay"] = {
+        "version": one_line(document.get("goldassay_version")),
+        **{question: _judged(mapping(document, "verdicts", question)) for question in QUESTIONS},
+    }
+    return "---\n" + "\n".join(_yaml(metadata)) + "\n---"
+
+
+def badge_line(document: Mapping[str, Any]) -> str:
+    """The Markdown that shows the badge."""
+    return f"![{badge_text(document)}]({BADGE})"
+
+
+def reproduction(document: Mapping[str, Any]) -> list[str]:
+    """How to get the same figures: the command, settings, versions, seeds, and hashes of the files read."""
+    version = one_line(document.get("goldassay_version"))
+    command = command_of(document)
+    blocks = ["## How to reproduce"]
+    if command is None:
+        blocks.append("The data were handed over in memory, so that no command names them; in Python:")
+        seed = one_line(mapping(document, "settings").get("seed", 0))
+        blocks.append(_fenced("python", f"goldassay.audit(train, test, seed={seed})"))
+    else:
+        blocks.append("From files with these SHA-256:")
+        blocks.append(_hashes(document))
+        blocks.append(_fenced("console", f"$ pip install goldassay=={version}\n$ {command}"))
+    settings = changed_settings(document)
+    if settings:
+        blocks += [f"with this `{FILE_NAME}`:", _fenced("toml", settings)]
+    else:
+        blocks.append("with every setting at its default.")
+    blocks.append("- " + "\n- ".join([*seeds_of(document), _versions(document)]))
+    return blocks
+
+
+def _judged(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    headline = mapping(verdict, "headline")
+    figures = {key: number(headline.get(key)) for key in ("value", "low", "high")} if headline else {}
+    return {
+        "verdict": one_line(verdict.get("verdict") or "not measurable"),
+        **({"measure": one_line(headline.get("label"))} if headline else {}),
+        **{key: round(value, 4) for key, value in figures.items() if value is not None},
+    }
+
+
+def _yaml(value: Mapping[str, Any], indent: str = "") -> list[str]:
+    lines = []
+    for key, each in value.items():
+        if isinstance(each, dict):
+            lines += [f"{indent}{key}:", *_yaml(each, indent + "  ")]
+        elif isinstance(each, list):
+            # Words of the hub's own lists, which YAML takes as they are.
+            lines += [f"{indent}{key}:", *(f"{indent}- {item}" for item in each)]
+        else:
+            lines.append(f"{indent}{key}: {_scalar(each)}")
+    return lines
+
+
+def _scalar(value: Any) -> str:
+    """A JSON text is a YAML text; angle brackets and ampersands are escaped for whoever shows the block as it is."""
+    text = json.dumps(value, ensure_ascii=False)
+    for character in "<>&`":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _hashes(document: Mapping[str, Any]) -> str:
+    lines = []
+    for source in records(document.get("inputs")):
+        files, hashes = source.get("files") or [], source.get("sha256") or []
+        lines += [f"{digest}  {one_line(name)}" for name, digest in zip(files, hashes, strict=False)]
+    return _fenced("text", "\n".join(dict.fromkeys(lines)))
+
+
+def _versions(document: Mapping[str, Any]) -> str:
+    environment = mapping(document, "environment")
+    packages = mapping(environment, "packages")
+    told = [f"{name} {one_line(version)}" for name, version in packages.items()]
+    return ", ".join([*told, f"Python {one_line(environment.get('python'))}"])
+
+
+def _fenced(language: str, text: str) -> str:
+    """A block of code, fenced by more backticks than it holds in a row."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"
