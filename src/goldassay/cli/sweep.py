@@ -25,7 +25,7 @@ _TRIES = 3
 def sweep(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="What to train: a TOML file.")],
     workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Jobs side by side here.  [default: one a core; on a GPU 1]")
+        int | None, typer.Option(metavar="N", help="Jobs side by side here.  [default: one a core]")
     ] = None,
     scheduler: Annotated[
         str | None,

@@ -93,7 +93,7 @@ def train(
     ] = None,
     device: Annotated[str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.  [default: auto]")] = None,
     workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Runs side by side.  [default: one a core; on a GPU 1]")
+        int | None, typer.Option(metavar="N", help="Runs side by side.  [default: one a core]")
     ] = None,
     label: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="What the runs call the model.  [default: its name]")

@@ -210,6 +210,18 @@ class Loop:
         """The layer before the classifier, (N, D)."""
         return self._through(encoded, self.network.represent)
 
+    def try_longest(self, others: list[Encoded]) -> None:
+        """Do what takes the most memory: a step on the longest rows, a pass over the longest of other sets.
+
+        The network is not what it was, and is to be thrown away.
+        """
+        self._step(np.argsort(self.examples.encoded.costs)[-self.recipe.batch_size :])
+        with torch.no_grad():
+            for encoded in others:
+                rows = np.argsort(encoded.costs)[-EVALUATION_BATCH:]
+                self.network.eval()
+                self.network(self.network.collate(encoded, rows).to(self.accelerator.device))
+
     def _through(self, encoded: Encoded, function: Any) -> NDArray[np.float32]:
         self.network.eval()
         out: NDArray[np.float32] | None = None

@@ -105,7 +105,7 @@ def train(
         seeds: How many (0, 1, ...), or which.
         conditions: What the model sees; all texts if not given. See `conditions_of` and `transformations_of`.
         dev: What to choose the best epoch by.
-        workers: Processes side by side; as many as there are cores if not given, on a GPU one.
+        workers: Processes side by side; as many as there are cores if not given. GPUs take as many as they have memory.
         columns: Role to column where names do not tell, for all files.
         vectors: File of word vectors to start from, as word2vec and GloVe write them as text.
         watcher: Told how the jobs go.
@@ -203,19 +203,22 @@ def plan_jobs(
 
 
 def default_workers(device: str, threads: int) -> int:
-    """As many processes as there are cores for their threads; one where there is a GPU to share."""
-    if device in ("cuda", "mps") or (device == "auto" and _has_gpu()):
+    """As many processes as there are cores for their threads; one on a Mac's GPU.
+
+    On other GPUs as many of them are at work at a time as its memory holds; see `placement`.
+    """
+    if device == "mps" or (device == "auto" and _has_gpu("mps")):
         return 1
     return max(1, (os.cpu_count() or 1) // threads)
 
 
-def _has_gpu() -> bool:
+def _has_gpu(device: str) -> bool:
     from goldassay.models.registry import require_extra
 
     require_extra()
     import torch
 
-    return bool(torch.cuda.is_available())
+    return bool(torch.backends.mps.is_available() if device == "mps" else torch.cuda.is_available())
 
 
 def run_rows(job: Job, done: Done) -> list[dict[str, Any]]:
@@ -253,7 +256,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
         value = options.get(name)
         if value is not None and value < 1:
             raise InputError(f"{name} is {value}", mend="give 1 or more")
-    if options.get("device") == "cuda" and not _has_gpu():
+    if options.get("device") == "cuda" and not _has_gpu("cuda"):
         raise InputError("a GPU was asked for, and torch finds none", mend="leave out --device, or install its driver")
 
 

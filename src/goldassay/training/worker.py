@@ -1,6 +1,7 @@
 """The process that does jobs: one a line on standard input, as JSON; what becomes of them on standard output.
 
-Lines out: {"step", "total"} while a job is under way, then {"done": {...}} or {"failed": {"kind", "line"}}. When
+Lines in: {"job": {...}, "weigh": whether to measure first how much of the GPU it needs}. Lines out: {"needs": bytes} if
+that was asked, {"step", "total"} while a job is under way, then {"done": {...}} or {"failed": {"kind", "line"}}. When
 nobody reads them any more, the process ends: no worker outlives the command that started it by more than a step.
 """
 
@@ -14,6 +15,8 @@ import time
 from typing import IO, TYPE_CHECKING, Any
 
 from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError, TrainingError
+from goldassay.training.memory import free_cache, need_of
+from goldassay.training.running import run_job
 
 if TYPE_CHECKING:
     from goldassay.training.job import Job
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
 # How often a job says where it is.
 _SECONDS_BETWEEN_REPORTS = 0.2
 INPUT, TRAINING, OUTPUT, DEPENDENCY, UNKNOWN = "input", "training", "output", "dependency", "unknown"
-# What may go well another time.
-PASSING = "passing"
+# What may go well another time, or where there is more memory.
+PASSING, MEMORY = "passing", "memory"
 
 
 class _Reporter:
@@ -44,23 +47,33 @@ def say(out: IO[str], message: dict[str, Any]) -> None:
     out.flush()
 
 
-def do(job: Job, out: IO[str]) -> None:
+def do(job: Job, out: IO[str], *, weigh: bool = False) -> None:
     """Do one job and say what came of it."""
-    from goldassay.training.running import run_job
+    said = _do(job, out, weigh=weigh)
+    # Before it is said: who hears it gives the memory to others.
+    free_cache()
+    say(out, said)
 
+
+def _do(job: Job, out: IO[str], *, weigh: bool) -> dict[str, Any]:
     try:
-        done = run_job(job, _Reporter(out))
+        if weigh:
+            needs = need_of(job)
+            free_cache()
+            say(out, {"needs": needs})
+        return {"done": vars(run_job(job, _Reporter(out)))}
     except GoldassayError as error:
-        say(out, {"failed": {"kind": kind_of(error), "line": str(error)}})
+        return {"failed": {"kind": kind_of(error), "line": str(error)}}
     except MemoryError:
-        say(out, {"failed": {"kind": PASSING, "line": "out of memory; set a smaller batch_size"}})
+        return {"failed": {"kind": MEMORY, "line": "out of memory; set a smaller batch_size"}}
     except RuntimeError as error:
         # Torch reports a full GPU, and much else, as a RuntimeError; a job that meets one fails, the others go on.
         if os.environ.get("GOLDASSAY_DEBUG"):
             raise
-        say(out, {"failed": {"kind": PASSING, "line": " ".join(str(error).split())[:400]}})
-    else:
-        say(out, {"done": vars(done)})
+        line = " ".join(str(error).split())[:400]
+        if "out of memory" in line:
+            return {"failed": {"kind": MEMORY, "line": f"the GPU is out of memory; set a smaller batch_size ({line})"}}
+        return {"failed": {"kind": PASSING, "line": line}}
 
 
 def kind_of(error: GoldassayError) -> str:
@@ -86,7 +99,8 @@ def main() -> None:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     for line in sys.stdin:
-        do(Job.from_dict(json.loads(line)), out)
+        asked = json.loads(line)
+        do(Job.from_dict(asked["job"]), out, weigh=asked["weigh"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Several jobs side by side, each in a process of its own with one thread: the same bits as one after the other."""
+"""Several jobs side by side, each in a process of its own with one thread: the same bits as one after the other.
+
+On GPUs a process sees the one that its job was given, so that torch needs to know of no other; see `placement`.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError
+from goldassay.training.placement import Gpus, free_memory, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.training.job import Job
+    from goldassay.training.placement import Seat
     from goldassay.training.running import Done
 
+WORKER = "goldassay.training.worker"
 # A library that starts threads of its own must not make several jobs fight for one core; and threads that wait by
 # spinning make a busy neighbor many times slower.
 ENVIRONMENT = {
@@ -50,12 +56,14 @@ class Failure:
         name: Of the job.
         line: Why.
         passing: Whether it may go well another time: its process died, or there was no memory.
+        memory: Whether there was no memory.
         tries: How often it was tried.
     """
 
     name: str
     line: str
     passing: bool = False
+    memory: bool = False
     tries: int = 1
 
 
@@ -92,6 +100,10 @@ def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None, 
     tried again behind the others, going on from its last checkpoint, `tries` times in all. What is wrong with the
     command itself (a model that does not exist, a disk that is full) ends all at once.
 
+    Where there are GPUs, jobs that are not for the processor share them as far as their memory lasts: the first job of
+    each kind is measured on a GPU of its own. One that nevertheless finds a shared GPU full is done again with more
+    room, which is no failed try.
+
     Raises:
         InputError: A job cannot be done as it is, or its folder was made with other settings.
         OutputError: The folder cannot be written to, or the disk is full.
@@ -101,8 +113,10 @@ def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None, 
     pool = _Pool(jobs, watcher or Silent(), tries)
     if not pool.waiting:
         return [pool.outcomes[place] for place in range(len(jobs))]
-    executor = ThreadPoolExecutor(max(1, min(workers, len(jobs))), thread_name_prefix="worker")
-    threads = [executor.submit(pool.work) for _ in range(max(1, min(workers, len(jobs))))]
+    count = max(1, min(workers, len(pool.waiting)))
+    pool.look_for_gpus(count)
+    executor = ThreadPoolExecutor(count, thread_name_prefix="worker")
+    threads = [executor.submit(pool.work) for _ in range(count)]
     try:
         # Where the system hands Ctrl-C to another thread, this one only notices when it wakes by itself.
         while wait(threads, timeout=0.2).not_done:
@@ -126,22 +140,43 @@ class _Pool:
         self.tries, self.tried = tries, [0] * len(jobs)
         for place, done in there.items():
             watcher.done(jobs[place], done)
-        self.lock = threading.Lock()
+        # Also rung when a job or memory becomes free.
+        self.lock = threading.Condition()
         self.processes: set[subprocess.Popen[str]] = set()
         self.ended = False
+        self.gpus = Gpus((), shared=False)
+
+    def look_for_gpus(self, workers: int) -> None:
+        """Find the GPUs that jobs will be placed on."""
+        if any(job.device in ("auto", "cuda") for _, job in self.waiting):
+            free = free_memory()
+            self.gpus = Gpus(free, shared=workers > len(free))
 
     def work(self) -> None:
         """Do jobs until there are no more; one process does them all, so that torch is loaded once."""
         process: subprocess.Popen[str] | None = None
+        gpu: int | None = None
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
             try:
-                while (taken := self._next()) is not None:
-                    place, job = taken
-                    if process is None or process.poll() is not None:
-                        process = self._start(errors)
+                while (taken := self._next(wait=process is None)) is not None or process is not None:
+                    if process is not None and (taken is None or taken[2].gpu != gpu or process.poll() is not None):
+                        # One that waits, or moves to another GPU, must not keep memory of this one.
+                        self._close(process)
+                        process = None
+                    if taken is None:
+                        continue
+                    place, job, seat = taken
+                    if process is None:
+                        process, gpu = self._start(errors, seat.gpu), seat.gpu
                         if process is None:
                             return
-                    self._settle(place, job, self._do(job, process, errors))
+                    outcome = self._do(job, seat, process, errors)
+                    self._settle(place, job, seat, outcome)
+                    if isinstance(outcome, Failure) and outcome.passing:
+                        # It may be the process with which something is wrong.
+                        process.kill()
+                        self._close(process)
+                        process = None
             except BaseException:
                 self.end()
                 raise
@@ -149,33 +184,43 @@ class _Pool:
                 if process is not None:
                     self._close(process)
 
-    def _next(self) -> tuple[int, Job] | None:
+    def _next(self, *, wait: bool) -> tuple[int, Job, Seat] | None:
+        """The first job for which there is room; None when none is left, or none fits now and `wait` is false."""
         with self.lock:
-            return None if self.ended or not self.waiting else self.waiting.popleft()
+            while self.waiting and not self.ended:
+                for at, (place, job) in enumerate(self.waiting):
+                    seat = self.gpus.seat(job)
+                    if seat is not None:
+                        del self.waiting[at]
+                        return place, job, seat
+                if not wait:
+                    return None
+                self.lock.wait()
+            return None
 
-    def _start(self, errors: Any) -> subprocess.Popen[str] | None:
+    def _start(self, errors: Any, gpu: int | None) -> subprocess.Popen[str] | None:
         with self.lock:
             if self.ended:
                 return None
             process = subprocess.Popen(
-                [sys.executable, "-m", "goldassay.training.worker"],
+                [sys.executable, "-m", WORKER],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
                 encoding="utf-8",
-                env={**ENVIRONMENT, **os.environ},
+                env={**ENVIRONMENT, **os.environ, **visible(gpu)},
             )
             self.processes.add(process)
             return process
 
-    def _do(self, job: Job, process: subprocess.Popen[str], errors: Any) -> Done | Failure | None:
+    def _do(self, job: Job, seat: Seat, process: subprocess.Popen[str], errors: Any) -> Done | Failure | None:
         from goldassay.training.running import Done
 
         try:
             if process.stdin is None or process.stdout is None:
                 raise BrokenPipeError
-            process.stdin.write(json.dumps(job.to_dict()) + "\n")
+            process.stdin.write(json.dumps({"job": job.to_dict(), "weigh": seat.weigh}) + "\n")
             process.stdin.flush()
             for line in process.stdout:
                 message = json.loads(line)
@@ -183,6 +228,11 @@ class _Pool:
                     return Done(**message["done"])
                 if "failed" in message:
                     return _failure(job, **message["failed"])
+                if "needs" in message:
+                    with self.lock:
+                        self.gpus.weighed(seat, message["needs"])
+                        self.lock.notify_all()
+                    continue
                 with self.lock:
                     self.watcher.going(job, message["step"], message["total"])
         except (BrokenPipeError, json.JSONDecodeError):
@@ -190,10 +240,15 @@ class _Pool:
             process.kill()
         return None if self.ended else Failure(job.name, _last_words(process, errors), passing=True)
 
-    def _settle(self, place: int, job: Job, outcome: Done | Failure | None) -> None:
-        if outcome is None:
-            return
+    def _settle(self, place: int, job: Job, seat: Seat, outcome: Done | Failure | None) -> None:
         with self.lock:
+            self.gpus.leave(seat)
+            self.lock.notify_all()
+            if outcome is None:
+                return
+            if isinstance(outcome, Failure) and outcome.memory and self.gpus.ran_out(seat):
+                self.waiting.append((place, job))
+                return
             self.tried[place] += 1
             if isinstance(outcome, Failure):
                 if outcome.passing and self.tried[place] < self.tries:
@@ -220,6 +275,7 @@ class _Pool:
         """End all processes; what they had saved is whole, since files are renamed into place."""
         with self.lock:
             self.ended = True
+            self.lock.notify_all()
             running = list(self.processes)
         for process in running:
             process.kill()
@@ -237,7 +293,7 @@ def _failure(job: Job, kind: str, line: str) -> Failure:
         raise MissingDependencyError(line)
     if kind == worker.UNKNOWN:
         raise GoldassayError(line)
-    return Failure(job.name, line, passing=kind == worker.PASSING)
+    return Failure(job.name, line, passing=kind in (worker.PASSING, worker.MEMORY), memory=kind == worker.MEMORY)
 
 
 def _last_words(process: subprocess.Popen[str], errors: Any) -> str:
