@@ -141,7 +141,7 @@ def _text_blocks(path: Path, end_of: Callable[[bytes], int]) -> Iterator[tuple[b
     line = 0
     rest = b""
     first = True
-    for block, place in _decompressed(path):
+    for block, place in decompressed(path):
         data = rest + (block.removeprefix(_BOM) if first else block)
         if first and b"\n" not in data and b"\r" in data and len(data) >= BLOCK:
             raise InputError(
@@ -180,7 +180,7 @@ def _line_moved(line: int) -> Iterator[None]:
         ) from error
 
 
-def _decompressed(path: Path) -> Iterator[tuple[bytes, int]]:
+def decompressed(path: Path) -> Iterator[tuple[bytes, int]]:
     """Blocks of a file's bytes, and how far into the file each ends."""
     try:
         with path.open("rb") as file:

@@ -1,14 +1,25 @@
-"""Word vectors from a text file, as word2vec and GloVe write them: a word and its numbers on each line."""
+"""Word vectors from a file, as word2vec and GloVe write them: text, or word2vec's binary; also gzip or zstandard.
+
+Text has a word and its numbers on each line, with or without a first line that says how many words and how many
+numbers; the binary begins with that line, and each word is followed by its numbers as 32-bit floats, the lowest byte
+first. Which of them a file is, is known by its bytes, whatever it is called.
+
+Source: Mikolov, Sutskever, Chen, Corrado and Dean 2013; Pennington, Socher and Manning 2014.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.data.blocks import decompressed
+from goldassay.data.source import read_head
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,6 +28,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_FLOAT, _BOM = 4, b"\xef\xbb\xbf"
+# No word of a binary is as long; where none ends in so many bytes, the bytes are not what they should be.
+_LONGEST_WORD = 1 << 14
+_CUT_SHORT = "copy or download the file again"
+
 
 @dataclass(frozen=True)
 class VectorFile:
@@ -24,7 +40,7 @@ class VectorFile:
 
     Attributes:
         name: Of the file.
-        sha256: Of its content.
+        sha256: Of its content, decompressed.
         path: Where it is.
         width: Numbers a word.
     """
@@ -39,17 +55,21 @@ class VectorFile:
         """Look through a file once, before anything is trained.
 
         Raises:
-            InputError: It cannot be read, or a line has another number of numbers than the first; the row is named.
+            InputError: It cannot be read, its compression is damaged, a line has another number of numbers than the
+                first, or there are fewer words than its first line says; the row is named.
         """
+        place = Path(path)
+        if not place.is_file():
+            problem = "the folder holds no vectors as such" if place.is_dir() else "there is no such file"
+            raise InputError(problem, file=path, mend="name the file of word vectors")
         digest, width = hashlib.sha256(), 0
-        for row, line in _lines(path, digest):
-            width = width or _width_of(path, row, line)
-            _parts(path, row, line, width)
+        for _, _, found in _records(place, digest.update):
+            width = found
         if not width:
             raise InputError(
                 "there are no word vectors", file=path, mend="give a file with a word and its numbers a line"
             )
-        return cls(Path(path).name, digest.hexdigest(), str(Path(path).absolute()), width)
+        return cls(place.name, digest.hexdigest(), str(place.absolute()), width)
 
     def read(self, numbers: Mapping[str, int]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The vectors of some words.
@@ -62,33 +82,74 @@ class VectorFile:
             there twice the first counts.
 
         Raises:
-            InputError: A value is no number; the row is named.
+            InputError: A value is no number, or the file is no longer what was looked through; the row is named.
         """
+        wanted = {word.encode(): number for word, number in numbers.items()}
         found: dict[int, NDArray[np.float32]] = {}
-        for row, line in _lines(self.path):
-            word, values = _parts(self.path, row, line, self.width)
-            number = numbers.get(word)
+        for word, values, width in _records(Path(self.path)):
+            number = wanted.get(word)
             if number is not None and number not in found:
-                found[number] = _values(self.path, row, values)
+                if width != self.width:
+                    raise InputError("the file was changed meanwhile", file=self.path, mend="give the command again")
+                found[number] = values()
         places = np.fromiter(found, np.int64, len(found))
         return places, np.array(list(found.values()), np.float32).reshape(len(found), self.width)
 
 
-def _lines(path: str | os.PathLike[str], digest: Any = None) -> Iterator[tuple[int, bytes]]:
-    """Row numbers from 1 and lines, without word2vec's first one (how many words, how many numbers)."""
-    try:
-        with Path(path).open("rb") as file:
-            for row, line in enumerate(file, 1):
-                if digest is not None:
-                    digest.update(line)
-                content = line.strip(b" \t\r\n")
-                if content and not (row == 1 and len(parts := content.split()) == 2 and all(map(bytes.isdigit, parts))):
-                    yield row, content.replace(b"\t", b" ")
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", file=path, mend="check the path") from error
+# A word, its numbers when they are asked for, and how many each word has.
+Record = tuple[bytes, Callable[[], "NDArray[np.float32]"], int]
 
 
-def _width_of(path: str | os.PathLike[str], row: int, line: bytes) -> int:
+def _records(path: Path, seen: Callable[[bytes], object] = lambda _: None) -> Iterator[Record]:
+    head = read_head(path)
+    return _binary(path, seen) if _is_binary(head) else _text(path, seen)
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether there are bytes that no text holds; numbers in binary hold some before long."""
+    return any(byte < 32 and byte not in b"\t\n\v\f\r\x1c\x1d\x1e\x1f" for byte in set(head))
+
+
+def _header(line: bytes) -> tuple[int, int] | None:
+    """How many words and how many numbers, if a line says that."""
+    parts = line.split()
+    return (int(parts[0]), int(parts[1])) if len(parts) == 2 and all(map(bytes.isdigit, parts)) else None
+
+
+def _text(path: Path, seen: Callable[[bytes], object]) -> Iterator[Record]:
+    promised: tuple[int, int] | None = None
+    width = n_words = row = 0
+    for row, line in _lines(path, seen):
+        if row == 1 and (promised := _header(line)):
+            width = promised[1]
+            continue
+        width = width or _width_of(path, row, line)
+        word, values = _parts(path, row, line, width, by_header=promised is not None)
+        n_words += 1
+        yield word, partial(_values, path, row, values), width
+    if promised and n_words < promised[0]:
+        raise InputError(
+            f"there are {n_words:,} words, and the first line says {promised[0]:,}", file=path, row=row, mend=_CUT_SHORT
+        )
+
+
+def _lines(path: Path, seen: Callable[[bytes], object]) -> Iterator[tuple[int, bytes]]:
+    """Row numbers from 1 and the lines that are not blank, parted by single spaces."""
+    row, rest = 0, b""
+    for block, _ in decompressed(path):
+        seen(block)
+        *lines, rest = (rest + block).split(b"\n")
+        if not row and lines:
+            lines[0] = lines[0].removeprefix(_BOM)
+        for line in lines:
+            row += 1
+            if content := line.strip(b" \t\r"):
+                yield row, content.replace(b"\t", b" ")
+    if content := rest.strip(b" \t\r"):
+        yield row + 1, content.replace(b"\t", b" ")
+
+
+def _width_of(path: Path, row: int, line: bytes) -> int:
     width = 0
     for value in reversed(line.split(b" ")[1:]):
         if not _is_number(value):
@@ -96,24 +157,23 @@ def _width_of(path: str | os.PathLike[str], row: int, line: bytes) -> int:
         width += 1
     if width < 2:
         raise InputError(
-            "there is no word with its numbers", file=path, row=row, mend="give word2vec's or GloVe's text"
+            "there is no word with its numbers", file=path, row=row, mend="give word2vec's or GloVe's vectors"
         )
     return width
 
 
-def _parts(path: str | os.PathLike[str], row: int, line: bytes, width: int) -> tuple[str, bytes]:
+def _parts(path: Path, row: int, line: bytes, width: int, *, by_header: bool) -> tuple[bytes, bytes]:
     """The word and its numbers; a word may hold spaces, as some of GloVe's do, but no number follows it."""
     extra = line.count(b" ") - width
     head = line.split(b" ", extra + 1) if extra >= 0 else []
     if not head or (extra and _is_number(head[-2])):
         n = line.count(b" ")
-        raise InputError(
-            f"the line has {n} numbers, those before have {width}", file=path, row=row, mend="correct or drop the line"
-        )
-    return b" ".join(head[:-1]).decode("utf-8", "replace"), head[-1]
+        before = f"the first line says {width}" if by_header else f"those before have {width}"
+        raise InputError(f"the line has {n} numbers, {before}", file=path, row=row, mend="correct or drop the line")
+    return b" ".join(head[:-1]), head[-1]
 
 
-def _values(path: str | os.PathLike[str], row: int, values: bytes) -> NDArray[np.float32]:
+def _values(path: Path, row: int, values: bytes) -> NDArray[np.float32]:
     try:
         vector = np.array(values.split(b" "), np.float32)
     except ValueError as error:
@@ -129,3 +189,89 @@ def _is_number(value: bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _binary(path: Path, seen: Callable[[bytes], object]) -> Iterator[Record]:
+    source = _Bytes(path, seen)
+    promised = _header(source.until(b"\n", 64) or b"")
+    if promised is None or promised[1] < 2:
+        raise InputError(
+            "the file is not text, and does not begin as word2vec's binary does",
+            file=path,
+            row=1,
+            mend="give word2vec's or GloVe's vectors",
+        )
+    n_words, width = promised
+    for place in range(1, n_words + 1):
+        word = source.until(b" ", _LONGEST_WORD)
+        word = None if word is None else word.lstrip(b"\r\n")
+        if word is not None and (not word or any(byte < 32 for byte in word)):
+            raise InputError(
+                f"word {place:,} is not text: the file is damaged, or its words do not have {width} numbers each",
+                file=path,
+                mend=_CUT_SHORT,
+            )
+        values = None if word is None else source.take(_FLOAT * width)
+        if word is None or values is None:
+            raise InputError(
+                f"the file ends in word {place:,} of the {n_words:,} that its first line says",
+                file=path,
+                mend=_CUT_SHORT,
+            )
+        yield word, partial(_numbers, path, place, values), width
+    if not source.only_blank():
+        raise InputError(
+            f"the file goes on after the {n_words:,} words that its first line says", file=path, mend=_CUT_SHORT
+        )
+
+
+def _numbers(path: Path, place: int, values: bytes) -> NDArray[np.float32]:
+    vector = np.frombuffer(values, "<f4").astype(np.float32)
+    if not np.isfinite(vector).all():
+        raise InputError(f"a value of word {place:,} is not finite", file=path, mend=_CUT_SHORT)
+    return vector
+
+
+class _Bytes:
+    """The bytes of a file, taken piece by piece.
+
+    Args:
+        path: Of the file.
+        seen: Told each block.
+    """
+
+    def __init__(self, path: Path, seen: Callable[[bytes], object]) -> None:
+        self._blocks, self._seen = decompressed(path), seen
+        self._held, self._at = b"", 0
+
+    def _more(self) -> bool:
+        for block, _ in self._blocks:
+            self._seen(block)
+            self._held, self._at = self._held[self._at :] + block, 0
+            return True
+        return False
+
+    def until(self, end: bytes, longest: int) -> bytes | None:
+        """All before a byte, which is passed over; None where there is none, or not within `longest` bytes."""
+        while (found := self._held.find(end, self._at)) < 0:
+            if len(self._held) - self._at > longest or not self._more():
+                return None
+        taken, self._at = self._held[self._at : found], found + 1
+        return taken
+
+    def take(self, n: int) -> bytes | None:
+        """So many bytes; None where there are fewer."""
+        while len(self._held) - self._at < n:
+            if not self._more():
+                return None
+        self._at += n
+        return self._held[self._at - n : self._at]
+
+    def only_blank(self) -> bool:
+        """Whether nothing is left but ends of lines; reads to the end."""
+        blank = True
+        while True:
+            blank &= not self._held[self._at :].strip(b"\r\n \t")
+            self._at = len(self._held)
+            if not self._more():
+                return blank
