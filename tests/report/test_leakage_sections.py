@@ -25,12 +25,22 @@ def test_sections_and_tables(document: dict[str, Any]) -> None:
     sections = {section.key: section for section in outline(document)}
     assert list(sections) == ["leakage", "clusters", "inputs"]
     captions = [table.caption for section in sections.values() for table in section.tables]
-    for words in ("What each part", "How many bits", "Does a model of a part", "same words", "Other splits", "PECO",
+    for words in ("What each part", "How many bits", "Does a model of a part", "same words", "several splits", "PECO",
                   "every divergence", "other numbers of clusters"):  # fmt: skip
         assert any(words in caption for caption in captions), words
     for section in sections.values():
         for each in section.tables:
             assert {len(row) for row in each.rows} == {len(each.columns)}, each.caption
+
+
+def test_further_splits_are_of_what_the_first_was_of_or_said_to_be_of_probes(document: dict[str, Any]) -> None:
+    captions = {}
+    for source in ("probes", "training"):
+        of_source = {**document, "leakage": {**document["leakage"], "source": source}}
+        tables = [table.caption for section in outline(of_source) for table in section.tables]
+        (captions[source],) = [caption for caption in tables if "luck of splitting" in caption]
+    assert captions["probes"].startswith("Other splits")
+    assert captions["training"].startswith("Quick probes on several splits")
 
 
 def test_cards_have_all_that_is_known(document: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from goldassay.settings import Settings
 from goldassay.studies.leakage.measuring import measure
 from goldassay.studies.leakage.options import LeakageChoice
 from goldassay.studies.leakage.relevance import OTHER_TOKENS
+from goldassay.studies.leakage.sentences import say
 from tests.studies.leakage.example import N, example_evidence, example_leakage_report
 
 
@@ -105,3 +106,19 @@ def test_too_few_examples_for_the_usual_clusters_are_said_not_refused() -> None:
     }  # fmt: skip
     with pytest.raises(InputError, match="40 examples cannot make 41 clusters"):
         measure(few, LeakageChoice(n_clusters=41), Settings(), Steps())
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("probes", "Over 4 splits of the data these points range from +10.0 to "),
+        ("training", "Over 3 splits of the data the points of a quick probe"),
+    ],
+)
+def test_the_luck_of_splitting_holds_like_against_like(section: dict[str, Any], source: str, said: str) -> None:
+    rows = [{"hypothesis_only": 0.4 + 0.1 * at, "majority": 0.3} for at in range(3)]
+    (sentence,) = [line for line in say({**section, "source": source, "splits": rows}) if "splits" in line]
+    assert sentence.startswith(said)
+    own = next(row for row in section["conditions"] if row["condition"] == "hypothesis_only")["improvement"]
+    highest = max(own, 0.3) if source == "probes" else 0.3
+    assert sentence.endswith(f"to +{100 * highest:.1f}.")

@@ -191,8 +191,10 @@ def _splits(found: Mapping[str, Any]) -> Table:
         for row in kept
     )
     shown = tuple(f"PECO {name[5:]}" if name.startswith("peco_") else name for name in names)
+    probed = found.get("source") == "probes"
+    whose = "Other splits of the same data" if probed else "Quick probes on several splits of the same data"
     return Table(
-        "Other splits of the same data: how much the luck of splitting moves the scores",
+        f"{whose}: how much the luck of splitting moves the scores",
         ("split's seed", "train", "test", *shown),
         rows,
     )

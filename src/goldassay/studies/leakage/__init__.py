@@ -11,6 +11,7 @@ from goldassay.settings import Settings, with_seed
 from goldassay.studies.audit.inputs import describe_input, load_inputs
 from goldassay.studies.evidence_directory import evidence_directory
 from goldassay.studies.leakage.choices import choice_evidence, load_questions
+from goldassay.studies.leakage.evidence import EMPTY, PROBES
 from goldassay.studies.leakage.given import GivenEvidence, read_evidence
 from goldassay.studies.leakage.measuring import measure
 from goldassay.studies.leakage.options import LeakageChoice
@@ -94,7 +95,7 @@ def report_leakage(
         inputs = [describe_input("train", training), describe_input("test", evaluation, decisions)]
         with evidence_directory(out) as directory:
             evidence = _made(training, evaluation, shown, model, n_seeds, directory, settings, steps, watched)
-        if test is None and "were set apart" in " ".join(decisions) and model is None:
+        if test is None and "were set apart" in " ".join(decisions):
             evidence = _with_splits(evidence, train, columns, shown, choice, settings, steps)
     measured = measure(evidence, choice, settings, steps)
     findings = {
@@ -156,9 +157,7 @@ def _made(
     numbers = range(settings.seed, settings.seed + n_seeds)
     if model is not None:
         with steps.step(f"training {model}"):
-            return train_evidence(
-                train, test, conditions, model, numbers, directory, settings.training, watched
-            )
+            return train_evidence(train, test, conditions, model, numbers, directory, settings.training, watched)
     with steps.step("training quick probes") as progress:
         return probe_evidence(train, test, conditions, numbers, directory, progress)
 
@@ -172,15 +171,21 @@ def _with_splits(
     settings: Settings,
     steps: Steps,
 ) -> Evidence:
-    """Split the data anew with other seeds: luck in splitting moves the scores."""
+    """Split the data anew with other seeds: luck in splitting moves the scores.
+
+    Quick probes measure by how much, also in the place of a network, whose trainings would take as often as long; all
+    splits then, so that like is held against like.
+    """
     from dataclasses import replace
 
+    # Of an empty input a probe learns nothing.
+    shown = [name for name in conditions if name != EMPTY]
     rows = []
     with steps.step("splitting anew") as progress:
-        for at in range(1, choice.n_splits):
+        for at in range(1 if evidence.source == PROBES else 0, choice.n_splits):
             moved = settings.model_copy(update={"seed": settings.seed + at})
             parts = load_inputs(data, None, columns=columns, label_names=None, file_format="auto", settings=moved)[:2]
             seeds = range(settings.seed, settings.seed + 2)
-            rows.append({"split": settings.seed + at, **measure_split(*parts, conditions, seeds, choice.k)})
+            rows.append({"split": settings.seed + at, **measure_split(*parts, shown, seeds, choice.k)})
             progress(at, choice.n_splits - 1)
     return replace(evidence, splits=tuple(rows))

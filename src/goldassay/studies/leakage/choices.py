@@ -21,7 +21,7 @@ from goldassay.errors import InputError
 from goldassay.runs import Runs
 from goldassay.studies.audit.inputs import describe_input
 from goldassay.studies.leakage.calibration import cross_calibrate
-from goldassay.studies.leakage.evidence import PAIRED, Evidence, named_path
+from goldassay.studies.leakage.evidence import PAIRED, PROBES, Evidence, named_path
 from goldassay.training import train_probes
 from goldassay.training.many_seeds import load_data
 
@@ -224,7 +224,7 @@ def choice_evidence(train: Questions, test: Questions, seeds: Sequence[int], pro
     return Evidence(
         name=test.name,
         model="quick_probe",
-        source="probes",
+        source=PROBES,
         label_names=names,
         gold=test.answers,
         example_ids=np.array(test.ids),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from goldassay.runs.beside import Relevances
 
 PAIRED, TEXT, EMPTY = "paired", "text", "empty"
+# Evidence made by the quick probes.
+PROBES = "probes"
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Evidence:
     Attributes:
         name: Of the dataset.
         model: What was trained.
-        source: "probes", "training" or "runs".
+        source: `PROBES`, "training" or "runs".
         label_names: K names.
         gold: Codes, (N,).
         example_ids: (N,).

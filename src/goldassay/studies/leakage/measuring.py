@@ -23,7 +23,7 @@ from goldassay.studies.leakage.clusters import (
     example_table,
     measure_clusters,
 )
-from goldassay.studies.leakage.evidence import EMPTY, PAIRED, TEXT, Evidence, is_part
+from goldassay.studies.leakage.evidence import EMPTY, PAIRED, PROBES, TEXT, Evidence, is_part
 from goldassay.studies.leakage.knowing import find_artifacts
 from goldassay.studies.leakage.map import measure_map
 from goldassay.studies.leakage.relevance import measure_relevance
@@ -88,9 +88,7 @@ def measure(evidence: Evidence, choice: LeakageChoice, settings: Settings, steps
         "interval_method": report.interval_method,
         "conditions": report.to_frame().to_dicts(),
         "difficulty": [] if difficulty is None else difficulty.to_dicts(),
-        "note": NOTE.format(judge="A quick probe")
-        if evidence.source == "probes" and _part_rows(report)
-        else report.note,
+        "note": NOTE.format(judge="A quick probe") if evidence.source == PROBES and _part_rows(report) else report.note,
         "information": information,
         "agreement": agreements,
         "relevance": relevance,
@@ -291,7 +289,7 @@ def _verdict(evidence: Evidence, report: SingleSentenceReport, settings: Setting
         n_shared=_shared_rows(evidence),
         limits=settings.verdicts.leakage,
         subject="A quick probe"
-        if evidence.source == "probes"
+        if evidence.source == PROBES
         else f"A {evidence.conditions[best.condition].model} model",
     )
 

@@ -14,7 +14,7 @@ from goldassay.progress import silent
 from goldassay.runs import read_runs, write_runs
 from goldassay.studies.leakage.calibration import cross_calibrate
 from goldassay.studies.leakage.embedding import DESCRIPTION, embed_texts
-from goldassay.studies.leakage.evidence import Evidence
+from goldassay.studies.leakage.evidence import PROBES, Evidence
 from goldassay.training import conditions_of, describe_probe, roles_of, shown_texts, train_probes, transformations_of
 from goldassay.training.conditions import PAIRED, TEXT, tokenizer_of
 
@@ -88,7 +88,7 @@ def probe_evidence(
     return Evidence(
         name=test.name,
         model=first.model,
-        source="probes",
+        source=PROBES,
         label_names=first.label_names,
         gold=gold,
         example_ids=first.example_ids,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.studies.leakage.evidence import is_part
+from goldassay.studies.leakage.evidence import PROBES, is_part
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 # From this share of its examples on a cluster is worth a sentence of its own.
 _MOST_CLUSTERS = 2
@@ -29,7 +29,7 @@ def say(section: Mapping[str, Any]) -> list[str]:
     information = {row["condition"]: row for row in section["information"]}
     parts = sorted((row for row in rows.values() if is_part(row["condition"])), key=lambda row: -row["improvement"])
     said = [_part(row, information.get(row["condition"])) for row in parts]
-    said[1:1] = _splits(parts[0], section["splits"]) if parts else []
+    said[1:1] = _splits(parts[0], section) if parts else []
     said += [
         f"{words}, {_points(rows[name]['accuracy'])} % of the labels are right."
         for name, words in _CHANGED.items()
@@ -55,15 +55,18 @@ def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None) -> str:
     return said + "."
 
 
-def _splits(best: Mapping[str, Any], splits: Sequence[Mapping[str, Any]]) -> list[str]:
+def _splits(best: Mapping[str, Any], section: Mapping[str, Any]) -> list[str]:
     """How far the luck of splitting moves the most telling part's improvement."""
     name = best["condition"]
-    gains = [best["improvement"], *(row[name] - row["majority"] for row in splits if name in row and "majority" in row)]
+    rows = [row for row in section["splits"] if name in row and "majority" in row]
+    gains = [row[name] - row["majority"] for row in rows]
+    probed = section["source"] == PROBES
+    if probed:
+        gains.append(best["improvement"])
     if len(gains) < _FEWEST_SPLITS:
         return []
-    return [
-        f"Over {len(gains)} splits of the data these points range from {_signed(min(gains))} to {_signed(max(gains))}."
-    ]
+    points = "these points" if probed else "the points of a quick probe in the network's place"
+    return [f"Over {len(gains)} splits of the data {points} range from {_signed(min(gains))} to {_signed(max(gains))}."]
 
 
 def _clusters(row: Mapping[str, Any], n: int) -> str:
