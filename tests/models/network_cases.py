@@ -24,6 +24,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "dam": {"vectors": 16, "units": 16, "min_count": 1},
     "esim": {"vectors": 16, "units": 12, "min_count": 1},
     "infersent": {"vectors": 16, "units": 12, "hidden": 16, "separate": True, "min_count": 1},
+    "contextual_esim": {"layers": 2, "units": 12},
     "transformer": {},
 }
 
@@ -37,7 +38,8 @@ def small_network(name: str, folder: Path, *, n: int = 64, dropout: float = 0.0,
     data = made_pairs(n)
     place = str(tiny_checkpoint(folder, data)) if name == "transformer" else name
     kind = load_network(place)
-    sizes = replace(kind.configurations["desk"].sizes, **SMALL[name], dropout=dropout)
+    own = {"encoder": str(tiny_checkpoint(folder, data))} if name == "contextual_esim" else {}
+    sizes = replace(kind.configurations["desk"].sizes, **SMALL[name], **own, dropout=dropout)
     torch.manual_seed(seed)
     return kind.build(Task(data.text_columns, data.label_names), texts_of(data), sizes, place).eval()
 

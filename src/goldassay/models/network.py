@@ -165,6 +165,17 @@ class Network(nn.Module, ABC):
             mend="choose a network that encodes each sentence by itself, such as bilstm",
         )
 
+    @classmethod
+    def check_sizes(cls, sizes: Any) -> None:
+        """Refuse sizes that no such network can have, before anything is read.
+
+        Raises:
+            InputError: Says what is missing.
+        """
+
+    def keep_in(self, folder: Path) -> None:
+        """Be told of a folder for what `encode` computes once and other runs can use; most compute no such thing."""
+
     def start_from(self, vectors: VectorFile) -> None:
         """Replace the fresh vectors of the words that a file has by those of the file; they are trained on.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goldassay.models.network import Network
 
 # Without "transformer", which needs a checkpoint's place rather than its own name.
-NETWORKS = ("bag_of_words", "bilstm", "convnet", "dam", "esim", "infersent", "lstm", "ngram_average", "word_average")
+NETWORKS = ("bag_of_words", "bilstm", "contextual_esim", "convnet", "dam", "esim", "infersent", "lstm", "ngram_average", "word_average")
 _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _EXTRA = ("torch", "safetensors", "accelerate")
 _TRANSFORMERS = ("transformers", "tokenizers")
@@ -56,7 +56,7 @@ def load_network(model: str) -> type[Network]:
         MissingDependencyError: The extra `train` is not installed.
     """
     name = find_network(model)
-    require_extra((*_EXTRA, *_TRANSFORMERS) if name == "transformer" else _EXTRA)
+    require_extra((*_EXTRA, *_TRANSFORMERS) if name in ("contextual_esim", "transformer") else _EXTRA)
     module: Any = importlib.import_module(f"goldassay.models.{name}")
     return cast("type[Network]", module.Network)
 

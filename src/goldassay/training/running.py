@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from goldassay.training.job import Job
     from goldassay.training.loop import Loop, Reached
 
+# In the folder of the runs: what is computed once a text, for whichever run needs it; may be deleted.
+KEPT = "_vectors"
 # Between evaluations the state is kept as often as this: as much work as a kill may cost.
 SECONDS_BETWEEN_STATES = 60.0
 
@@ -96,7 +98,9 @@ def check_job(job: Job, n_rows: int) -> None:
     from goldassay.training.optimizers import check_optimizer
     from goldassay.training.schedules import check_schedule
 
-    recipe = configuration_of(job).recipe
+    configuration = configuration_of(job)
+    load_network(job.model).check_sizes(configuration.sizes)
+    recipe = configuration.recipe
     check_optimizer(recipe)
     check_schedule(recipe.schedule)
     load_objective(job.objective)
@@ -153,13 +157,14 @@ def open_job(job: Job) -> Running:
     Raises:
         InputError: The job cannot be done as it is.
     """
-    return Running(job, configuration_of(job), unheard)
+    return Running(job, configuration_of(job), unheard, keep=False)
 
 
 class Running:
     """One job in one process."""
 
-    def __init__(self, job: Job, configuration: Configuration, report: Report) -> None:
+    def __init__(self, job: Job, configuration: Configuration, report: Report, *, keep: bool = True) -> None:
+        self.keep = keep
         self.job, self.configuration, self.report = job, configuration, report
         self.started = _clocks()
         self.before = np.zeros_like(self.started)
@@ -182,7 +187,9 @@ class Running:
         torch.manual_seed(job.seeds.number("initialization"))
         network = load_network(job.model).build(
             self.task, tuple(self.texts.values()), self.configuration.sizes, job.model
-        )
+        ).to(accelerator.device)
+        if self.keep:
+            network.keep_in(Path(job.out) / KEPT)
         if job.vectors is not None:
             network.start_from(job.vectors)
         objective = load_objective(job.objective)()

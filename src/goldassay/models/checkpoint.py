@@ -1,0 +1,122 @@
+"""Checkpoints of the transformers library, from a folder or from the hub: safetensors only, and no code of theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Tokenizers say "no limit" by a number beyond any length.
+_NO_LIMIT = 1 << 20
+_TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
+_DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "dropout",
+             "attention_dropout", "seq_classif_dropout", "summary_last_dropout", "classifier_dropout_prob",
+             "qa_dropout")  # fmt: skip
+
+
+def open_tokenizer(place: str) -> Any:
+    """A checkpoint's tokenizer, of the kind that knows where in the text each token stands.
+
+    Raises:
+        InputError: There is none, or none of that kind.
+    """
+    from transformers import AutoTokenizer
+
+    if Path(place).is_dir() and not any((Path(place) / name).exists() for name in _TOKENIZER_FILES):
+        raise InputError(
+            "the checkpoint has no tokenizer", file=place, mend="put its tokenizer.json beside config.json"
+        )
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"its tokenizer cannot be loaded ({_first_line(error)})",
+            file=place,
+            mend="check the name, or give a folder with config.json, model.safetensors and tokenizer.json",
+        ) from error
+    if not tokenizer.is_fast:
+        raise InputError("its tokenizer cannot say which text a token is of", file=place, mend="add a tokenizer.json")
+    return tokenizer
+
+
+def open_config(place: str, dropout: float | None = None, **settings: Any) -> Any:
+    """A checkpoint's configuration.
+
+    Args:
+        place: Folder or hub name.
+        dropout: In place of the checkpoint's own rates; None leaves them.
+        settings: Others to replace.
+
+    Raises:
+        InputError: There is no checkpoint.
+    """
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(place, **settings)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"no checkpoint can be loaded from there ({_first_line(error)})",
+            file=place,
+            mend="check the name, or give a folder with config.json, model.safetensors and tokenizer.json",
+        ) from error
+    if dropout is not None:
+        for name in _DROPOUTS:
+            if isinstance(getattr(config, name, None), float):
+                setattr(config, name, dropout)
+    return config
+
+
+def open_weights(kind: Any, place: str, config: Any) -> Any:
+    """A model with a checkpoint's weights in 32 bits; what the checkpoint lacks is drawn anew.
+
+    Args:
+        kind: One of the library's automatic classes, such as `AutoModel`.
+        place: Folder or hub name.
+        config: Of `open_config`.
+
+    Raises:
+        InputError: There are no weights in safetensors, or the checkpoint is of a kind that the class does not know.
+    """
+    import torch
+    from transformers import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        return kind.from_pretrained(
+            place, config=config, use_safetensors=True, dtype=torch.float32, ignore_mismatched_sizes=True
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"its weights cannot be loaded ({_first_line(error)})",
+            file=place,
+            mend="give a checkpoint that holds model.safetensors",
+        ) from error
+
+
+def token_limit(config: Any, tokenizer: Any) -> int:
+    """Most tokens that a checkpoint takes."""
+    limits = [int(min(tokenizer.model_max_length, _NO_LIMIT))]
+    positions = getattr(config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        # RoBERTa and its kin count positions from behind the padding's number on.
+        shifted = any(kind in config.model_type for kind in ("roberta", "camembert"))
+        limits.append(positions - (config.pad_token_id or 0) - 1 if shifted else positions)
+    return min(limits)
+
+
+def to_the_right(table: NDArray[Any], real: NDArray[np.bool_]) -> NDArray[Any]:
+    """Rows with their filling, which lies behind, in front, (N, L)."""
+    turned = np.argsort(real, axis=1, kind="stable")
+    return np.take_along_axis(table, turned, axis=1)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0][:200]
