@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     from goldassay.models.network import Network
 
 # Without "transformer", which needs a checkpoint's place rather than its own name.
-NETWORKS = ("bag_of_words", "bilstm", "contextual_esim", "convnet", "dam", "esim", "infersent", "lstm", "ngram_average", "word_average")
+NETWORKS = (
+    "bag_of_words",
+    "bilstm",
+    "contextual_esim",
+    "convnet",
+    "dam",
+    "esim",
+    "infersent",
+    "lstm",
+    "ngram_average",
+    "word_average",
+)
 _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _EXTRA = ("torch", "safetensors", "accelerate")
 _TRANSFORMERS = ("transformers", "tokenizers")
