@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any
 from goldassay.models.configuration import DESK
 from goldassay.models.vectors import VectorFile
 from goldassay.training.held import Held
+from goldassay.training.opinions import HeldOpinions
 from goldassay.training.seeds import SOURCES, Seeds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RECORDS = ("predictions", "logits", "embeddings", "relevance", "dynamics")
+PLAIN = "cross_entropy"
+# What is minimized where nothing else is asked for; all other objectives are part of the name of a run.
+_UNNAMED = (PLAIN, "squared_error", "span")
 # Folders whose names begin like this are passed over by whoever looks for runs in the folder, here and in pyarrow.
 FOLDER = "_jobs"
 
@@ -39,6 +43,10 @@ class Job:
         changes: Settings of the network or its recipe that replace those of the configuration, by name.
         vectors: Word vectors to start from, or None.
         objective: What is minimized.
+        objective_changes: Settings of the objective that replace its defaults, by name.
+        bias: What a bias model says of the examples, for objectives that take it, or None.
+        teacher: What a teacher says of the training rows, for objectives that learn from one; None has each run train
+            its own.
         vary: Sources of randomness that follow the seed; the others have seed 0.
         rows: Draw so many training rows, without replacement; None takes all.
         bootstrap: Draw as many rows as there are, with replacement.
@@ -61,7 +69,10 @@ class Job:
     configuration: str = DESK
     changes: Mapping[str, Any] = field(default_factory=dict)
     vectors: VectorFile | None = None
-    objective: str = "cross_entropy"
+    objective: str = PLAIN
+    objective_changes: Mapping[str, Any] = field(default_factory=dict)
+    bias: HeldOpinions | None = None
+    teacher: HeldOpinions | None = None
     vary: tuple[str, ...] = SOURCES
     rows: int | None = None
     bootstrap: bool = False
@@ -80,7 +91,9 @@ class Job:
             return self.label
         place = Path(self.model)
         name = place.resolve().name if place.is_dir() else self.model
-        return name if self.configuration == DESK else f"{name}-{self.configuration}"
+        if self.configuration != DESK:
+            name = f"{name}-{self.configuration}"
+        return name if self.objective in _UNNAMED else f"{name}+{self.objective}"
 
     @property
     def seeds(self) -> Seeds:
@@ -107,7 +120,7 @@ class Job:
         plain = self.to_dict()
         for name in ("out", "device", "threads"):
             del plain[name]
-        for name in ("train", "dev", "tests", "vectors"):
+        for name in ("train", "dev", "tests", "vectors", "bias", "teacher"):
             plain[name] = _without_paths(plain[name])
         return plain | {"seeds": self.seeds.to_dict()}
 
@@ -123,6 +136,8 @@ class Job:
         plain["train"] = Held(**plain["train"])
         plain["dev"] = None if plain["dev"] is None else Held(**plain["dev"])
         plain["vectors"] = None if plain["vectors"] is None else VectorFile(**plain["vectors"])
+        for name in ("bias", "teacher"):
+            plain[name] = None if plain[name] is None else HeldOpinions(**plain[name])
         plain["tests"] = tuple(Held(**test) for test in plain["tests"])
         for name in ("vary", "record"):
             plain[name] = tuple(plain[name])

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -21,15 +19,17 @@ from goldassay.files import write_parquet, written_whole
 from goldassay.training.held import FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
+    from goldassay.training.held import Held
 
 TRAIN, DEV = "train", "dev"
 _KEY = "goldassay_opinions"
+_COLUMNS = ("probabilities", "strengths")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,21 @@ def test_part(name: str) -> str:
 
 
 class OpinionSource(Protocol):
-    """Where opinions come from."""
+    """Where opinions come from.
+
+    Attributes:
+        key: What decides the opinions beside the data, for those that take long to make, so that they are made once;
+            else None.
+        follows_seed: Whether they differ from seed to seed.
+    """
+
+    @property
+    def key(self) -> str | None:
+        """See above."""
+
+    @property
+    def follows_seed(self) -> bool:
+        """See above."""
 
     def on(self, parts: Mapping[str, Dataset], seed: int) -> Opinions:
         """Opinions on parts of the data, "train" at least; the other parts are left out where it has none.
@@ -159,36 +173,71 @@ class HeldOpinions:
         return _load(self.path)
 
 
-def hold_opinions(opinions: Opinions, folder: Path) -> HeldOpinions:
-    """Write opinions for jobs to read, unless they are there.
+def hold_opinions(source: OpinionSource, parts: Mapping[str, Held], seed: int, folder: Path) -> HeldOpinions:
+    """Ask a source, and write its opinions for jobs to read, unless they are there.
+
+    Args:
+        source: Of the opinions.
+        parts: The data, "train" at least.
+        seed: Of the job.
+        folder: Of the runs.
 
     Raises:
+        InputError: See `OpinionSource.on`.
         OutputError: The folder cannot be written to, or the disk is full.
     """
+    if source.key is None:
+        opinions = source.on({part: held.load() for part, held in parts.items()}, seed)
+        return _write(opinions, _digest(opinions), folder)
+    asked = json.dumps([source.key, sorted((part, held.sha256) for part, held in parts.items())])
+    digest = hashlib.sha256(asked.encode()).hexdigest()
+    path = _path(digest, folder)
+    if path.exists():
+        return HeldOpinions(_load(str(path)).source, digest, str(path))
+    return _write(source.on({part: held.load() for part, held in parts.items()}, seed), digest, folder)
+
+
+def _path(digest: str, folder: Path) -> Path:
+    return folder / FOLDER / f"opinions-{digest[:12]}.parquet"
+
+
+def _about(opinions: Opinions) -> str:
     about = {
         "source": opinions.source,
         "about": opinions.about,
         "label_names": opinions.label_names,
         "accuracy": dict(opinions.accuracy),
     }
-    description = json.dumps(about, ensure_ascii=False, sort_keys=True)
-    digest = hashlib.sha256(description.encode())
-    frames = []
+    return json.dumps(about, ensure_ascii=False, sort_keys=True)
+
+
+def _digest(opinions: Opinions) -> str:
+    digest = hashlib.sha256(_about(opinions).encode())
     for part, on in opinions.on.items():
-        ids = pl.Series(opinions.example_ids[part], dtype=pl.String)
         digest.update("\0".join((part, *opinions.example_ids[part])).encode())
-        columns = {"part": pl.repeat(part, len(on), eager=True), "example_id": ids}
-        for name in ("probabilities", "strengths"):
-            values = np.ascontiguousarray(getattr(on, name))
-            digest.update(values.tobytes())
-            columns[name] = pl.Series(values).reshape((-1, values.shape[1])).arr.to_list()
-        frames.append(pl.DataFrame(columns))
-    readable = re.sub(r"[^\w.-]+", "-", opinions.source).strip("-.") or "opinions"
-    path = folder / FOLDER / f"opinions-{readable[:60]}-{digest.hexdigest()[:12]}.parquet"
+        digest.update(np.ascontiguousarray(on.probabilities).tobytes())
+        digest.update(np.ascontiguousarray(on.strengths).tobytes())
+    return digest.hexdigest()
+
+
+def _write(opinions: Opinions, digest: str, folder: Path) -> HeldOpinions:
+    path = _path(digest, folder)
     if not path.exists():
+        frames = []
+        for part, on in opinions.on.items():
+            columns = {
+                "part": pl.repeat(part, len(on), dtype=pl.String, eager=True),
+                "example_id": pl.Series(opinions.example_ids[part], dtype=pl.String),
+                **{name: _lists(getattr(on, name)) for name in _COLUMNS},
+            }
+            frames.append(pl.DataFrame(columns))
         with written_whole(path) as aside:
-            write_parquet(pl.concat(frames), aside, compression="zstd", metadata={_KEY: description})
-    return HeldOpinions(opinions.source, digest.hexdigest(), str(path))
+            write_parquet(pl.concat(frames), aside, compression="zstd", metadata={_KEY: _about(opinions)})
+    return HeldOpinions(opinions.source, digest, str(path))
+
+
+def _lists(values: NDArray[np.float32]) -> pl.Series:
+    return pl.Series(np.ascontiguousarray(values)).reshape((-1, values.shape[1])).arr.to_list()
 
 
 @lru_cache(maxsize=8)
@@ -205,10 +254,7 @@ def _load(path: str) -> Opinions:
         about["about"],
         tuple(about["label_names"]),
         {part: tuple(rows["example_id"].to_list()) for part, rows in parts.items()},
-        {
-            part: OpinionsOn(*(_matrix(rows[n], K) for n in ("probabilities", "strengths")))
-            for part, rows in parts.items()
-        },
+        {part: OpinionsOn(*(_matrix(rows[name], K) for name in _COLUMNS)) for part, rows in parts.items()},
         about["accuracy"],
     )
 
@@ -217,8 +263,7 @@ def _matrix(column: pl.Series, width: int) -> NDArray[np.float32]:
     return column.explode().to_numpy().astype(np.float32).reshape(-1, width)
 
 
-def same_labels(names: Sequence[str], training: Dataset) -> list[int] | None:
-    """For each label of the training set its place among other names; None where these are not the same labels."""
-    return (
-        [list(names).index(name) for name in training.label_names] if set(names) == set(training.label_names) else None
-    )
+def softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Probabilities of logits, (N, K)."""
+    powers = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

@@ -11,7 +11,14 @@ from goldassay.nearest import did_you_mean
 if TYPE_CHECKING:
     from goldassay.training.objectives.objective import Objective
 
-_CLASSES = {"cross_entropy": "CrossEntropy"}
+_CLASSES = {
+    "adversarial": "Adversarial",
+    "confidence_regularization": "ConfidenceRegularization",
+    "cross_entropy": "CrossEntropy",
+    "guided_cross_entropy": "GuidedCrossEntropy",
+    "learned_mixin": "LearnedMixin",
+    "product_of_experts": "ProductOfExperts",
+}
 OBJECTIVES = tuple(_CLASSES)
 
 

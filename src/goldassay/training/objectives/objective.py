@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from torch import nn
 
@@ -87,6 +87,8 @@ class Objective(nn.Module, ABC):
 
     name: ClassVar[str]
     settings: ClassVar[type] = NoSettings
+    # Settings that have an effect with a bias model only.
+    of_bias: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def requirements(cls, settings: Any) -> Requirements:  # noqa: ARG003
@@ -127,10 +129,25 @@ class Objective(nn.Module, ABC):
             dev_outputs: Of the network on the dev examples, (N, K), where there is a dev set.
         """
 
-    def judges(self, network: Network, batch: Batch) -> Tensor | None:  # noqa: ARG002
-        """Logits of classifiers of its own, one after the other, (B, J K); None where it has none."""
-        return None
+    @property
+    def n_judges(self) -> int:
+        """J, how many classifiers of its own it trains."""
+        return 0
+
+    def judges(self, network: Network, batch: Batch) -> Tensor:
+        """Logits of classifiers of its own, one after the other, (B, J K)."""
+        return network(batch)[:, :0]
 
     def findings(self) -> Mapping[str, Any]:
         """What came to light in training, as JSON holds it."""
         return {}
+
+
+Value = TypeVar("Value")
+
+
+def present(value: Value | None) -> Value:
+    """What an objective's requirements promise to be there."""
+    if value is None:
+        raise ValueError("a requirement of the objective was not checked")
+    return value
