@@ -157,10 +157,6 @@ class Network(Base):
         total = nn.functional.embedding_bag(batch["rows"], self.table.weight, batch["starts"], mode="sum", sparse=True)
         return total + self.bias
 
-    def sentences(self, batch: Batch) -> tuple[Tensor, ...]:
-        """The projection of a single text; see `network.Network.sentences`."""
-        return (self.represent(batch),) if self.n_texts == 1 else super().sentences(batch)
-
     def classify(self, representation: Tensor) -> Tensor:
         """Logits."""
         logits: Tensor = self.classifier(self.dropout(representation))

@@ -25,6 +25,7 @@ class Sizes:
         units: Of the LSTM in each direction.
         hidden: Width of the hidden layer, which is what `represent` gives.
         dropout: On word vectors, before the hidden layer and before the classifier.
+        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
         min_count: Words seen less often in training are unknown.
         max_tokens: Words of a text beyond this are cut off.
         lowercase: Whether case is ignored.
@@ -34,6 +35,7 @@ class Sizes:
     units: int = 128
     hidden: int = 128
     dropout: float = 0.2
+    frozen: bool = False
     min_count: int = 2
     max_tokens: int = 256
     lowercase: bool = True
@@ -44,7 +46,7 @@ class Network(SentenceMaxima):
 
     Published (Conneau et al. 2017): 300-wide GloVe vectors, frozen; 2048 units in each direction; hidden layer of 512;
     SGD, rate .1, decay .99, divided by 5 when dev accuracy drops, stop below 1e-5; batch 64; 20 epochs; clip 5.
-    Here the vectors are not GloVe but learnt, in both sizes; desk is 128 wide throughout and trained by Adam.
+    Without a file of vectors they are learnt; desk is 128 wide throughout and trained by Adam.
 
     The backward direction is an LSTM over each text turned around within its own length, so that padding always comes
     last in both directions: no hidden state at a word ever depends on it. On a processor there is no padding at all,
@@ -60,7 +62,7 @@ class Network(SentenceMaxima):
             Sizes(), Recipe(epochs=4, batch_size=128, learning_rate=8e-3, optimizer="adam", schedule="linear", clip=5.0)
         ),
         PUBLISHED: Configuration(
-            Sizes(vectors=300, units=2048, hidden=512, dropout=0.0),
+            Sizes(vectors=300, units=2048, hidden=512, dropout=0.0, frozen=True),
             Recipe(epochs=20, batch_size=64, learning_rate=0.1, optimizer="sgd", schedule="dev_drops", clip=5.0),
         ),
     }

@@ -30,6 +30,7 @@ class Sizes:
         vectors: Width of a word's vector.
         units: Width that vectors are projected to, and of every hidden layer.
         dropout: Before each layer.
+        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
         min_count: Words seen less often in training are unknown.
         max_tokens: Words of a text beyond this are cut off.
         lowercase: Whether case is ignored.
@@ -38,6 +39,7 @@ class Sizes:
     vectors: int = 128
     units: int = 128
     dropout: float = 0.2
+    frozen: bool = False
     min_count: int = 2
     max_tokens: int = 256
     lowercase: bool = True
@@ -51,8 +53,8 @@ class Network(WordNetwork):
     without a counterpart is compared with 0.
 
     Published (Parikh et al. 2016): 300-wide GloVe vectors, frozen and projected to 200; dropout .2; Adagrad, rate .05,
-    batch 4; weights from N(0, .01). Liu et al. 2020 train it for 100 epochs, weights uniform within .01. Here vectors
-    are learnt in training, in both sizes, and weights start as torch's layers do; desk is 128 wide, trained by Adam.
+    batch 4; weights from N(0, .01). Liu et al. 2020 train it for 100 epochs, weights uniform within .01. Without
+    a file of vectors they are learnt; weights start as torch's layers do; desk is 128 wide, trained by Adam.
 
     Source: Parikh, Täckström, Das and Uszkoreit 2016.
     """
@@ -61,7 +63,7 @@ class Network(WordNetwork):
     configurations: ClassVar[Mapping[str, Configuration]] = {
         DESK: Configuration(Sizes(), Recipe(epochs=6, batch_size=64, learning_rate=2e-3, schedule="linear", clip=5.0)),
         PUBLISHED: Configuration(
-            Sizes(vectors=300, units=200),
+            Sizes(vectors=300, units=200, frozen=True),
             Recipe(epochs=100, batch_size=4, learning_rate=0.05, optimizer="adagrad"),
         ),
     }
@@ -72,9 +74,9 @@ class Network(WordNetwork):
         units = sizes.units
         self.project = nn.Linear(sizes.vectors, units, bias=False)
         self.attend = self._layers(units)
-        self.compare = self._layers(2 * units)
+        self.contrast = self._layers(2 * units)
         self.aggregate = self._layers(2 * units)
-        self.classifier = nn.Linear(units, len(task.label_names))
+        self.classifier = nn.Linear(units, task.n_outputs)
 
     def _layers(self, width: int) -> nn.Sequential:
         units, dropout = self.sizes.units, self.sizes.dropout
@@ -91,7 +93,7 @@ class Network(WordNetwork):
             a, b = (self.attend(each) for each in words)
             others = aligned(a, b, masks[0], masks[1], words[0], words[1])
         compared = [
-            (self.compare(torch.cat((own, other), dim=2)) * mask).sum(1)
+            (self.contrast(torch.cat((own, other), dim=2)) * mask).sum(1)
             for own, other, mask in zip(words, others, masks, strict=True)
         ]
         if self.n_texts == 1:

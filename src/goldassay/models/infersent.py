@@ -28,6 +28,7 @@ class Sizes:
         hidden: Width of the hidden layer, which is what `represent` gives.
         separate: Whether premise and hypothesis have encoders of their own; as published one reads both.
         dropout: On word vectors, before the hidden layer and before the classifier.
+        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
         min_count: Words seen less often in training are unknown.
         max_tokens: Words of a text beyond this are cut off.
         lowercase: Whether case is ignored.
@@ -38,6 +39,7 @@ class Sizes:
     hidden: int = 512
     separate: bool = False
     dropout: float = 0.2
+    frozen: bool = False
     min_count: int = 2
     max_tokens: int = 256
     lowercase: bool = True
@@ -64,7 +66,7 @@ class Network(SentenceMaxima):
     configurations: ClassVar[Mapping[str, Configuration]] = {
         DESK: Configuration(Sizes(), Recipe(epochs=4, batch_size=128, learning_rate=2e-3, schedule="linear", clip=5.0)),
         PUBLISHED: Configuration(
-            Sizes(vectors=300, units=2048, dropout=0.0),
+            Sizes(vectors=300, units=2048, dropout=0.0, frozen=True),
             Recipe(epochs=20, batch_size=64, learning_rate=0.1, optimizer="sgd", schedule="dev_drops", clip=5.0),
         ),
     }

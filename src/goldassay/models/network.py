@@ -89,6 +89,8 @@ class Network(nn.Module, ABC):
 
     name: ClassVar[str]
     configurations: ClassVar[Mapping[str, Configuration]]
+    # Whether it can start from a file of word vectors; those that can have a `vocabulary` and a table `vectors`.
+    takes_vectors: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -176,19 +178,32 @@ class Network(nn.Module, ABC):
     def keep_in(self, folder: Path) -> None:
         """Be told of a folder for what `encode` computes once and other runs can use; most compute no such thing."""
 
-    def start_from(self, vectors: VectorFile) -> None:
-        """Replace the fresh vectors of the words that a file has by those of the file; they are trained on.
+    def start_from(self, vectors: VectorFile, *, frozen: bool = False) -> int:
+        """Replace the fresh vectors of the words that a file has by those of the file, and count these words.
+
+        Args:
+            vectors: The file.
+            frozen: Whether the vectors stay as they then are, those of words that the file lacks too.
 
         Raises:
-            InputError: The network has no vectors of words, or a value in the file is no number.
+            InputError: The network has no vectors of words, the file has none of its words, or a value is no number.
         """
-        vocabulary = getattr(self, "vocabulary", None)
-        table: nn.Embedding | None = getattr(self, "vectors", None)
-        if vocabulary is None or table is None:
+        if not self.takes_vectors:
             raise InputError(f"{self.name} does not start from word vectors", mend="leave out --vectors")
+        vocabulary: Any = self.vocabulary
+        table: Any = self.vectors
         numbers, found = vectors.read(vocabulary.numbers)
+        if not numbers.size:
+            raise InputError(
+                f"it has none of the {len(vocabulary.numbers):,} words of the training texts",
+                file=vectors.path,
+                mend="give vectors of their language and case",
+            )
         with torch.no_grad():
-            table.weight[torch.from_numpy(numbers)] = torch.from_numpy(found)
+            place = table.weight.device
+            table.weight[torch.from_numpy(numbers).to(place)] = torch.from_numpy(found).to(place, table.weight.dtype)
+        table.weight.requires_grad_(not frozen)
+        return int(numbers.size)
 
     @property
     def device(self) -> torch.device:

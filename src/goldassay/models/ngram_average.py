@@ -40,6 +40,7 @@ class Sizes:
         vectors: Width of a word's vector.
         hidden: Width of the hidden layer, which is what `represent` gives; 0 for none, as published.
         longest_gram: Runs of up to so many words have a vector of their own.
+        frozen: Whether vectors from a file stay as they are; without a file they are always learnt.
         min_count: Words and runs seen less often in training have none.
         dropout: Before the hidden layer and before the classifier.
         max_tokens: Words of a text beyond this are cut off.
@@ -49,6 +50,7 @@ class Sizes:
     vectors: int = 64
     hidden: int = 128
     longest_gram: int = 1
+    frozen: bool = False
     min_count: int = 2
     dropout: float = 0.3
     max_tokens: int = 512
@@ -72,6 +74,7 @@ class Network(Base):
     """
 
     name: ClassVar[str] = "ngram_average"
+    takes_vectors: ClassVar[bool] = True
     configurations: ClassVar[Mapping[str, Configuration]] = {
         DESK: Configuration(
             Sizes(), Recipe(epochs=5, batch_size=256, learning_rate=2e-2, optimizer="adam", schedule="linear", clip=5.0)
@@ -93,7 +96,7 @@ class Network(Base):
         width = joined_width(self.n_texts, sizes.vectors)
         self.dropout = Dropout(sizes.dropout)
         self.hidden = nn.Linear(width, sizes.hidden) if sizes.hidden else None
-        self.classifier = nn.Linear(sizes.hidden or width, len(task.label_names))
+        self.classifier = nn.Linear(sizes.hidden or width, task.n_outputs)
 
     @classmethod
     def build(cls, task: Task, texts: Any, sizes: Any, model: str) -> Network:  # noqa: ARG003

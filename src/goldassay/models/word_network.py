@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import nn
@@ -30,16 +30,22 @@ if TYPE_CHECKING:
 
 
 class WordNetwork(Network):
-    """A network whose texts are words of a vocabulary learnt in training, each with a vector learnt in training.
+    """A network whose texts are words of a vocabulary learnt in training, each with a vector.
+
+    Vectors are learnt with the rest, from random ones or from those of a file, which may stay as they are. None are
+    trained beforehand on the training texts by themselves: a published recipe without a file's vectors has no such
+    step, and 18,000 pairs hold too few words for one.
 
     A subclass says what becomes of the vectors: `represent_streams` and `classify`. Its sizes hold `vectors`,
-    `min_count`, `max_tokens` and `lowercase`.
+    `frozen`, `min_count`, `max_tokens` and `lowercase`.
 
     Args:
         task: What to learn.
         sizes: Of the subclass.
         vocabulary: Of the training texts.
     """
+
+    takes_vectors: ClassVar[bool] = True
 
     def __init__(self, task: Task, sizes: Any, vocabulary: Vocabulary) -> None:
         super().__init__()
