@@ -83,8 +83,8 @@ def ours(name: str, seed: int, precision: str, checkpoint: str | None) -> dict[s
     from goldassay.training.loop import Examples, Loop
     from goldassay.training.objectives import load_objective
     from goldassay.training.precision import open_accelerator
-    from goldassay.training.running import gold_codes
     from goldassay.training.seeds import Seeds
+    from goldassay.training.targets import gold_codes
 
     network, train, dev, configuration = build(name, seed, checkpoint)
     examples = Examples(network.encode(columns(train)), train.labels())
@@ -105,7 +105,7 @@ def usual(name: str, seed: int, checkpoint: str | None) -> dict[str, float]:
         return by_trainer(seed, str(checkpoint))
     import torch
 
-    from goldassay.training.running import gold_codes
+    from goldassay.training.targets import gold_codes
 
     network, train, dev, configuration = build(name, seed, checkpoint)
     recipe = configuration.recipe
@@ -189,7 +189,7 @@ def plain_network(network: Any, sizes: Any, n_labels: int) -> Any:
 def by_trainer(seed: int, checkpoint: str) -> dict[str, float]:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer, Trainer, TrainingArguments, logging
 
-    from goldassay.training.running import gold_codes
+    from goldassay.training.targets import gold_codes
 
     logging.set_verbosity_error()
     train, dev = read_parts("transformer")

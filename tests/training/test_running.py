@@ -107,7 +107,7 @@ def test_killed_at_random_steps_it_ends_with_the_same_bits(make_job, tmp_path, e
     assert int(killing.stdout) >= at_least
     assert digests(tmp_path / "killed") == digests(tmp_path / "undisturbed")
     done = [json.loads((each.folder / "done.json").read_text()) for each in (calm, job)]
-    assert all(done[0][name] == done[1][name] for name in ("accuracy", "steps", "selected_step"))
+    assert all(done[0][name] == done[1][name] for name in ("scores", "steps", "selected_step"))
     assert not list((tmp_path / "killed").rglob("state.safetensors"))
 
 

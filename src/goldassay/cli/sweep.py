@@ -111,8 +111,9 @@ def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json_file: 
         for row in report.summary().iter_rows(named=True):
             spread = "" if row["sd"] is None else f" ± {100 * row['sd']:.2f}"
             typer.echo(
-                f"{row['model']} on {row['train_set']}, {row['condition']}, tested on {row['dataset']}: accuracy "
-                f"{100 * row['mean']:.2f}{spread} over {row['n_runs']} runs, {row['seconds']:.0f} s each"
+                f"{row['model']} on {row['train_set']}, {row['condition']}, tested on {row['dataset']}: "
+                f"{row['metric'].replace('_', ' ')} {100 * row['mean']:.2f}{spread} over {row['n_runs']} runs, "
+                f"{row['seconds']:.0f} s each"
             )
         typer.echo(report.out)
     if report.failures.height:

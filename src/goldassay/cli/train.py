@@ -189,8 +189,9 @@ def _named(test: str) -> str | tuple[str, str]:
 def _show(report: TrainingReport) -> None:
     for row in report.summary().iter_rows(named=True):
         spread = "" if row["sd"] is None else f" ± {100 * row['sd']:.2f}"
+        metric = row["metric"].replace("_", " ")
         typer.echo(
-            f"{report.model}, {row['condition']}, on {row['dataset']}: accuracy {100 * row['mean']:.2f}{spread} "
+            f"{report.model}, {row['condition']}, on {row['dataset']}: {metric} {100 * row['mean']:.2f}{spread} "
             f"over {row['n_runs']} runs, {row['seconds']:.0f} s each"
         )
     for line in report.remarks():

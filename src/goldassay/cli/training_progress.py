@@ -38,7 +38,7 @@ class Bars:
 
     def done(self, job: Job, done: Done) -> None:
         """Say what a job came to."""
-        scores = ", ".join(f"{name} {100 * value:.2f}" for name, value in done.accuracy.items())
+        scores = ", ".join(f"{name} {_points(found)}" for name, found in done.scores.items())
         self._end(job, f"{scores}{' (was there)' if done.skipped else f' in {done.seconds:.0f} s'}")
 
     def failed(self, job: Job, failure: Failure) -> None:
@@ -51,6 +51,14 @@ class Bars:
         self.finished += 1
         self.bars.advance(self.all)
         self.console.print(f"[{self.finished}/{self.n_jobs}] {job.name}: {outcome}", highlight=False, markup=False)
+
+
+def _points(scores: dict[str, float]) -> str:
+    """Accuracy as the bare number that it is taken for, other metrics with their names."""
+    return " ".join(
+        f"{100 * value:.2f}" if name == "accuracy" else f"{name.replace('_', ' ')} {100 * value:.2f}"
+        for name, value in scores.items()
+    )
 
 
 @contextmanager

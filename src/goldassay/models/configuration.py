@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.errors import InputError
 from goldassay.nearest import did_you_mean
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DESK, PUBLISHED = "desk", "published"
+# What is asked of a network: one of K labels, a number, or a stretch of a text. See `goldassay.training.targets`.
+Kind = Literal["label", "number", "span"]
 
 
 @dataclass(frozen=True)
@@ -21,14 +23,27 @@ class Task:
 
     Attributes:
         roles: Names of the texts an example shows, in order; one under a condition that shows one.
-        label_names: The K labels, in the order of the logits.
+        label_names: The K labels, in the order of the logits; none for other kinds.
         tokenizer: Of `goldassay.data.tokenization`, for networks that have no tokenizer of their own: "characters"
             for scripts without spaces, else "treebank".
+        kind: Of the right answers.
+        center: Of numbers: what the network's 0 stands for.
+        scale: Of numbers: what its 1 is more than its 0.
+        range: Of numbers: the lowest and the highest in training.
     """
 
     roles: tuple[str, ...]
     label_names: tuple[str, ...]
     tokenizer: str = "treebank"
+    kind: Kind = "label"
+    center: float = 0.0
+    scale: float = 1.0
+    range: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def n_outputs(self) -> int:
+        """Width of a network's last layer: K for labels, 1 for a number, for a span a start and an end."""
+        return {"label": len(self.label_names), "number": 1, "span": 2}[self.kind]
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class SentenceMaxima(WordNetwork):
         self.encoders = nn.ModuleList(Bidirectional(sizes.vectors, sizes.units) for _ in range(n_encoders))
         self.dropout = Dropout(sizes.dropout)
         self.hidden = nn.Linear(joined_width(self.n_texts, 2 * sizes.units), sizes.hidden)
-        self.classifier = nn.Linear(sizes.hidden, len(task.label_names))
+        self.classifier = nn.Linear(sizes.hidden, task.n_outputs)
 
     def collate(self, encoded: EncodedTexts, rows: NDArray[np.int64]) -> Batch:
         """Words as rectangles, and for each encoder one after the other for training on a processor."""

@@ -48,7 +48,7 @@ class SequentialInference(Network):
         self.contrast = nn.Linear(8 * units, units)
         self.compose = Bidirectional(units, units)
         self.hidden = nn.Linear(8 * units, units)
-        self.classifier = nn.Linear(units, len(task.label_names))
+        self.classifier = nn.Linear(units, task.n_outputs)
         self.dropout = Dropout(dropout)
 
     def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:  # noqa: ARG002

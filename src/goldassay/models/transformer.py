@@ -107,7 +107,7 @@ class Network(Base):
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         tokenizer = _tokenizer(model)
-        config = _config(model, len(task.label_names), sizes.dropout)
+        config = _config(model, task, sizes.dropout)
         try:
             network = AutoModelForSequenceClassification.from_pretrained(
                 model, config=config, use_safetensors=True, dtype=torch.float32, ignore_mismatched_sizes=True
@@ -118,7 +118,6 @@ class Network(Base):
                 file=model,
                 mend="give a checkpoint that holds model.safetensors",
             ) from error
-        _check_head(network, model)
         return cls(network, tokenizer, sizes, len(task.roles))
 
     @classmethod
@@ -251,17 +250,18 @@ def _tokenizer(model: str) -> Any:
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
 
 
-def _config(model: str, n_labels: int, dropout: float | None) -> Any:
+def _config(model: str, task: Task, dropout: float | None) -> Any:
     from transformers import AutoConfig
 
     try:
-        config = AutoConfig.from_pretrained(model, num_labels=n_labels)
+        config = AutoConfig.from_pretrained(model, num_labels=task.n_outputs)
     except (OSError, ValueError, KeyError) as error:
         raise InputError(
             f"no checkpoint can be loaded from there ({_first_line(error)})",
             file=model,
             mend="check the name, or give a folder with config.json, model.safetensors and tokenizer.json",
         ) from error
+    _check_head(config, model, task)
     if dropout is not None:
         for name in _DROPOUTS:
             if isinstance(getattr(config, name, None), float):
@@ -273,8 +273,10 @@ _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_
              "attention_dropout", "seq_classif_dropout", "summary_last_dropout", "classifier_dropout_prob")  # fmt: skip
 
 
-def _check_head(model: Any, name: str) -> None:
-    if getattr(model.config, "problem_type", None) == "regression":
+def _check_head(config: Any, name: str, task: Task) -> None:
+    if task.kind == "number":
+        config.problem_type = "regression"
+    elif config.problem_type == "regression":
         raise InputError("the checkpoint was made for regression", file=name, mend="give one for classification")
 
 

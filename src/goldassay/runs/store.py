@@ -14,6 +14,7 @@ from goldassay.files import write_parquet, written_whole
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping, Sequence
 
     from goldassay.runs.runs import Runs
 
@@ -40,33 +41,84 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
     paths = []
     for run in range(runs.n_runs):
         for step in range(runs.n_checkpoints):
-            identity = _identity(runs, run, step)
-            frame = _frame(runs, run, step, identity, shared)
-            path = Path(directory) / _file_name(identity)
-            metadata = {METADATA_KEY: json.dumps(identity, ensure_ascii=False, sort_keys=True)}
-            with written_whole(path) as aside:
-                write_parquet(frame, aside, compression="zstd", statistics=False, metadata=metadata)
-            paths.append(path)
+            identity = identity_of(
+                model=runs.model,
+                seed=runs.seeds[run].item(),
+                train_set=runs.train_set,
+                condition=runs.condition,
+                checkpoint=None if runs.checkpoints is None else runs.checkpoints[step].item(),
+                dataset=runs.dataset,
+                split=runs.split,
+                label_names=runs.label_names,
+            )
+            paths.append(write_answers(_columns(runs, run, step, shared), identity, directory))
     return paths
 
 
-def _identity(runs: Runs, run: int, step: int) -> dict[str, Any]:
-    seed = runs.seeds[run].item()
-    checkpoint = None if runs.checkpoints is None else runs.checkpoints[step].item()
-    name = [runs.model, runs.train_set, runs.condition, f"seed={seed}"]
+def identity_of(
+    *,
+    model: str,
+    seed: int | str,
+    train_set: str,
+    condition: str,
+    checkpoint: int | str | None,
+    dataset: str,
+    split: str,
+    label_names: Sequence[str] = (),
+    n_parameters: int | None = None,
+) -> dict[str, Any]:
+    """What tells a file of the store from others, as its metadata hold it.
+
+    Args:
+        model: What the runs call it.
+        seed: Of the run.
+        train_set: What it was trained on.
+        condition: What it saw.
+        checkpoint: Step or name, or None.
+        dataset: What it answered on.
+        split: Part of it.
+        label_names: In order; none where the labels are numbers.
+        n_parameters: How many weights the model has, where that is known.
+    """
+    name = [model, train_set, condition, f"seed={seed}"]
     return {
         "version": FORMAT_VERSION,
         "run_id": "/".join(part for part in name if part),
-        "model": runs.model,
+        "model": model,
         "seed": seed,
-        "train_set": runs.train_set,
-        "condition": runs.condition,
+        "train_set": train_set,
+        "condition": condition,
         "checkpoint": checkpoint,
-        "dataset": runs.dataset,
-        "split": runs.split,
-        "label_names": list(runs.label_names),
-        "n_examples": runs.n_examples,
-    }
+        "dataset": dataset,
+        "split": split,
+        "label_names": list(label_names),
+    } | ({} if n_parameters is None else {"n_parameters": n_parameters})
+
+
+def write_answers(
+    columns: Mapping[str, pl.Series], identity: Mapping[str, Any], directory: str | os.PathLike[str]
+) -> Path:
+    """Write what one run answered on one dataset; see `write_runs`, which this is for what is no `Runs`.
+
+    Args:
+        columns: example_id and some of label, prediction, score, logits, group_NAME, each (N,). Labels and predictions
+            are names, or numbers where these are to be predicted.
+        identity: See `identity_of`.
+        directory: Where to.
+
+    Raises:
+        OutputError: The folder cannot be written to, or the disk is full.
+    """
+    constants = ("run_id", "model", "seed", "train_set", "condition", "checkpoint", "dataset", "split")
+    present = {name: identity[name] for name in constants if identity[name] not in (None, "")}
+    frame = pl.DataFrame(dict(columns))
+    frame = frame.select(*[pl.lit(value).alias(name) for name, value in present.items()], pl.all())
+    content = {**identity, "n_examples": frame.height}
+    path = Path(directory) / _file_name(content)
+    metadata = {METADATA_KEY: json.dumps(content, ensure_ascii=False, sort_keys=True)}
+    with written_whole(path) as aside:
+        write_parquet(frame, aside, compression="zstd", statistics=False, metadata=metadata)
+    return path
 
 
 def _shared_columns(runs: Runs) -> dict[str, pl.Series]:
@@ -83,7 +135,7 @@ def _names(runs: Runs, codes: Any) -> pl.Series:
     return pl.Series(runs.label_names, dtype=pl.String).gather(codes)
 
 
-def _frame(runs: Runs, run: int, step: int, identity: dict[str, Any], shared: dict[str, pl.Series]) -> pl.DataFrame:
+def _columns(runs: Runs, run: int, step: int, shared: dict[str, pl.Series]) -> dict[str, pl.Series]:
     at = (run, step) if runs.scores.ndim == 3 else (run,)
     columns: dict[str, pl.Series] = {"example_id": shared["example_id"]}
     if "label" in shared:
@@ -95,10 +147,7 @@ def _frame(runs: Runs, run: int, step: int, identity: dict[str, Any], shared: di
         width = runs.logits.shape[-1]
         columns["logits"] = pl.Series(runs.logits[at]).reshape((-1, width)).arr.to_list()
     columns.update({name: values for name, values in shared.items() if name.startswith("group_")})
-    constants = ("run_id", "model", "seed", "train_set", "condition", "checkpoint", "dataset", "split")
-    present = {name: identity[name] for name in constants if identity[name] not in (None, "")}
-    frame = pl.DataFrame(columns)
-    return frame.select(*[pl.lit(value).alias(name) for name, value in present.items()], pl.all())
+    return columns
 
 
 def _file_name(identity: dict[str, Any]) -> str:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import torch
 
-from goldassay.runs import Runs, write_runs
 from goldassay.runs.beside import (
     Embeddings,
     Origin,
@@ -17,6 +17,7 @@ from goldassay.runs.beside import (
     write_embeddings,
     write_relevances,
 )
+from goldassay.runs.store import identity_of, write_answers
 from goldassay.training.batches import sorted_batches
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.models.network import Batch, Encoded, Network, Stream
     from goldassay.training.loop import Loop
+    from goldassay.training.targets import Answered
 
 _RELEVANCE_BATCH = 64
 
@@ -41,14 +43,14 @@ class EvaluationSet:
         dataset: N examples.
         split: What the runs call the part.
         texts: A column for each role that the condition shows.
-        gold: Codes in the training set's labels, (N,).
+        gold: Right answers as the objective takes them: codes of the training set's labels, or numbers, (N,).
         encoded: The texts as the network's numbers.
     """
 
     dataset: Dataset
     split: str
     texts: dict[str, list[str]]
-    gold: NDArray[np.int64]
+    gold: NDArray[Any]
     encoded: Encoded
 
     @property
@@ -58,36 +60,31 @@ class EvaluationSet:
 
 
 def write_predictions(
-    logits: NDArray[np.float32],
+    answered: Answered,
     on: EvaluationSet,
     of: Origin,
     label_names: Sequence[str],
     folder: Path,
     *,
     checkpoint: int | None,
-    keep_logits: bool,
-) -> list[Path]:
-    """Write what a network predicts on a dataset as a file of the runs store, and return its path."""
+    n_parameters: int | None = None,
+) -> Path:
+    """Write what a network answered on a dataset as a file of the runs store, and return its path."""
     dataset = on.dataset
-    runs = Runs.from_arrays(
-        predictions=None if keep_logits else logits.argmax(1)[np.newaxis].astype(np.int64),
-        logits=logits[np.newaxis] if keep_logits else None,
-        gold=on.gold,
-        seeds=np.array([of.seed]),
-        label_names=tuple(label_names),
-        example_ids=on.example_ids,
-        groups={name: np.array(dataset.examples[name].cast(str).fill_null("").to_list()) for name in dataset.groups},
+    groups = {f"group_{name}": dataset.examples[name].cast(str).fill_null("") for name in dataset.groups}
+    identity = identity_of(
         model=of.model,
-        dataset=of.dataset,
-        condition=of.condition,
-        split=of.split,
+        seed=of.seed,
         train_set=of.train_set,
+        condition=of.condition,
+        checkpoint=checkpoint,
+        dataset=of.dataset,
+        split=of.split,
+        label_names=label_names,
+        n_parameters=n_parameters,
     )
-    return write_runs(_at_checkpoint(runs, checkpoint), folder)
-
-
-def _at_checkpoint(runs: Runs, checkpoint: int | None) -> Runs:
-    return runs if checkpoint is None else replace(runs, checkpoints=np.array([checkpoint]))
+    columns = {"example_id": pl.Series(on.example_ids, dtype=pl.String), **answered.columns, **groups}
+    return write_answers(columns, identity, folder)
 
 
 def record_embeddings(loop: Loop, on: EvaluationSet, of: Origin, path: Path) -> None:
@@ -115,7 +112,8 @@ def relevances(
 ) -> dict[str, RoleRelevance]:
     """How much each token's embedding moves the prediction.
 
-    r_j = || d log p(y_hat | x) / d e_j ||_2, y_hat the predicted class; special tokens and padding left out.
+    r_j = || d log p(y_hat | x) / d e_j ||_2, y_hat the predicted class; of a predicted number y, || d y / d e_j ||_2.
+    Special tokens and padding are left out.
 
     Source: Saxon, Wang, Xu and Wang 2023, section 3.3, with the gradient of the predicted class alone.
     """
@@ -151,7 +149,9 @@ def _gradient_norms(network: Network, batch: Batch) -> list[tuple[Stream, NDArra
     # The GPU library's recurrent layers refuse to go backwards outside training mode.
     with torch.backends.cudnn.flags(enabled=False), torch.enable_grad():
         logits = network.classify(network.represent_streams(streams, batch))
-        best = torch.log_softmax(logits.float(), dim=1).amax(1).sum()
+        logits = logits.float()
+        # Of a single number there is no class, and the number itself is what moves.
+        best = logits.sum() if logits.shape[1] == 1 else torch.log_softmax(logits, dim=1).amax(1).sum()
         gradients: tuple[Tensor, ...] = torch.autograd.grad(best, [stream.vectors for stream in streams])
     return [
         (stream, torch.linalg.vector_norm(gradient, dim=2).float().cpu().numpy())

@@ -19,9 +19,10 @@ from goldassay.training.state import (
     restore_weights,
     weights_of,
 )
+from goldassay.training.targets import LabelTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from accelerate import Accelerator
     from numpy.typing import NDArray
@@ -39,16 +40,16 @@ _LOSSES_AT_ONCE = 20
 
 @dataclass(frozen=True)
 class Examples:
-    """Encoded examples with their labels.
+    """Encoded examples with their right answers.
 
     Attributes:
         encoded: N examples.
-        labels: Codes, (N,).
+        labels: As the objective takes them: codes of labels or numbers, (N,); see `training.targets`.
         weights: (N,), or None for all 1.
     """
 
     encoded: Encoded
-    labels: NDArray[np.int64]
+    labels: NDArray[Any]
     weights: NDArray[np.float32] | None = None
 
 
@@ -82,6 +83,7 @@ class Loop:
         examples: To train on.
         accelerator: Device and precision.
         dev: To stop early by.
+        dev_score: Of outputs and right answers, the higher the better; accuracy where nothing else is given.
     """
 
     def __init__(
@@ -93,10 +95,12 @@ class Loop:
         examples: Examples,
         accelerator: Accelerator,
         dev: Examples | None = None,
+        dev_score: Callable[[NDArray[np.float32], NDArray[Any]], float] = LabelTarget.dev_score,
     ) -> None:
         self.network = network.to(accelerator.device)
         self.objective = objective.to(accelerator.device)
         self.recipe, self.seeds, self.examples, self.dev = recipe, seeds, examples, dev
+        self.dev_score = dev_score
         self.accelerator = accelerator
         self.optimizer = build_optimizer((self.network, self.objective), recipe)
         self.position = Position()
@@ -178,7 +182,7 @@ class Loop:
         score, outputs = None, None
         if self.dev is not None:
             outputs = self.evaluate(self.dev.encoded)
-            score = float(np.mean(outputs.argmax(1) == self.dev.labels))
+            score = self.dev_score(outputs, self.dev.labels)
             if score > position.best_score:
                 position.best_step = position.step
                 kept = named("network", weights_of(self.network)) | named("objective", weights_of(self.objective))
@@ -202,7 +206,7 @@ class Loop:
 
     @torch.no_grad()
     def evaluate(self, encoded: Encoded) -> NDArray[np.float32]:
-        """Logits of examples, (N, K), in float32 whatever the precision of the training."""
+        """Outputs for examples, such as logits, (N, K), in float32 whatever the precision of the training."""
         return self._through(encoded, self.network)
 
     @torch.no_grad()

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
+from goldassay.data import Dataset, read_dataset
 from goldassay.errors import GoldassayError, InputError
 from goldassay.models.registry import NETWORKS, find_network
 from goldassay.models.vectors import VectorFile
@@ -23,6 +22,7 @@ from goldassay.training.job import RECORDS, Job
 from goldassay.training.precision import DEVICES, PRECISIONS
 from goldassay.training.running import Done, check_job, configuration_of
 from goldassay.training.seeds import SOURCES, Seeds
+from goldassay.training.targets import METRICS, target_of
 from goldassay.training.workers import Failure, Watcher, run_jobs
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ class TrainingReport(Result):
         model: What the runs call it.
         out: Folder of the runs.
         n_jobs: Runs that were asked for.
-        runs: model, train_set, condition, seed, dataset, n_examples, n_cut, accuracy, steps, selected_step, seconds
-            and cpu_seconds (of the whole job), skipped (it was already there).
+        runs: model, train_set, condition, seed, dataset, n_examples, n_cut, a column for each metric (accuracy, or
+            pearson and spearman where labels are numbers), steps, selected_step, seconds and cpu_seconds (of the whole
+            job), skipped (it was already there).
         failures: name, reason; of jobs that could not be finished.
         settings: Sizes and recipe.
     """
@@ -59,14 +60,8 @@ class TrainingReport(Result):
         return self.runs
 
     def summary(self) -> pl.DataFrame:
-        """A row a condition and test set: mean and standard deviation (ddof 1) of accuracy over runs, seconds a run."""
-        return self.runs.group_by("condition", "dataset", maintain_order=True).agg(
-            pl.len().alias("n_runs"),
-            pl.col("accuracy").mean().alias("mean"),
-            pl.col("accuracy").std().alias("sd"),
-            pl.col("seconds").mean(),
-            pl.col("cpu_seconds").mean(),
-        )
+        """A row a condition, test set and metric: mean and standard deviation (ddof 1) over runs, seconds a run."""
+        return summarize(self.runs, ("condition", "dataset"))
 
     def remarks(self) -> list[str]:
         """What is not as one would expect, in sentences."""
@@ -169,7 +164,8 @@ def plan_jobs(
     _check_options(options)
     numbers = _seeds(seeds, options.get("vary", SOURCES))
     training = load_data(train, "train", columns)
-    require_classes(training)
+    target = target_of(training)
+    target.check(training)
     shown = tuple(conditions) if conditions else (_all_texts(training),)
     for condition in shown:
         roles_of(condition, training.text_columns)
@@ -189,6 +185,7 @@ def plan_jobs(
         if find_network(model) not in NETWORKS:
             raise InputError(f"{model} does not start from word vectors", mend="leave out --vectors")
         options["vectors"] = VectorFile.check(vectors)
+    options.setdefault("objective", target.objective)
     folder = Path(out)
     held = hold(training, folder, () if weights is None else (weights,))
     watched: Held | None = None if dev is None else hold(_checked(load_data(dev, "dev", columns), training), folder)
@@ -232,15 +229,35 @@ def run_rows(job: Job, done: Done) -> list[dict[str, Any]]:
             "dataset": dataset,
             "n_examples": done.n_examples[dataset],
             "n_cut": done.cut[dataset],
-            "accuracy": accuracy,
+            **scores,
             "steps": done.steps,
             "selected_step": done.selected_step,
             "seconds": done.seconds,
             "cpu_seconds": done.cpu_seconds,
             "skipped": done.skipped,
         }
-        for dataset, accuracy in done.accuracy.items()
+        for dataset, scores in done.scores.items()
     ]
+
+
+def summarize(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Rows of `run_rows` by some of their columns and by metric: n_runs, mean, sd (ddof 1), seconds and cpu_seconds.
+
+    What is undefined (a correlation with a constant) makes the mean NaN; runs of another metric are left out.
+    """
+    metrics = [name for name in METRICS if name in runs.columns]
+    long = runs.unpivot(metrics, index=[*keys, "seconds", "cpu_seconds"], variable_name="metric", value_name="value")
+    return (
+        long.drop_nulls("value")
+        .group_by(*keys, "metric", maintain_order=True)
+        .agg(
+            pl.len().alias("n_runs"),
+            pl.col("value").mean().alias("mean"),
+            pl.col("value").std().alias("sd"),
+            pl.col("seconds").mean(),
+            pl.col("cpu_seconds").mean(),
+        )
+    )
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
@@ -304,7 +321,5 @@ def _checked(test: Dataset, training: Dataset) -> Dataset:
             file=test.source,
             mend="make the roles equal with --columns",
         )
-    check_same_labels(training, test)
-    if not len(test) or not np.all(test.labels() >= 0):
-        raise InputError("there are no labelled examples", file=test.source, mend="give a file with some")
+    target_of(training).check(training, [test])
     return test

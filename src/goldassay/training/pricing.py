@@ -142,8 +142,8 @@ def _beside(running: Running, job: Job) -> int:
     texts = sum(len(test.dataset) for test in running.tests)
     size = 0
     if "dynamics" in job.record:
-        n_rows, n_labels = len(running.train), len(running.task.label_names)
-        size += configuration_of(job).recipe.epochs * n_rows * n_labels * 4
+        n_rows, n_outputs = len(running.train), running.task.n_outputs
+        size += configuration_of(job).recipe.epochs * n_rows * n_outputs * 4
     if "embeddings" in job.record:
         views = 1 if len(running.texts) == 1 else 1 + len(running.texts)
         size += texts * views * running.embedding_size * 4

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from goldassay.errors import InputError, TrainingError
-from goldassay.models.configuration import Configuration, Task
 from goldassay.models.registry import find_network, load_network
 from goldassay.nearest import did_you_mean
 from goldassay.training.conditions import shown_texts, tokenizer_of
 from goldassay.training.job_folder import DONE, MODEL, STATE, WEIGHTS, claim, locked, read_json, write_json
+from goldassay.training.targets import target_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
+    from goldassay.models.configuration import Configuration
     from goldassay.models.network import Network
     from goldassay.runs.beside import Origin
     from goldassay.training.evidence import EvaluationSet
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 KEPT = "_vectors"
 # Between evaluations the state is kept as often as this: as much work as a kill may cost.
 SECONDS_BETWEEN_STATES = 60.0
+_LEARNT = {"label": "classes", "number": "numbers", "span": "spans of a text"}
 
 
 class Report(Protocol):
@@ -50,8 +52,9 @@ class Done:
 
     Attributes:
         name: Of the job.
-        accuracy: By test set.
+        scores: By test set, then by metric; NaN where one is undefined.
         n_examples: By test set.
+        n_parameters: Weights of the network, word vectors among them.
         steps: That the network was trained for.
         selected_step: Whose weights the final evaluation and the records are of.
         seconds: That the training and the evaluations took, over all processes that worked on it.
@@ -61,14 +64,20 @@ class Done:
     """
 
     name: str
-    accuracy: dict[str, float]
+    scores: dict[str, dict[str, float]]
     n_examples: dict[str, int]
+    n_parameters: int
     steps: int
     selected_step: int
     seconds: float
     cpu_seconds: float
     cut: dict[str, int] = field(default_factory=dict)
     skipped: bool = False
+
+    @property
+    def accuracy(self) -> dict[str, float]:
+        """By test set, of those whose answers are labels."""
+        return {name: found["accuracy"] for name, found in self.scores.items() if "accuracy" in found}
 
 
 def configuration_of(job: Job) -> Configuration:
@@ -94,7 +103,7 @@ def check_job(job: Job, n_rows: int) -> None:
     Raises:
         InputError: A setting is not known or does not fit the data.
     """
-    from goldassay.training.objectives import load_objective
+    from goldassay.training.objectives import load_objective, objectives_of
     from goldassay.training.optimizers import check_optimizer
     from goldassay.training.schedules import check_schedule
 
@@ -103,7 +112,12 @@ def check_job(job: Job, n_rows: int) -> None:
     recipe = configuration.recipe
     check_optimizer(recipe)
     check_schedule(recipe.schedule)
-    load_objective(job.objective)
+    objective, kind = load_objective(job.objective), target_of(job.train.load()).kind
+    if objective.kind != kind:
+        raise InputError(
+            f"the objective {job.objective} learns {_LEARNT[objective.kind]}, and the labels are {_LEARNT[kind]}",
+            mend=f"leave it out, or choose {' or '.join(objectives_of(kind))}",
+        )
     if job.dev is None and (recipe.patience or recipe.schedule == "dev_drops"):
         raise InputError("stopping by a dev score needs a dev set", mend="give one with --dev FILE")
     if job.rows is not None and job.rows > n_rows:
@@ -141,7 +155,8 @@ def finished(job: Job) -> Done | None:
         InputError: Its folder was made with other settings.
     """
     done = read_json(job.folder / DONE)
-    if done is None:
+    if done is None or done.keys() != {each.name for each in fields(Done)} - {"skipped"}:
+        # Not there, or by an earlier version that said other things of a job: done again, it comes out the same.
         return None
     claim(job.folder, _settings(job))
     return replace(Done(**done), skipped=True)
@@ -170,7 +185,8 @@ class Running:
         self.before = np.zeros_like(self.started)
         self.train = _training_rows(job)
         self.texts = shown_texts(self.train, job.condition)
-        self.task = Task(tuple(self.texts), self.train.label_names, tokenizer_of(self.train))
+        self.target = target_of(self.train)
+        self.task = self.target.task(self.train, tuple(self.texts), tokenizer_of(self.train))
         self.loop = self._build()
         self.tests = [self._evaluation_set(held, "test") for held in job.tests]
 
@@ -202,16 +218,17 @@ class Running:
             objective,
             self.configuration.recipe,
             job.seeds,
-            Examples(encoded, self.train.labels(), weights),
+            Examples(encoded, self.target.labels(self.train, self.task, encoded), weights),
             accelerator,
             dev,
+            self.target.dev_score,
         )
 
     def _examples(self, dataset: Dataset, network: Network) -> Any:
         from goldassay.training.loop import Examples
 
         encoded = network.encode(tuple(shown_texts(dataset, self.job.condition).values()))
-        return Examples(encoded, gold_codes(dataset, self.task.label_names))
+        return Examples(encoded, self.target.labels(dataset, self.task, encoded))
 
     def _evaluation_set(self, held: Held, split: str) -> EvaluationSet:
         from goldassay.training.evidence import EvaluationSet
@@ -220,7 +237,7 @@ class Running:
         texts = shown_texts(dataset, self.job.condition)
         encoded = self.loop.network.encode(tuple(texts.values()))
         self.cut[dataset.name] = int(encoded.cut.any(0).sum())
-        return EvaluationSet(dataset, split, texts, gold_codes(dataset, self.task.label_names), encoded)
+        return EvaluationSet(dataset, split, texts, self.target.labels(dataset, self.task, encoded), encoded)
 
     def run(self) -> Done:
         """Train from where the kept state stands to the end, and evaluate."""
@@ -277,17 +294,24 @@ class Running:
             self._predict(test, 0, folder)
         return sum(path.stat().st_size for path in folder.rglob("*.parquet"))
 
-    def _predict(self, test: EvaluationSet, checkpoint: int | None, folder: Path | None = None) -> NDArray[np.bool_]:
+    def _predict(self, test: EvaluationSet, checkpoint: int | None, folder: Path | None = None) -> dict[str, float]:
+        """Write what the network answers on a set, and give its score by each metric."""
         from goldassay.training.evidence import write_predictions
 
-        logits = self.loop.evaluate(test.encoded)
-        if not np.isfinite(logits).all():
-            raise TrainingError(f"the logits are no longer numbers after step {self.loop.position.step}")
+        outputs = self.loop.evaluate(test.encoded)
+        if not np.isfinite(outputs).all():
+            raise TrainingError(f"the outputs are no longer numbers after step {self.loop.position.step}")
+        answered = self.target.answers(outputs, test, self.task, keep_logits="logits" in self.job.record)
         write_predictions(
-            logits, test, self._origin(test), self.task.label_names, folder or Path(self.job.out),
-            checkpoint=checkpoint, keep_logits="logits" in self.job.record,
+            answered, test, self._origin(test), self.task.label_names, folder or Path(self.job.out),
+            checkpoint=checkpoint, n_parameters=self.n_parameters,
         )  # fmt: skip
-        return logits.argmax(1) == test.gold
+        return answered.scores
+
+    @property
+    def n_parameters(self) -> int:
+        """Weights of the network, word vectors among them."""
+        return sum(each.numel() for each in self.loop.network.parameters())
 
     def _origin(self, test: EvaluationSet, step: int | None = None) -> Origin:
         from goldassay.runs.beside import Origin
@@ -311,10 +335,11 @@ class Running:
         ids = np.array(self.train.examples["example_id"].to_list(), dtype=np.str_)
         first = np.sort(np.unique(ids, return_index=True)[1])
         rows = self.train.take(first)
-        on = EvaluationSet(rows, "train", {}, rows.labels(), self.loop.examples.encoded)
+        on = EvaluationSet(rows, "train", {}, self.loop.examples.labels[first], self.loop.examples.encoded)
+        answered = self.target.answers(reached.dynamics[first], on, self.task, keep_logits=True)
         write_predictions(
-            reached.dynamics[first], on, self._origin(on), self.task.label_names, self.job.folder / "dynamics",
-            checkpoint=reached.epoch_ended, keep_logits=True,
+            answered, on, self._origin(on), self.task.label_names, self.job.folder / "dynamics",
+            checkpoint=reached.epoch_ended,
         )  # fmt: skip
 
     def _finish(self) -> Done:
@@ -325,9 +350,9 @@ class Running:
         loop.select()
         selected = loop.position.best_step or loop.position.step
         final = None if job.checkpoint_every is None else selected
-        accuracy = {}
+        scores = {}
         for test in self.tests:
-            accuracy[test.dataset.name] = float(np.mean(self._predict(test, final)))
+            scores[test.dataset.name] = self._predict(test, final)
             self._record_beside(test, selected)
         model = job.folder / MODEL
         try:
@@ -341,8 +366,9 @@ class Running:
         seconds, cpu_seconds = self._seconds().round(3).tolist()
         done = Done(
             name=job.name,
-            accuracy=accuracy,
+            scores=scores,
             n_examples={test.dataset.name: len(test.dataset) for test in self.tests},
+            n_parameters=self.n_parameters,
             steps=loop.position.step,
             selected_step=selected,
             seconds=seconds,
@@ -368,23 +394,6 @@ class Running:
 def _clocks() -> NDArray[np.float64]:
     """Now, by the clock and by this process's time on processors, in seconds, (2,)."""
     return np.array([time.perf_counter(), time.process_time()])
-
-
-def gold_codes(dataset: Dataset, label_names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Labels as codes of the training set's labels, (N,).
-
-    Raises:
-        InputError: A label is not among them.
-    """
-    unknown = sorted(set(dataset.label_names) - set(label_names))
-    if unknown:
-        raise InputError(
-            f"there are labels that the training set lacks ({', '.join(unknown)})",
-            file=dataset.source,
-            mend="map them to the training labels, or drop their rows",
-        )
-    codes = np.array([label_names.index(name) for name in dataset.label_names], dtype=np.int64)
-    return codes[dataset.labels()]
 
 
 def _training_rows(job: Job) -> Dataset:

@@ -35,7 +35,7 @@ class Position:
         step: Steps done.
         epoch: Epochs done.
         batch: Batches done of the epoch begun.
-        dev_scores: Dev accuracy after each epoch done.
+        dev_scores: After each epoch done; see `targets.Target.dev_score`.
         best_step: At which the best dev score was reached, or None.
         finished: Nothing is left to train.
         memory: Of the objective.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.results import Result
-from goldassay.training.many_seeds import run_rows
+from goldassay.training.many_seeds import run_rows, summarize
 from goldassay.training.running import Done
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ class SweepReport(Result):
         out: Folder of the runs.
         n_jobs: Jobs of the plan.
         n_skipped: Of these, done before.
-        runs: model, train_set, condition, seed, dataset, n_examples, n_cut, accuracy, steps, selected_step, seconds,
-            cpu_seconds, skipped.
+        runs: As of `many_seeds.TrainingReport`.
         failures: name, reason, tries; of jobs that could not be finished.
     """
 
@@ -47,7 +46,8 @@ class SweepReport(Result):
             n_jobs=len(jobs),
             n_skipped=sum(isinstance(outcome, Done) and outcome.skipped for outcome in outcomes),
             runs=pl.DataFrame(
-                [row for job, outcome in pairs if isinstance(outcome, Done) for row in run_rows(job, outcome)]
+                [row for job, outcome in pairs if isinstance(outcome, Done) for row in run_rows(job, outcome)],
+                infer_schema_length=None,
             ),
             failures=pl.DataFrame(
                 [{"name": each.name, "reason": each.line, "tries": each.tries} for each in failures],
@@ -60,13 +60,7 @@ class SweepReport(Result):
         return self.runs
 
     def summary(self) -> pl.DataFrame:
-        """A row a model, training set, condition and test set: mean and SD (ddof 1) of accuracy, seconds a run."""
+        """A row a model, training set, condition, test set and metric: mean and SD (ddof 1), seconds a run."""
         if self.runs.is_empty():
             return self.runs
-        return self.runs.group_by("model", "train_set", "condition", "dataset", maintain_order=True).agg(
-            pl.len().alias("n_runs"),
-            pl.col("accuracy").mean().alias("mean"),
-            pl.col("accuracy").std().alias("sd"),
-            pl.col("seconds").mean(),
-            pl.col("cpu_seconds").mean(),
-        )
+        return summarize(self.runs, ("model", "train_set", "condition", "dataset"))

@@ -82,7 +82,7 @@ def _classify(
     folder: Path,
 ) -> str:
     from goldassay.models.quick_probe import QuickProbe
-    from goldassay.training.running import gold_codes
+    from goldassay.training.targets import gold_codes
 
     probe = QuickProbe()
     features = _features(train, [*sets, *foreign])

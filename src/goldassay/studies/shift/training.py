@@ -241,8 +241,8 @@ class _LabelledOnly:
 
     def done(self, job: Job, done: Done) -> None:
         """Pass on what has a meaning."""
-        known = {name: value for name, value in done.accuracy.items() if name not in self.foreign}
-        self.watcher.done(job, replace(done, accuracy=known))
+        known = {name: value for name, value in done.scores.items() if name not in self.foreign}
+        self.watcher.done(job, replace(done, scores=known))
 
     def failed(self, job: Job, failure: Failure) -> None:
         """Pass it on."""

@@ -9,6 +9,7 @@ from goldassay.errors import InputError
 from goldassay.nearest import did_you_mean
 
 if TYPE_CHECKING:
+    from goldassay.models.configuration import Kind
     from goldassay.training.objectives.objective import Objective
 
 _CLASSES = {
@@ -18,6 +19,7 @@ _CLASSES = {
     "guided_cross_entropy": "GuidedCrossEntropy",
     "learned_mixin": "LearnedMixin",
     "product_of_experts": "ProductOfExperts",
+    "squared_error": "SquaredError",
 }
 OBJECTIVES = tuple(_CLASSES)
 
@@ -32,3 +34,8 @@ def load_objective(name: str) -> type[Objective]:
         raise InputError(f"there is no objective {name!r}", mend=did_you_mean(name, OBJECTIVES))
     module: Any = importlib.import_module(f"goldassay.training.objectives.{name}")
     return cast("type[Objective]", getattr(module, _CLASSES[name]))
+
+
+def objectives_of(kind: Kind) -> list[str]:
+    """The objectives that take a kind of right answers; see `training.targets`."""
+    return [name for name in OBJECTIVES if load_objective(name).kind == kind]

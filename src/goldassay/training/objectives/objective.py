@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
+    from goldassay.models.configuration import Kind
     from goldassay.models.network import Batch, Network
     from goldassay.training.opinions import OpinionsOn
 
@@ -86,6 +87,7 @@ class Objective(nn.Module, ABC):
     """A loss over a batch. It is a module, so that it may have weights of its own, trained beside the network's."""
 
     name: ClassVar[str]
+    kind: ClassVar[Kind] = "label"
     settings: ClassVar[type] = NoSettings
     # Settings that have an effect with a bias model only.
     of_bias: ClassVar[frozenset[str]] = frozenset()
