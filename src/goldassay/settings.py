@@ -79,6 +79,15 @@ class TrainingSettings(StrictSection):
     changes: dict[str, bool | int | float | str] | None = Field(
         default=None, description="Settings of the network or its recipe that replace those of the configuration."
     )
+    objective: str | None = Field(default=None, description="What is minimized.")
+    objective_changes: dict[str, bool | int | float | str] | None = Field(
+        default=None, description="Settings of the objective that replace its defaults."
+    )
+    bias: str | None = Field(
+        default=None, description="Bias model of the objective: quick_probe, a network, mined patterns, or runs."
+    )
+    bias_folds: int | None = Field(default=None, ge=1, description="Folds of a bias model that is trained here.")
+    teacher: str | None = Field(default=None, description="Runs of a teacher; by default each run trains its own.")
     rows: int | None = Field(default=None, ge=1, description="Draw so many training rows.")
     bootstrap: bool | None = Field(default=None, description="Draw the training rows with replacement.")
     vectors: str | None = Field(default=None, description="File of word vectors to start from.")

@@ -62,6 +62,7 @@ def sweep(
     given again, and one that was extended does what is new. A job whose process dies is tried again, three times in
     all; what fails then is reported, and the rest goes on.
     """
+    from goldassay.studies.opinions import with_sources
     from goldassay.training.many_seeds import default_workers
     from goldassay.training.sweep_plan import read_plan, sweep_jobs
 
@@ -71,7 +72,7 @@ def sweep(
         content = content.model_copy(update={"out": str(out.absolute())})
     if workers is not None and workers < 1:
         raise InputError(f"--workers is {workers}", mend="give 1 or more")
-    jobs = sweep_jobs(content, folder)
+    jobs = sweep_jobs(content, folder, with_sources)
     count = workers or default_workers(jobs[0].device, jobs[0].threads)
     if dry_run:
         _price(jobs, count, json_file, quiet=quiet)

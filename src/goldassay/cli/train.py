@@ -68,6 +68,41 @@ def train(
             "--set", metavar="KEY=VALUE", help="A setting of the network or its recipe: epochs=5. Repeatable."
         ),
     ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What is minimized: cross_entropy, guided_cross_entropy, adversarial, product_of_experts, "
+            "learned_mixin, confidence_regularization.  [default: cross_entropy, for numbers squared_error]",
+        ),
+    ] = None,
+    objective_changes: Annotated[
+        list[str] | None,
+        typer.Option("--objective-set", metavar="KEY=VALUE", help="A setting of the objective: gamma=1. Repeatable."),
+    ] = None,
+    bias: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="The bias model that the objective takes: quick_probe or a network, trained here on one text alone; "
+            "what artifacts mine wrote; or runs that answer the training rows.",
+        ),
+    ] = None,
+    bias_folds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Folds of a bias model trained here; 1 lets it judge the rows that it learnt.  [default: 5]",
+        ),
+    ] = None,
+    teacher: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Runs that answer the training rows, for confidence_regularization.  [default: each run trains its "
+            "own first]",
+        ),
+    ] = None,
     vectors: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Word vectors to start from: text as word2vec and GloVe write it."),
@@ -92,9 +127,7 @@ def train(
         str | None, typer.Option(metavar="NAME", help="float32 or bfloat16.  [default: float32]")
     ] = None,
     device: Annotated[str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.  [default: auto]")] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Runs side by side.  [default: one a core]")
-    ] = None,
+    workers: Annotated[int | None, typer.Option(metavar="N", help="Runs side by side.  [default: one a core]")] = None,
     label: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="What the runs call the model.  [default: its name]")
     ] = None,
@@ -132,7 +165,12 @@ def train(
         "vary": _names(vary),
         "conditions": tuple(conditions) if conditions else None,
         "configuration": configuration,
-        "changes": _changes(changes),
+        "changes": _changes(changes, "--set epochs=5"),
+        "objective": objective,
+        "objective_changes": _changes(objective_changes, "--objective-set gamma=1"),
+        "bias": bias,
+        "bias_folds": bias_folds,
+        "teacher": teacher,
         "vectors": vectors,
         "rows": rows,
         "bootstrap": bootstrap,
@@ -165,8 +203,10 @@ def _train(
     data: str, tests: list[str], out: Path, columns: str | None, asked: dict[str, Any], *, quiet: bool
 ) -> TrainingReport:
     from goldassay.cli.training_progress import bars
+    from goldassay.studies.opinions import with_sources
     from goldassay.training import plan_jobs, run_plan
 
+    asked = with_sources(asked, out)
     workers = asked.pop("workers", None)
     jobs = plan_jobs(data, asked.pop("model"), [_named(test) for test in tests], out=out, columns=columns, **asked)
     try:
@@ -213,7 +253,7 @@ def _numbers(text: str | None) -> int | tuple[int, ...] | None:
     return numbers[0] if "," not in text else numbers
 
 
-def _changes(pairs: list[str] | None) -> dict[str, Any] | None:
+def _changes(pairs: list[str] | None, example: str) -> dict[str, Any] | None:
     """KEY=VALUE, the value as TOML writes it; what is no TOML is a word."""
     if not pairs:
         return None
@@ -221,7 +261,7 @@ def _changes(pairs: list[str] | None) -> dict[str, Any] | None:
     for pair in pairs:
         key, sign, value = pair.partition("=")
         if not sign or not key.strip():
-            raise InputError(f"{pair!r} is not KEY=VALUE", mend="write --set epochs=5")
+            raise InputError(f"{pair!r} is not KEY=VALUE", mend=f"write {example}")
         if value.strip().lower() == "none":
             changes[key.strip()] = None
             continue

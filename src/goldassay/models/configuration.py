@@ -110,7 +110,7 @@ class Configuration:
         for name, value in changes.items():
             if name not in known:
                 raise InputError(f"there is no setting {name!r}", mend=did_you_mean(name, sorted(known)))
-            _check_kind(name, value, getattr(known[name], name))
+            check_kind(name, value, getattr(known[name], name))
         own = {field.name for field in dataclasses.fields(self.recipe)}
         return Configuration(
             dataclasses.replace(self.sizes, **{name: value for name, value in changes.items() if name not in own}),
@@ -125,7 +125,12 @@ class Configuration:
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
 
 
-def _check_kind(name: str, value: Any, default: Any) -> None:
+def check_kind(name: str, value: Any, default: Any) -> None:
+    """Refuse a value that is not of the kind of its default.
+
+    Raises:
+        InputError: Says what kind it is.
+    """
     kinds: dict[type, tuple[type, ...]] = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}
     wanted = kinds.get(type(default))
     if wanted is not None and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):

@@ -210,6 +210,12 @@ class Loop:
         return self._through(encoded, self.network)
 
     @torch.no_grad()
+    def judge(self, encoded: Encoded) -> NDArray[np.float32]:
+        """Logits of the objective's own classifiers, one after the other, (N, J K)."""
+        self.objective.eval()
+        return self._through(encoded, lambda batch: self.objective.judges(self.network, batch))
+
+    @torch.no_grad()
     def represent(self, encoded: Encoded) -> NDArray[np.float32]:
         """The layer before the classifier, (N, D)."""
         return self._through(encoded, self.network.represent)

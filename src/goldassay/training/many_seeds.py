@@ -16,6 +16,8 @@ from goldassay.models.registry import NETWORKS, find_network
 from goldassay.models.vectors import VectorFile
 from goldassay.nearest import did_you_mean
 from goldassay.results import Result
+from goldassay.training.asking import promised, with_opinions
+from goldassay.training.beside import beside_sentences, beside_table
 from goldassay.training.conditions import roles_of
 from goldassay.training.held import hold
 from goldassay.training.job import RECORDS, Job
@@ -27,6 +29,7 @@ from goldassay.training.workers import Failure, Watcher, run_jobs
 
 if TYPE_CHECKING:
     from goldassay.training.held import Held
+    from goldassay.training.opinions import OpinionSource
 
 Data = str | os.PathLike[str] | Dataset
 Columns = str | Mapping[str, str] | None
@@ -46,6 +49,7 @@ class TrainingReport(Result):
             job), skipped (it was already there).
         failures: name, reason; of jobs that could not be finished.
         settings: Sizes and recipe.
+        beside: condition, seed, role, model, about, dataset, part, accuracy; of bias models and discriminators.
     """
 
     model: str
@@ -54,6 +58,7 @@ class TrainingReport(Result):
     runs: pl.DataFrame
     failures: pl.DataFrame
     settings: dict[str, Any]
+    beside: pl.DataFrame
 
     def to_frame(self) -> pl.DataFrame:
         """A row a run and test set."""
@@ -66,11 +71,12 @@ class TrainingReport(Result):
     def remarks(self) -> list[str]:
         """What is not as one would expect, in sentences."""
         cut = self.runs.group_by("dataset", maintain_order=True).agg(pl.col("n_cut").max(), pl.col("n_examples").max())
-        return [
+        longer = [
             f"Of the {n_examples:,} examples of {dataset}, {n_cut:,} are longer than the model takes and were cut."
             for dataset, n_cut, n_examples in cut.iter_rows()
             if n_cut
         ]
+        return longer + beside_sentences(self.beside)
 
 
 def train(
@@ -85,6 +91,8 @@ def train(
     workers: int | None = None,
     columns: str | Mapping[str, str] | None = None,
     vectors: str | os.PathLike[str] | None = None,
+    bias: OpinionSource | None = None,
+    teacher: OpinionSource | None = None,
     watcher: Watcher | None = None,
     **options: Any,
 ) -> TrainingReport:
@@ -103,9 +111,11 @@ def train(
         workers: Processes side by side; as many as there are cores if not given. GPUs take as many as they have memory.
         columns: Role to column where names do not tell, for all files.
         vectors: File of word vectors to start from, as word2vec and GloVe write them as text.
+        bias: Where a bias model's opinions come from, for objectives that take one; see `goldassay.studies.opinions`.
+        teacher: Where a teacher's come from, for objectives that learn from one; by default each run trains its own.
         watcher: Told how the jobs go.
-        options: Other fields of `Job`: configuration, changes, objective, vary, rows, bootstrap, weights,
-            checkpoint_every, record, precision, device, threads, label.
+        options: Other fields of `Job`: configuration, changes, objective, objective_changes, vary, rows, bootstrap,
+            weights, checkpoint_every, record, precision, device, threads, label.
 
     Raises:
         InputError: Anything that keeps all of it from being done, in one line.
@@ -115,7 +125,7 @@ def train(
     """
     jobs = plan_jobs(
         train, model, tests, out=out, seeds=seeds, conditions=conditions, dev=dev, columns=columns, vectors=vectors,
-        **options,
+        bias=bias, teacher=teacher, **options,
     )  # fmt: skip
     return run_plan(jobs, workers, watcher)
 
@@ -140,6 +150,9 @@ def run_plan(jobs: Sequence[Job], workers: int | None = None, watcher: Watcher |
             schema={"name": pl.String, "reason": pl.String},
         ),
         settings=configuration_of(first).to_dict(),
+        beside=beside_table(
+            (job.condition, job.seed, outcome.objective) for job, outcome in pairs if isinstance(outcome, Done)
+        ),
     )
 
 
@@ -154,6 +167,8 @@ def plan_jobs(
     dev: Data | None = None,
     columns: str | Mapping[str, str] | None = None,
     vectors: str | os.PathLike[str] | None = None,
+    bias: OpinionSource | None = None,
+    teacher: OpinionSource | None = None,
     **options: Any,
 ) -> list[Job]:
     """The jobs of `train`, checked: seed by seed, and for each seed condition by condition.
@@ -195,8 +210,9 @@ def plan_jobs(
         for seed in numbers
         for condition in shown
     ]
-    check_job(jobs[0], len(training))
-    return jobs
+    # Before the opinions are made: what they cost is not spent on jobs that are refused.
+    check_job(promised(jobs[0], bias, teacher), len(training))
+    return with_opinions(jobs, bias, teacher)
 
 
 def default_workers(device: str, threads: int) -> int:

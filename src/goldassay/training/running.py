@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,19 +14,22 @@ from goldassay.models.registry import find_network, load_network
 from goldassay.nearest import did_you_mean
 from goldassay.training.conditions import shown_texts, tokenizer_of
 from goldassay.training.job_folder import DONE, MODEL, STATE, WEIGHTS, claim, locked, read_json, write_json
+from goldassay.training.objective_choice import build_objective, check_objective, describe_objective, settings_of
 from goldassay.training.targets import target_of
+from goldassay.training.teacher import has_own_teacher, taught, teacher_of, uniform
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
     from goldassay.models.configuration import Configuration
-    from goldassay.models.network import Network
+    from goldassay.models.network import Encoded, Network
     from goldassay.runs.beside import Origin
     from goldassay.training.evidence import EvaluationSet
     from goldassay.training.held import Held
     from goldassay.training.job import Job
-    from goldassay.training.loop import Loop, Reached
+    from goldassay.training.loop import Examples, Loop, Reached
+    from goldassay.training.objectives.objective import Objective
 
 # In the folder of the runs: what is computed once a text, for whichever run needs it; may be deleted.
 KEPT = "_vectors"
@@ -60,6 +63,7 @@ class Done:
         seconds: That the training and the evaluations took, over all processes that worked on it.
         cpu_seconds: Of processors, of all its threads; what it costs however busy the machine is.
         cut: By dataset, how many examples have a text that the network did not see to its end.
+        objective: What it says of itself, and of the models beside the network; see `describe_objective`.
         skipped: Whether it was already there.
     """
 
@@ -72,6 +76,7 @@ class Done:
     seconds: float
     cpu_seconds: float
     cut: dict[str, int] = field(default_factory=dict)
+    objective: dict[str, Any] = field(default_factory=dict)
     skipped: bool = False
 
     @property
@@ -118,6 +123,7 @@ def check_job(job: Job, n_rows: int) -> None:
             f"the objective {job.objective} learns {_LEARNT[objective.kind]}, and the labels are {_LEARNT[kind]}",
             mend=f"leave it out, or choose {' or '.join(objectives_of(kind))}",
         )
+    check_objective(job)
     if job.dev is None and (recipe.patience or recipe.schedule == "dev_drops"):
         raise InputError("stopping by a dev score needs a dev set", mend="give one with --dev FILE")
     if job.rows is not None and job.rows > n_rows:
@@ -145,7 +151,17 @@ def run_job(job: Job, report: Report = unheard) -> Done:
         from goldassay.training.precision import threads
 
         with threads(job.threads):
-            return Running(job, configuration, report).run()
+            return _with_teacher(job, configuration, report)
+
+
+def _with_teacher(job: Job, configuration: Configuration, report: Report) -> Done:
+    """Do a job; one that learns from a teacher of its own has this trained first, as a run in its folder."""
+    if not has_own_teacher(job):
+        return Running(job, configuration, report).run()
+    teacher = run_job(teacher_of(job), lambda step, total: report(step, 2 * total))
+    running = Running(job, configuration, lambda step, total: report(total + step, 2 * total))
+    running.before += (teacher.seconds, teacher.cpu_seconds)
+    return running.run()
 
 
 def finished(job: Job) -> Done | None:
@@ -163,7 +179,11 @@ def finished(job: Job) -> Done | None:
 
 
 def _settings(job: Job) -> dict[str, Any]:
-    return job.settings() | {"network": find_network(job.model), **configuration_of(job).to_dict()}
+    return job.settings() | {
+        "network": find_network(job.model),
+        **configuration_of(job).to_dict(),
+        "objective_settings": asdict(settings_of(job.objective, job.objective_changes)),
+    }
 
 
 def open_job(job: Job) -> Running:
@@ -194,28 +214,28 @@ class Running:
         import torch
 
         from goldassay.training.loop import Examples, Loop
-        from goldassay.training.objectives import load_objective
         from goldassay.training.precision import open_accelerator
 
         job = self.job
         accelerator = open_accelerator(job.device, job.precision)
         # Both draw fresh weights, from a generator of their own kind of seed.
         torch.manual_seed(job.seeds.number("initialization"))
-        network = load_network(job.model).build(
-            self.task, tuple(self.texts.values()), self.configuration.sizes, job.model
-        ).to(accelerator.device)
+        network = (
+            load_network(job.model)
+            .build(self.task, tuple(self.texts.values()), self.configuration.sizes, job.model)
+            .to(accelerator.device)
+        )
         if self.keep:
             network.keep_in(Path(job.out) / KEPT)
         if job.vectors is not None:
             network.start_from(job.vectors)
-        objective = load_objective(job.objective)()
         encoded = network.encode(tuple(self.texts.values()))
         self.cut = {self.train.name: int(encoded.cut.any(0).sum())}
         weights = None if job.weights is None else _weights(self.train, job.weights)
         dev = None if job.dev is None else self._examples(job.dev.load(), network)
         return Loop(
             network,
-            objective,
+            self._objective(network, encoded, dev),
             self.configuration.recipe,
             job.seeds,
             Examples(encoded, self.target.labels(self.train, self.task, encoded), weights),
@@ -223,6 +243,15 @@ class Running:
             dev,
             self.target.dev_score,
         )
+
+    def _objective(self, network: Network, encoded: Encoded, dev: Examples | None) -> Objective:
+        job, names = self.job, self.task.label_names
+        teacher = None
+        if job.teacher is not None or has_own_teacher(job):
+            # A job that is only tried out has not trained its teacher.
+            known = job.teacher is not None or finished(teacher_of(job)) is not None
+            teacher = taught(job, self.train, names) if known else uniform(len(self.train), len(names))
+        return build_objective(job, network, encoded, self.train, names, None if dev is None else dev.labels, teacher)
 
     def _examples(self, dataset: Dataset, network: Network) -> Any:
         from goldassay.training.loop import Examples
@@ -374,6 +403,7 @@ class Running:
             seconds=seconds,
             cpu_seconds=cpu_seconds,
             cut=self.cut,
+            objective=describe_objective(job, loop, self.tests),
         )
         plain = {name: value for name, value in vars(done).items() if name != "skipped"}
         write_json(job.folder / DONE, plain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.training.job import Job
+
+
+# Takes arguments of `plan_jobs` and the folder of the runs.
+Sources = Callable[[Mapping[str, Any], Path], dict[str, Any]]
 
 
 class SweepPlan(StrictSection):
@@ -60,12 +65,14 @@ def read_plan(path: str | os.PathLike[str]) -> SweepPlan:
     return plan
 
 
-def sweep_jobs(plan: SweepPlan, folder: Path = Path()) -> list[Job]:
+def sweep_jobs(plan: SweepPlan, folder: Path = Path(), sources: Sources | None = None) -> list[Job]:
     """The jobs of a plan, checked; seed by seed, so that a sweep that is stopped has something of every model.
 
     Args:
         plan: The plan.
         folder: What its paths are relative to.
+        sources: Puts where opinions come from in place of what the plan names (`goldassay.studies.opinions`); needed
+            by plans that name a bias or a teacher.
 
     Raises:
         InputError: A job cannot be done as it is, or two jobs would write the same run.
@@ -76,6 +83,8 @@ def sweep_jobs(plan: SweepPlan, folder: Path = Path()) -> list[Job]:
     jobs = []
     for label in plan.models:
         options = _options(plan, label, folder)
+        if sources is not None:
+            options = sources(options, folder / plan.out)
         model, seeds = options.pop("model"), options.pop("seeds")
         for dataset in training.values():
             jobs += plan_jobs(
@@ -103,12 +112,15 @@ def _options(plan: SweepPlan, label: str, folder: Path) -> dict[str, Any]:
     changes = {**(plan.every.changes or {}), **(own.changes or {})}
     if changes:
         options["changes"] = changes
+    # Settings of one objective are not those of another.
+    if "objective" in given and own.objective != plan.every.objective and own.objective_changes is None:
+        options.pop("objective_changes", None)
     options.setdefault("model", label)
     options.pop("workers", None)
     local = folder / options["model"]
     if local.is_dir():
         options["model"] = str(local)
-    for name in ("dev", "vectors"):
+    for name in ("dev", "vectors", "bias", "teacher"):
         if name in options and (folder / options[name]).exists():
             options[name] = folder / options[name]
     if label != options["model"] and label in plan.of:
