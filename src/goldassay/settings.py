@@ -9,11 +9,12 @@ from __future__ import annotations
 import difflib
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
 from goldassay.errors import InputError
+from goldassay.policy_rules import RULES, Rule
 
 if TYPE_CHECKING:
     import os
@@ -172,6 +173,62 @@ class VerdictSettings(StrictSection):
         return self
 
 
+class Limit(StrictSection):
+    """One demand of a policy: a plain limit in the file, or a table with what is below."""
+
+    limit: Any
+    optional: bool = Field(default=False, description="A report that lacks the measure passes.")
+    by: Literal["value", "low", "high"] = Field(
+        default="value", description="What is held against the limit: the figure, or an end of its interval."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, given: Any) -> Any:
+        return given if isinstance(given, dict) else {"limit": given}
+
+
+class PolicySection(StrictSection):
+    """What `goldassay check` demands of a report: a limit each of `goldassay.policy_rules.RULES`."""
+
+    def demands(self) -> list[tuple[Rule, Limit]]:
+        """The rules that are set, in their fixed order."""
+        return [(rule, limit) for rule in RULES if (limit := getattr(self, rule.name)) is not None]
+
+
+def _fraction(value: float) -> float:
+    if not -1 <= value <= 1:
+        raise ValueError(f"{value:g} is no fraction: 0.05 stands for 5 points or 5 %")
+    return value
+
+
+# What a limit may be, by the unit of its rule; points and shares are fractions.
+_LIMITS: dict[str, Any] = {
+    "points": Annotated[float, AfterValidator(_fraction)],
+    "share": Annotated[float, AfterValidator(_fraction)],
+    "examples": Annotated[float, Field(ge=0)],
+    "runs": Annotated[int, Field(ge=1)],
+    "verdict": Literal["sound", "caution", "unsound"],
+}
+
+if TYPE_CHECKING:
+
+    class PolicySettings(PolicySection):
+        """The table `[policy]`, a key for each rule."""
+else:
+    _LIMIT_KINDS = {
+        unit: create_model(f"{unit.title()}Limit", __base__=Limit, limit=(kind, ...)) for unit, kind in _LIMITS.items()
+    }
+    PolicySettings = create_model(
+        "PolicySettings",
+        __base__=PolicySection,
+        **{
+            rule.name: (_LIMIT_KINDS[rule.unit] | None, Field(default=None, description=f"{rule.sentence}."))
+            for rule in RULES
+        },
+    )
+
+
 class Settings(StrictSection):
     """All settings of an audit."""
 
@@ -181,6 +238,8 @@ class Settings(StrictSection):
     leakage: LeakageSettings = LeakageSettings()
     training: TrainingSettings = TrainingSettings()
     verdicts: VerdictSettings = VerdictSettings()
+    # It judges a report and makes no part of one.
+    policy: PolicySettings = Field(default_factory=PolicySettings, exclude=True)
 
 
 def load_settings(path: str | os.PathLike[str] | None = None) -> Settings:
@@ -230,7 +289,8 @@ def validated(kind: type[Section], content: dict[str, Any], file: str | os.PathL
     try:
         return kind.model_validate(content)
     except ValidationError as invalid:
-        first = invalid.errors()[0]
+        # A misspelled key is also a missing one; what stands in the file is to be named.
+        first = min(invalid.errors(), key=lambda error: error["type"] != "extra_forbidden")
         where = ".".join(str(part) for part in first["loc"]) or "verdicts"
         if first["type"] == "extra_forbidden":
             problem, mend = f"unknown key {where!r}", _nearest(where, kind)
@@ -258,10 +318,10 @@ def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> list[str]
     """Every key that a settings file may hold, in dotted form."""
     keys = []
     for name, field in model.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            keys += [f"{prefix}{name}", *known_keys(field.annotation, f"{prefix}{name}.")]
-        else:
-            keys.append(f"{prefix}{name}")
+        keys.append(f"{prefix}{name}")
+        for kind in get_args(field.annotation) or (field.annotation,):
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                keys += known_keys(kind, f"{prefix}{name}.")
     return keys
 
 

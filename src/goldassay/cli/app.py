@@ -48,6 +48,7 @@ _GROUPS = (
     "sweep",
     "split",
     "shift",
+    "check",
 )
 
 

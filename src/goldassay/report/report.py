@@ -39,6 +39,7 @@ _ORDER = (
     "settings",
     "environment",
     "timing",
+    "digest",
 )
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from goldassay.report.digest import digest_of
 from goldassay.report.report import SCHEMA, SCHEMA_VERSION
 from goldassay.results import to_plain
 from goldassay.version import __version__
@@ -35,7 +36,10 @@ def describe_environment() -> dict[str, Any]:
 
 
 def frame_findings(title: str, findings: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
-    """Put findings into a report's document; all that differs between two equal runs is in its block `timing`."""
+    """Put findings into a report's document; all that differs between two equal runs is in its block `timing`.
+
+    Nothing may be changed in it afterwards: its digest would not fit.
+    """
     document = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -50,4 +54,4 @@ def frame_findings(title: str, findings: Mapping[str, Any], steps: Steps) -> dic
         },
     }
     plain: dict[str, Any] = to_plain(document)
-    return plain
+    return {**plain, "digest": digest_of(plain)}

@@ -1,0 +1,180 @@
+"""`goldassay check` as a command: its lines, its exit status, its files, and what CI services run of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tomllib
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from goldassay.cli.main import run
+from goldassay.settings import parse_settings
+from tests.cli.run_files import goldassay, refused
+from tests.end_to_end.conftest import COMMAND
+from tests.studies.test_policy import AUDIT, RUNS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from goldassay.report.reading import StoredReport
+    from tests.end_to_end.conftest import Outcome
+
+__all__ = ["goldassay", "refused"]
+
+ROOT = Path(__file__).parents[2]
+CI = ROOT / "examples" / "ci"
+
+
+def write(report: StoredReport, folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "report.json").write_text(json.dumps(report.document, indent=2))
+    return folder
+
+
+@pytest.fixture
+def audited(tmp_path: Path) -> Path:
+    return write(AUDIT, tmp_path / "audit")
+
+
+def policy(tmp_path: Path, text: str) -> None:
+    (tmp_path / "goldassay.toml").write_text(f"[policy]\n{text}\n")
+
+
+def test_a_line_for_each_broken_rule(goldassay: Callable[..., Outcome], tmp_path: Path, audited: Path) -> None:
+    policy(tmp_path, "max_easy_share = 0.2\nmax_pattern_gain = 0.01\nmin_runs = {limit = 3, optional = true}")
+    found = goldassay("check", "audit", "--junit", "out/junit.xml", "--json", "check.json")
+    assert (found.status, found.err) == (1, "")
+    assert found.out.splitlines() == [
+        "broken   max_easy_share: share of test examples that are easy by pattern is 25.0 %; the policy allows at most "
+        "20.0 %",
+        "broken   max_pattern_gain: accuracy of patterns alone above the majority is 4.0 points [3.0, 6.0]; the policy "
+        "allows at most 1.0 points",
+        "skipped  min_runs: number of runs of a model is not in the report: No runs",
+    ]
+    assert ET.parse(tmp_path / "out" / "junit.xml").getroot().get("failures") == "2"
+    written = json.loads((tmp_path / "check.json").read_text())
+    assert (written["schema"], written["passed"]) == ("goldassay.check", False)
+    assert [each["status"] for each in written["outcomes"]] == ["broken", "broken", "skipped"]
+
+
+def test_nothing_broken(goldassay: Callable[..., Outcome], tmp_path: Path, audited: Path) -> None:
+    policy(tmp_path, "max_easy_share = 0.3")
+    assert goldassay("check", "audit/report.json").out == "1 rule kept, none broken\n"
+    found = goldassay("check", "audit", "-q")
+    assert (found.status, found.out, found.err) == (0, "", "")
+
+
+def test_several_reports(goldassay: Callable[..., Outcome], tmp_path: Path, audited: Path) -> None:
+    write(RUNS, tmp_path / "runs")
+    policy(tmp_path, "max_easy_share = 0.3\nmin_runs = 3")
+    assert goldassay("check", "audit", "runs").status == 0
+    assert goldassay("check", "runs").status == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("easy_share = 0.2", "unknown key 'policy.easy_share'; did you mean 'policy.max_easy_share'?"),
+        ("max_easy_share = 20", "20 is no fraction: 0.05 stands for 5 points or 5 %"),
+        ("min_runs = {limit = 3, opional = true}", "did you mean 'policy.min_runs.optional'?"),
+        ("worst_verdict = 'bad'", "Input should be 'sound', 'caution' or 'unsound'"),
+        ("", "the policy demands nothing"),
+    ],
+)
+def test_a_policy_that_cannot_be_used(
+    refused: Callable[..., str], tmp_path: Path, audited: Path, text: str, expected: str
+) -> None:
+    policy(tmp_path, text)
+    assert expected in refused("check", "audit", "--junit", "junit.xml")
+    assert not (tmp_path / "junit.xml").exists()
+
+
+def test_reports_that_cannot_be_used(refused: Callable[..., str], tmp_path: Path, audited: Path) -> None:
+    assert "the policy demands nothing" in refused("check", "audit")
+    policy(tmp_path, "max_easy_share = 0.3")
+    assert refused("check", "nowhere").startswith("goldassay: nowhere: cannot be read")
+    file = audited / "report.json"
+    file.write_text(file.read_text().replace('"share": 0.25', '"share": 0.15'))
+    assert refused("check", "audit") == (
+        "goldassay: audit/report.json: was edited after goldassay wrote it: its digest does not fit; run the command "
+        "that made it again"
+    )
+
+
+def test_the_policy_that_is_shown_is_one(audited: Path) -> None:
+    shown = tomllib.loads((CI / "goldassay.toml").read_text())
+    assert len(parse_settings(shown).policy.demands()) == 7
+
+
+def steps() -> list[dict[str, Any]]:
+    workflow = yaml.safe_load((CI / "goldassay.yml").read_text())
+    # YAML 1.1 reads the key `on` as true.
+    assert workflow.get("on", workflow.get(True)).keys() == {"push", "pull_request"}
+    (job,) = workflow["jobs"].values()
+    return list(job["steps"])
+
+
+def test_the_workflow_reads_as_one() -> None:
+    for step in steps():
+        assert ("uses" in step) != ("run" in step)
+        if "run" in step:
+            subprocess.run(["bash", "-n", "-c", step["run"]], check=True)
+    names = [step.get("name", step.get("uses")) for step in steps()]
+    assert names.index("Audit") < names.index("Summary") < names.index("Gate") < names.index("Keep the report")
+    assert steps()[-1]["if"] == "always()"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("clean", "status"), [(False, 1), (True, 0)])
+def test_the_workflow_gates_the_specimen(tmp_path: Path, clean: bool, status: int) -> None:
+    """Its steps in order, each in a shell as the service runs them; what is not run is what the service does itself."""
+    assert run(["specimen", "-o", str(tmp_path / "data"), "-q", *(["--clean"] if clean else [])]) == 0
+    (tmp_path / "goldassay.toml").write_bytes((CI / "goldassay.toml").read_bytes())
+    environment = {
+        **os.environ, **yaml.safe_load((CI / "goldassay.yml").read_text())["env"],
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "PATH": f"{COMMAND.parent}:{os.environ['PATH']}",
+    }  # fmt: skip
+    left = {}
+    for step in steps():
+        if "run" in step and step["name"] != "Install":
+            done = subprocess.run(
+                ["bash", "-e", "-o", "pipefail", "-c", step["run"]], cwd=tmp_path, env=environment, check=False
+            )
+            left[step["name"]] = done.returncode
+    assert left == {"Audit": 0, "Summary": 0, "Gate": status}
+    assert (tmp_path / "summary.md").read_text().count("Leakage")
+    suite = ET.parse(tmp_path / "goldassay-report" / "junit.xml").getroot()
+    assert (int(suite.get("failures", "0")) > 0) == bool(status)
+
+
+def hooks() -> dict[str, dict[str, Any]]:
+    published = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    (repository,) = yaml.safe_load((CI / "pre-commit-config.yaml").read_text())["repos"]
+    return {"published": published[0], "local": repository["hooks"][0]}
+
+
+@pytest.mark.parametrize("which", ["published", "local"])
+@pytest.mark.parametrize(("limit", "status"), [(0.3, 0), (0.2, 1)])
+def test_the_hook_runs_on_the_files_that_it_matches(
+    tmp_path: Path, audited: Path, which: str, limit: float, status: int
+) -> None:
+    import re
+
+    policy(tmp_path, f"max_easy_share = {limit}")
+    hook = hooks()[which]
+    assert {"id", "name", "entry", "language", "files"} <= hook.keys()
+    (tmp_path / "other.json").write_text("{}")
+    given = [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*")) if path.is_file()]
+    matched = [path for path in given if re.search(hook["files"], path)]
+    assert matched == ["audit/report.json"]
+    program, *words = hook["entry"].split()
+    assert program == COMMAND.name
+    done = subprocess.run([COMMAND, *words, *matched], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert done.stdout.startswith("broken   max_easy_share" if status else "1 rule kept")

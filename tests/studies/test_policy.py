@@ -1,0 +1,252 @@
+"""Rules held against documents: both sides of each limit, what is lacking, and what CI services are told."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.errors import InputError
+from goldassay.policy_rules import RULES
+from goldassay.report.digest import digest_of
+from goldassay.report.document import Document
+from goldassay.report.reading import StoredReport
+from goldassay.settings import parse_settings
+from goldassay.studies.policy import Check, check_reports
+from goldassay.studies.policy_junit import to_junit
+
+
+def verdict(word: str, value: float | None = 0.1) -> dict[str, Any]:
+    headline = None if value is None else {"label": "l", "value": value, "low": value, "high": value, "unit": "points"}
+    return {"verdict": word, "evidence": "e", "headline": headline, "next_step": "n", "rule": "r"}
+
+
+def condition(name: str, improvement: float | None, reach: float = 0.02) -> dict[str, Any]:
+    low, high = (None, None) if improvement is None else (improvement - reach, improvement + reach)
+    return {
+        "condition": name, "n_runs": 3, "accuracy": 0.5, "majority": 0.4, "improvement": improvement,
+        "improvement_low": low, "improvement_high": high, "reason": "" if improvement is not None else "no <run>\x00",
+    }  # fmt: skip
+
+
+def result(model: str, n_runs: int, effective_size: float | None, sd: float) -> dict[str, Any]:
+    return {
+        "model": model, "dataset": "d", "condition": "paired", "n_runs": n_runs, "n_examples": 500, "mean": 0.7,
+        "sd": sd, "effective_size": effective_size, "reason": None if effective_size else "no spread",
+    }  # fmt: skip
+
+
+def gap(test: str, value: float, own: bool) -> dict[str, Any]:
+    return {
+        "model": "m", "test": test, "metric": "accuracy", "own": own, "n_runs": 4, "value": 0.5,
+        "gap": value, "gap_low": value - 0.01, "gap_high": value + 0.01,
+    }  # fmt: skip
+
+
+def subset(share: float) -> dict[str, Any]:
+    return {"n": 1, "share": share}
+
+
+def stored(title: str = "r", **parts: Any) -> StoredReport:
+    document = {
+        "schema": "goldassay.report", "schema_version": 1, "goldassay_version": "0.1.0", "title": title, "inputs": [],
+        "settings": {}, "environment": {}, "timing": {"started": "2026-01-01", "finished": "2026-01-02T03:04:05"},
+        **parts,
+    }  # fmt: skip
+    document["digest"] = digest_of(document)
+    Document.model_validate(document)
+    return StoredReport(Path(title) / "report.json", document)
+
+
+AUDIT = stored(
+    "audit",
+    verdicts={
+        "artifacts": verdict("caution"), "leakage": verdict("unsound"),
+        "instability": verdict("not measurable", None), "shift": verdict("not measurable", None),
+    },
+    artifacts={
+        "coverage_of": "test", "giveaway": {"value": 0.04, "low": 0.03, "high": 0.06},
+        "difficulty": {"easy": subset(0.25), **dict.fromkeys(("hard", "conflicting", "uncovered"), subset(0.1))},
+    },
+    leakage={
+        "conditions": [condition("paired", 0.4), condition("premise_only", 0.01), condition("hypothesis_only", 0.08)]
+    },
+    instability={"source": "probe", "note": "No runs. A probe.", "results": [result("probe", 5, 900.0, 0.001)]},
+    shift={"reason": "One dataset alone cannot tell."},
+)  # fmt: skip
+RUNS = stored(
+    "runs",
+    verdicts={"instability": verdict("sound")},
+    instability={"source": "runs", "results": [result("a", 10, 900.0, 0.002), result("b", 3, 300.0, 0.02)]},
+)
+SHIFT = stored(
+    "shift",
+    verdicts={"shift": verdict("caution")},
+    shift={
+        "generalization": [gap("own", 0.0, True), gap("other", 0.07, False)],
+        "detection": [
+            {"model": "m", "dataset": "x", "score": "energy", "n_runs": 4, "auroc": 0.7, "false_alarm_rate": 0.6}
+        ],
+    },
+)
+LEAKAGE = stored(
+    "leakage",
+    verdicts={"leakage": verdict("sound")},
+    leakage={"peco": [{"role": "premise", "score": 0.1, "biased_share": 0.3}], "source": "probes"},
+)
+
+
+def checked(report: StoredReport | list[StoredReport], **policy: Any) -> Check:
+    reports = report if isinstance(report, list) else [report]
+    return check_reports(reports, parse_settings({"policy": policy}).policy)
+
+
+# The figure that decides each rule, in the report that has it.
+FIGURES = {
+    "max_single_sentence_improvement": (AUDIT, 0.08),
+    "max_biased_share": (LEAKAGE, 0.3),
+    "max_easy_share": (AUDIT, 0.25),
+    "max_pattern_gain": (AUDIT, 0.04),
+    "min_effective_size": (RUNS, 300.0),
+    "max_score_sd": (RUNS, 0.02),
+    "min_runs": (RUNS, 3),
+    "max_generalization_gap": (SHIFT, 0.07),
+    "max_false_alarm_rate": (SHIFT, 0.6),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_both_sides_of_a_limit(name: str) -> None:
+    report, value = FIGURES[name]
+    step = 1 if name.startswith("min") else 0.001
+    (kept,) = checked(report, **{name: value}).outcomes
+    assert (kept.status, kept.value, kept.n_broken) == ("kept", value, 0)
+    beyond = value + step if name.startswith("min") else value - step
+    (broken,) = checked(report, **{name: beyond}).outcomes
+    assert broken.status == "broken"
+    assert broken.line.startswith(f"{name}: ")
+    assert broken.report == str(report.path)
+
+
+def test_every_rule_is_tried() -> None:
+    words = {"worst_verdict", *(f"worst_{q}_verdict" for q in ("artifacts", "leakage", "instability", "shift"))}
+    assert {rule.name for rule in RULES} == words | FIGURES.keys()
+
+
+@pytest.mark.parametrize("name", [rule.name for rule in RULES])
+def test_what_no_report_has_breaks_its_rule_unless_it_is_optional(name: str) -> None:
+    limit = "sound" if name.startswith("worst") else 1
+    empty = stored("empty")
+    assert checked(empty, **{name: limit}).outcomes[0].status == "broken"
+    assert checked(empty, **{name: {"limit": limit, "optional": True}}).outcomes[0].status == "skipped"
+    assert "is not in the report" in checked(empty, **{name: limit}).outcomes[0].line
+
+
+def test_why_it_is_lacking_is_said() -> None:
+    (runs,) = checked(AUDIT, min_runs=2).outcomes
+    assert runs.line == "min_runs: number of runs of a model is not in the report: No runs"
+    (shift,) = checked(AUDIT, max_generalization_gap=0.1).outcomes
+    assert shift.line.endswith("is not in the report: One dataset alone cannot tell")
+
+
+@pytest.mark.parametrize(
+    ("by", "limit", "status"),
+    [("value", 0.05, "kept"), ("high", 0.05, "broken"), ("low", 0.02, "broken"), ("low", 0.03, "kept")],
+)
+def test_an_end_of_the_interval_may_decide(by: str, limit: float, status: str) -> None:
+    (outcome,) = checked(AUDIT, max_pattern_gain={"limit": limit, "by": by}).outcomes
+    assert outcome.status == status
+    assert ("end of the interval" in outcome.line) == (by != "value")
+
+
+def test_no_interval_where_one_is_asked_for() -> None:
+    (outcome,) = checked(AUDIT, max_easy_share={"limit": 0.9, "by": "high"}).outcomes
+    assert outcome.status == "broken"
+    assert "has no interval" in outcome.line
+
+
+def test_an_undefined_figure_breaks_its_rule() -> None:
+    report = stored(
+        "u", instability={"source": "runs", "results": [result("a", 2, None, 0.0), result("b", 3, 900, 0.1)]}
+    )
+    (outcome,) = checked(report, min_effective_size=100).outcomes
+    assert outcome.status == "broken"
+    assert outcome.line.endswith("is not defined (a, d, paired): no spread")
+    (kept,) = checked(report, min_effective_size={"limit": 100, "optional": True}).outcomes
+    assert (kept.status, kept.n_figures) == ("kept", 1)
+
+
+class TestVerdicts:
+    def test_all_that_were_measured(self) -> None:
+        (outcome,) = checked(AUDIT, worst_verdict="unsound").outcomes
+        assert (outcome.status, outcome.n_figures) == ("kept", 2)
+        (outcome,) = checked(AUDIT, worst_verdict="caution").outcomes
+        assert outcome.line == "worst_verdict: verdict is unsound (leakage); the policy allows at most caution"
+        assert checked(AUDIT, worst_verdict="sound").outcomes[0].n_broken == 2
+
+    def test_one_question(self) -> None:
+        assert checked(AUDIT, worst_artifacts_verdict="caution").passed
+        assert not checked(AUDIT, worst_artifacts_verdict="sound").passed
+
+    def test_not_measurable(self) -> None:
+        """One question demanded by name must be answered; of all, one that was measured and cannot be told must not."""
+        (outcome,) = checked(AUDIT, worst_shift_verdict="unsound").outcomes
+        assert outcome.line == "worst_shift_verdict: verdict on shift is not measurable"
+        assert outcome.status != "kept"
+        few = stored("few", verdicts={"artifacts": verdict("not measurable"), "leakage": verdict("sound")})
+        assert not checked(few, worst_verdict="unsound").passed
+        none = stored("none", verdicts={"shift": verdict("not measurable", None)})
+        assert not checked(none, worst_verdict="unsound").passed
+
+
+def test_several_reports_are_judged_together() -> None:
+    check = checked([AUDIT, RUNS, SHIFT], min_runs=4, max_easy_share=0.3, max_generalization_gap=0.1)
+    assert {outcome.rule: outcome.status for outcome in check.outcomes} == {
+        "max_easy_share": "kept", "min_runs": "broken", "max_generalization_gap": "kept",
+    }  # fmt: skip
+    assert check.broken[0].report == str(RUNS.path)
+    assert "none of the 2 reports" in checked([AUDIT, RUNS], max_generalization_gap=0.1).broken[0].line
+    assert [report["title"] for report in check.to_dict()["reports"]] == ["audit", "runs", "shift"]
+
+
+def test_a_policy_that_demands_nothing() -> None:
+    with pytest.raises(InputError, match="demands nothing"):
+        checked(AUDIT)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(-1, 1))
+def test_the_worst_figure_decides(improvements: list[float], limit: float) -> None:
+    rows = [condition(f"{i}_only", x, 0.0) for i, x in enumerate(improvements)]
+    (outcome,) = checked(stored("p", leakage={"conditions": rows}), max_single_sentence_improvement=limit).outcomes
+    assert (outcome.status == "kept") == (max(improvements) <= limit)
+    assert outcome.value == max(improvements)
+    assert outcome.n_broken == sum(x > limit for x in improvements)
+
+
+def test_junit() -> None:
+    """The attributes and the order of elements that the schemas in use demand."""
+    hostile = stored('a & <b> "c" \x00', leakage={"conditions": [condition("hypothesis_only", None)]})
+    policy: dict[str, Any] = {"max_single_sentence_improvement": 0.1, "min_runs": {"limit": 3, "optional": True}}
+    check = checked([AUDIT, hostile], **policy, max_easy_share=0.3)
+    root = ET.fromstring(to_junit(check))
+    assert root.tag == "testsuites"
+    (suite,) = root
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped", "timestamp", "hostname")} == {
+        "tests": "3", "failures": "1", "errors": "0", "skipped": "1", "timestamp": "2026-01-02T03:04:05",
+        "hostname": "localhost",
+    }  # fmt: skip
+    assert float(suite.get("time", "")) == 0
+    assert [child.tag for child in suite] == ["properties", *["testcase"] * 3]
+    for case in suite.iter("testcase"):
+        assert case.get("classname")
+        assert case.get("name")
+        float(case.get("time", ""))
+        assert {child.tag for child in case} <= {"failure", "skipped", "system-out"}
+    (failure,) = suite.iter("failure")
+    assert failure.get("type")
+    assert failure.get("message") == failure.text == check.broken[0].line.replace("\x00", "\\x00")
+    assert to_junit(check) == to_junit(check)
