@@ -65,7 +65,12 @@ def sweep(
     from goldassay.studies.opinions import with_sources
     from goldassay.training.many_seeds import default_workers
     from goldassay.training.sweep_plan import read_plan, sweep_jobs
+    from goldassay.training.team import launched, leads
 
+    if launched() and (dry_run or scheduler is not None):
+        raise InputError("a launcher's processes train, and nothing else", mend="give this to a single process")
+    # Of several processes that share a training one speaks.
+    quiet, json_file = (quiet, json_file) if leads() else (True, None)
     content = read_plan(plan)
     folder = plan.parent
     if out is not None:

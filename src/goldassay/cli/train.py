@@ -157,7 +157,10 @@ def train(
     again. Options not given are taken from the section [training] of the settings.
     """
     from goldassay.settings import load_settings
+    from goldassay.training.team import leads
 
+    # Of several processes that share a training one speaks.
+    quiet, json_file = (quiet, json_file) if leads() else (True, None)
     given = {
         "model": model,
         "dev": dev,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from goldassay.training.state import (
     weights_of,
 )
 from goldassay.training.targets import LabelTarget
+from goldassay.training.team import Team
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -101,7 +103,7 @@ class Loop:
         self.objective = objective.to(accelerator.device)
         self.recipe, self.seeds, self.examples, self.dev = recipe, seeds, examples, dev
         self.dev_score = dev_score
-        self.accelerator = accelerator
+        self.accelerator, self.team = accelerator, Team(accelerator)
         self.optimizer = build_optimizer((self.network, self.objective), recipe)
         self.position = Position()
         self.best: dict[str, Tensor] = {}
@@ -130,21 +132,23 @@ class Loop:
         self.network.train()
         self.objective.train()
         # What is drawn depends on the step alone, so that a run taken up again draws the same.
-        torch.manual_seed(self.seeds.number("dropout", self.position.step))
+        apart = (self.team.place,) if self.team.place else ()
+        torch.manual_seed(self.seeds.number("dropout", self.position.step, *apart))
         device = self.accelerator.device
+        rows, share = self.team.part(rows)
         batch = self.network.collate(self.examples.encoded, rows).to(device)
         labels = torch.from_numpy(self.examples.labels[rows]).to(device)
         weights = self.examples.weights
         weighted = None if weights is None else torch.from_numpy(weights[rows]).to(device)
         with self.accelerator.autocast():
             outcome = self.objective(self.network, batch, labels, weighted, rows)
-        self._look_at(outcome.loss.detach())
         self.optimizer.zero_grad()
-        self.accelerator.backward(outcome.loss)
+        self.accelerator.backward(outcome.loss if share == 1 else share * outcome.loss)
+        self._look_at(self.team.sum_up(self.optimizer.parameters, share * outcome.loss.detach()))
         if self.recipe.clip is not None:
             self.optimizer.clip(self.recipe.clip)
         self.optimizer.step(self._rate())
-        self._keep(rows, outcome.logits)
+        self._keep(*self.team.gathered(rows, outcome.logits.detach().float(), share))
 
     def _rate(self) -> float:
         position = self.position
@@ -154,11 +158,12 @@ class Loop:
     def _keep(self, rows: NDArray[np.int64], logits: Tensor) -> None:
         if self.dynamics is None:
             self.dynamics = np.zeros((len(self.examples.encoded), logits.shape[1]), np.float32)
-        self.dynamics[rows] = logits.detach().float().cpu().numpy()
+        self.dynamics[rows] = logits.cpu().numpy()
 
     def _look_at(self, loss: Tensor) -> None:
         self._unseen.append((self.position.step + 1, loss))
-        if self.accelerator.device.type == "cpu" or len(self._unseen) >= _LOSSES_AT_ONCE:
+        # Processes that share a batch must all stop at the same step.
+        if self.accelerator.device.type == "cpu" or self.team.size > 1 or len(self._unseen) >= _LOSSES_AT_ONCE:
             self.check_losses()
 
     def check_losses(self) -> None:
@@ -181,7 +186,7 @@ class Loop:
         position.batch = 0
         score, outputs = None, None
         if self.dev is not None:
-            outputs = self.evaluate(self.dev.encoded)
+            outputs = self.team.told(partial(self.evaluate, self.dev.encoded))
             score = self.dev_score(outputs, self.dev.labels)
             if score > position.best_score:
                 position.best_step = position.step

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from goldassay.errors import InputError
+from goldassay.training.team import launched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,10 +16,13 @@ if TYPE_CHECKING:
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 PRECISIONS = ("float32", "bfloat16")
+_LONGEST_WAIT = timedelta(days=7)
 
 
 def open_accelerator(device: str, precision: str) -> Accelerator:
     """The device and precision that were asked for.
+
+    Of several processes that were launched to share a training each gets a GPU of its own, or they share the processor.
 
     Args:
         device: "auto" is a GPU if there is one, else the CPU.
@@ -29,6 +34,7 @@ def open_accelerator(device: str, precision: str) -> Accelerator:
     import torch
     from accelerate import Accelerator
     from accelerate.state import AcceleratorState
+    from accelerate.utils import InitProcessGroupKwargs
 
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("a GPU was asked for, and torch finds none", mend="leave out --device, or install its driver")
@@ -36,7 +42,14 @@ def open_accelerator(device: str, precision: str) -> Accelerator:
         raise InputError("the Mac's GPU was asked for, and torch finds none", mend="leave out --device")
     # The library keeps device and precision for the whole process; a process here does jobs of both kinds.
     AcceleratorState._reset_state(reset_partial_state=True)
-    return Accelerator(cpu=device == "cpu", mixed_precision="bf16" if precision == "bfloat16" else "no")
+    together = launched()
+    return Accelerator(
+        # Left to itself, the library lets each of several processes without GPUs train alone.
+        cpu=device == "cpu" or (together and not torch.cuda.is_available()),
+        mixed_precision="bf16" if precision == "bfloat16" else "no",
+        # While one process evaluates and writes the others wait, however long that takes.
+        kwargs_handlers=[InitProcessGroupKwargs(timeout=_LONGEST_WAIT)] if together else None,
+    )
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from goldassay.training.job_folder import DONE, MODEL, STATE, WEIGHTS, claim, lo
 from goldassay.training.objective_choice import build_objective, check_objective, describe_objective, settings_of
 from goldassay.training.targets import target_of
 from goldassay.training.teacher import has_own_teacher, taught, teacher_of, uniform
+from goldassay.training.team import do_together, launched
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -142,10 +143,11 @@ def run_job(job: Job, report: Report = unheard) -> Done:
         TrainingError: The loss is no longer a number.
         OutputError: The folder cannot be written to, or the disk is full.
     """
+    if launched():
+        return do_together(job, report)
     configuration = configuration_of(job)
     with locked(job.folder):
-        claim(job.folder, _settings(job))
-        done = finished(job)
+        done = begin(job)
         if done is not None:
             return done
         from goldassay.training.precision import threads
@@ -162,6 +164,16 @@ def _with_teacher(job: Job, configuration: Configuration, report: Report) -> Don
     running = Running(job, configuration, lambda step, total: report(total + step, 2 * total))
     running.before += (teacher.seconds, teacher.cpu_seconds)
     return running.run()
+
+
+def begin(job: Job) -> Done | None:
+    """Claim a job's folder; what came of it, if it is done.
+
+    Raises:
+        InputError: Its folder was made with other settings.
+    """
+    claim(job.folder, _settings(job))
+    return finished(job)
 
 
 def finished(job: Job) -> Done | None:
@@ -277,13 +289,20 @@ class Running:
             position, tensors = kept
             self.before = tensors.pop("seconds").numpy()
             self.loop.restore(position, tensors)
+        team = self.loop.team
+        team.check_same(self.loop.position.step)
         saved = time.perf_counter()
         for reached in self.loop.run():
+            if not team.leads:
+                continue
             self.report(reached.step, reached.total)
-            if self._record(reached) or time.perf_counter() - saved > SECONDS_BETWEEN_STATES:
+            with team.alone():
+                recorded = self._record(reached)
+            if recorded or time.perf_counter() - saved > SECONDS_BETWEEN_STATES:
                 self._save()
                 saved = time.perf_counter()
-        return self._finish()
+        with team.alone():
+            return team.told(self._finish)
 
     def _save(self) -> None:
         import torch

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError
 from goldassay.training.placement import Gpus, free_memory, visible
+from goldassay.training.team import launched, run_together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,12 +105,16 @@ def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None, 
     each kind is measured on a GPU of its own. One that nevertheless finds a shared GPU full is done again with more
     room, which is no failed try.
 
+    Processes that a launcher started do the jobs one after the other, each by all of them; see `team`.
+
     Raises:
         InputError: A job cannot be done as it is, or its folder was made with other settings.
         OutputError: The folder cannot be written to, or the disk is full.
         MissingDependencyError: The extra `train` is not installed.
         KeyboardInterrupt: Interrupted; all processes have ended, and what they had saved is kept.
     """
+    if launched():
+        return run_together(jobs, watcher or Silent())
     pool = _Pool(jobs, watcher or Silent(), tries)
     if not pool.waiting:
         return [pool.outcomes[place] for place in range(len(jobs))]

@@ -1,0 +1,107 @@
+"""Two processes, as a launcher starts them, train one network on the processor: they learn what one alone learns."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from goldassay.runs import read_runs
+from goldassay.training.held import hold
+from goldassay.training.job_folder import STATE
+from goldassay.training.running import run_job
+from goldassay.training.state import read_state, read_tensors
+from tests.training.made_data import made_pairs
+
+if TYPE_CHECKING:
+    from goldassay.training.job import Job
+
+# Does jobs as the commands do; at a given step the first process is killed, as a machine that goes down would.
+_DOES = """
+import json, os, signal, sys
+from goldassay.training.job import Job
+from goldassay.training.workers import Failure, Silent, run_jobs
+
+class Ends(Silent):
+    steps = 0
+
+    def going(self, job, step, total):
+        self.steps += 1
+        if self.steps == int(sys.argv[2]):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+jobs = [Job.from_dict(each) for each in json.loads(sys.argv[1])]
+outcomes = run_jobs(jobs[:1], 1, Ends()) + run_jobs(jobs[1:], 1)
+with open(sys.argv[0] + os.environ["RANK"], "w") as file:
+    json.dump([getattr(each, "line", "") for each in outcomes], file)
+"""
+
+
+def launch(jobs: list[Job], kill_at: int = 0) -> subprocess.CompletedProcess[str]:
+    """Two processes that share the processor."""
+    script = Path(jobs[0].out).parent / "does.py"
+    script.write_text(_DOES)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
+    plain = json.dumps([job.to_dict() for job in jobs])
+    # Not by the machine's outer address, which a firewall may keep from itself.
+    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else None
+    return subprocess.run([*command, plain, str(kill_at)], capture_output=True, text=True, timeout=300, env=environment)
+
+
+def weights(job: Job) -> dict[str, Any]:
+    tensors, _ = read_tensors(job.folder / "model" / "weights.safetensors")
+    return {name: tensor.numpy() for name, tensor in tensors.items()}
+
+
+def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, tmp_path: Path):
+    def jobs(name: str) -> list[Job]:
+        out = tmp_path / name / "runs"
+        dev = hold(made_pairs(24, 2, "dev"), out)
+        # A batch of 9 and a last one of 1: parts of different sizes, and of none.
+        more = {"dropout": 0.0, "epochs": 4, "batch_size": 9, "patience": 4}
+        plain = make_job(out, record=("logits", "dynamics"), dev=dev, weights="weight", more=more)
+        broken = make_job(out, label="broken", more={"optimizer": "sgd", "learning_rate": 1e30, "epochs": 40})
+        sentences = make_job(out, model="bilstm", more=more | {"units": 8, "optimizer": "adam"}, dev=dev)
+        return [plain, broken, sentences]
+
+    together, alone = jobs("together"), jobs("alone")
+    for job in (alone[0], alone[2]):
+        run_job(job)
+    killed = launch(together, kill_at=20)
+    assert killed.returncode != 0
+    kept = read_state(together[0].folder / STATE)
+    assert kept is not None
+    assert kept[0].step == 16
+    done = launch(together)
+    assert done.returncode == 0, done.stderr[:3000]
+    said = [json.loads((tmp_path / "together" / f"does.py{rank}").read_text()) for rank in range(2)]
+    assert said[0] == said[1]
+    assert said[0][0] == said[0][2] == ""
+    assert "the loss became" in said[0][1]
+    for one, two in ((alone[0], together[0]), (alone[2], together[2])):
+        expected, found = weights(one), weights(two)
+        assert expected.keys() == found.keys()
+        for name, values in expected.items():
+            np.testing.assert_allclose(found[name], values, rtol=1e-4, atol=2e-5, err_msg=name)
+        files = [
+            sorted(str(file.relative_to(job.folder)) for file in job.folder.rglob("*") if file.is_file())
+            for job in (one, two)
+        ]
+        assert files[0] == files[1]
+        expected_done, found_done = (json.loads((job.folder / "done.json").read_text()) for job in (one, two))
+        for name in ("steps", "selected_step", "n_examples"):
+            assert expected_done[name] == found_done[name]
+    for place in ("", "dynamics"):
+        both = [
+            read_runs(job.folder / place if place else job.out, **({} if place else {"model": "ngram_average"}))
+            for job in (alone[0], together[0])
+        ]
+        np.testing.assert_allclose(both[0].logits, both[1].logits, rtol=1e-3, atol=1e-4)
