@@ -112,6 +112,11 @@ def token_limit(config: Any, tokenizer: Any) -> int:
     return min(limits)
 
 
+def has_types(config: Any) -> bool:
+    """Whether a model was trained with a type for each of two texts; some tokenizers leave them out all the same."""
+    return getattr(config, "type_vocab_size", 0) > 1 or config.model_type == "xlnet"
+
+
 def to_the_right(table: NDArray[Any], real: NDArray[np.bool_]) -> NDArray[Any]:
     """Rows with their filling, which lies behind, in front, (N, L)."""
     turned = np.argsort(real, axis=1, kind="stable")

@@ -30,6 +30,7 @@ class Task:
         center: Of numbers: what the network's 0 stands for.
         scale: Of numbers: what its 1 is more than its 0.
         range: Of numbers: the lowest and the highest in training.
+        unanswerable: Of spans: whether some questions in training have no answer.
     """
 
     roles: tuple[str, ...]
@@ -39,6 +40,7 @@ class Task:
     center: float = 0.0
     scale: float = 1.0
     range: tuple[float, float] = (0.0, 1.0)
+    unanswerable: bool = False
 
     @property
     def n_outputs(self) -> int:

@@ -16,6 +16,7 @@ from goldassay.errors import InputError, MissingDependencyError
 from goldassay.nearest import did_you_mean
 
 if TYPE_CHECKING:
+    from goldassay.models.configuration import Kind
     from goldassay.models.network import Network
 
 # Without "transformer", which needs a checkpoint's place rather than its own name.
@@ -34,23 +35,31 @@ NETWORKS = (
 _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _EXTRA = ("torch", "safetensors", "accelerate")
 _TRANSFORMERS = ("transformers", "tokenizers")
+_ON_CHECKPOINTS = ("contextual_esim", "question_answering", "transformer")
 
 
-def find_network(model: str) -> str:
+def find_network(model: str, kind: Kind = "label") -> str:
     """The file that a model's name stands for: one of `NETWORKS`, or "transformer" for a folder or hub name.
+
+    Where answers are stretches of a text it is "question_answering" for a folder or hub name.
 
     Raises:
         InputError: It is no network, no folder and no name on the hub; the nearest names are given.
     """
     if model in NETWORKS:
+        if kind == "span":
+            raise InputError(
+                f"{model} cannot name a stretch of a text", mend="give a transformers checkpoint's folder or hub name"
+            )
         return model
     place = Path(model)
+    of_checkpoint = "question_answering" if kind == "span" else "transformer"
     if place.is_dir():
         if not (place / "config.json").exists():
             raise InputError("the folder holds no checkpoint", file=model, mend="name one that has a config.json")
-        return "transformer"
+        return of_checkpoint
     if _ON_HUB.fullmatch(model) and not place.parent.is_dir():
-        return "transformer"
+        return of_checkpoint
     if "/" in model or place.exists():
         raise InputError("is no folder with a checkpoint", file=model, mend="name a folder that holds config.json")
     raise InputError(
@@ -59,15 +68,15 @@ def find_network(model: str) -> str:
     )
 
 
-def load_network(model: str) -> type[Network]:
-    """The class of a model's network.
+def load_network(model: str, kind: Kind = "label") -> type[Network]:
+    """The class of a model's network, for a kind of right answers.
 
     Raises:
         InputError: There is no such model.
         MissingDependencyError: The extra `train` is not installed.
     """
-    name = find_network(model)
-    require_extra((*_EXTRA, *_TRANSFORMERS) if name in ("contextual_esim", "transformer") else _EXTRA)
+    name = find_network(model, kind)
+    require_extra((*_EXTRA, *_TRANSFORMERS) if name in _ON_CHECKPOINTS else _EXTRA)
     module: Any = importlib.import_module(f"goldassay.models.{name}")
     return cast("type[Network]", module.Network)
 

@@ -54,14 +54,15 @@ def hold(dataset: Dataset, folder: Path, columns: Sequence[str] = ()) -> Held:
     """Write a dataset for jobs to read, unless it is there.
 
     Args:
-        dataset: Labelled.
+        dataset: With labels or, of questions on a context, answers.
         folder: Of the runs.
         columns: Further columns that are needed, such as weights.
 
     Raises:
         OutputError: The folder cannot be written to, or the disk is full.
     """
-    kept = ["example_id", *dataset.text_columns, "label", *dataset.groups, *columns]
+    answers = [name for name in ("label", "answers", "answer_starts") if name in dataset.examples.columns]
+    kept = ["example_id", *dataset.text_columns, *answers, *dataset.groups, *columns]
     examples = dataset.examples.select(list(dict.fromkeys(kept)))
     about = {
         "text_columns": dataset.text_columns,

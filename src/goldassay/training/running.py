@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from goldassay.errors import InputError, TrainingError
-from goldassay.models.registry import find_network, load_network
+from goldassay.models.registry import load_network
 from goldassay.nearest import did_you_mean
 from goldassay.training.conditions import shown_texts, tokenizer_of
 from goldassay.training.job_folder import DONE, MODEL, STATE, WEIGHTS, claim, locked, read_json, write_json
@@ -86,6 +86,16 @@ class Done:
         return {name: found["accuracy"] for name, found in self.scores.items() if "accuracy" in found}
 
 
+def network_of(job: Job) -> type[Network]:
+    """The class of a job's network, which is another one for the same checkpoint where answers are spans.
+
+    Raises:
+        InputError: There is no such model, or none for the job's data.
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    return load_network(job.model, target_of(job.train.load()).kind)
+
+
 def configuration_of(job: Job) -> Configuration:
     """All settings of a job's network and recipe.
 
@@ -93,14 +103,29 @@ def configuration_of(job: Job) -> Configuration:
         InputError: A model, configuration or setting is not known.
         MissingDependencyError: The extra `train` is not installed.
     """
-    known = load_network(job.model).configurations
+    known = network_of(job).configurations
     if job.configuration not in known:
         raise InputError(
             f"{job.model} has no configuration {job.configuration!r}",
             mend=did_you_mean(job.configuration, sorted(known)),
         )
-    width = {} if job.vectors is None else {"vectors": job.vectors.width}
-    return known[job.configuration].replaced({**job.changes, **width})
+    return known[job.configuration].replaced({**job.changes, **_of_vectors(job, known[job.configuration].sizes)})
+
+
+def _of_vectors(job: Job, sizes: Any) -> dict[str, Any]:
+    """What a file of word vectors, or none, decides: their width, and that fresh ones are learnt."""
+    if job.vectors is None:
+        if job.changes.get("frozen"):
+            raise InputError("vectors that nobody learnt would be frozen", mend="give some with --vectors FILE")
+        return {"frozen": False} if hasattr(sizes, "frozen") else {}
+    asked = job.changes.get("vectors", job.vectors.width)
+    if asked != job.vectors.width:
+        raise InputError(
+            f"its vectors have {job.vectors.width} numbers, and vectors={asked} was asked for",
+            file=job.vectors.path,
+            mend="leave out vectors=, or give another file",
+        )
+    return {"vectors": job.vectors.width}
 
 
 def check_job(job: Job, n_rows: int) -> None:
@@ -114,11 +139,15 @@ def check_job(job: Job, n_rows: int) -> None:
     from goldassay.training.schedules import check_schedule
 
     configuration = configuration_of(job)
-    load_network(job.model).check_sizes(configuration.sizes)
+    network_of(job).check_sizes(configuration.sizes)
     recipe = configuration.recipe
     check_optimizer(recipe)
     check_schedule(recipe.schedule)
     objective, kind = load_objective(job.objective), target_of(job.train.load()).kind
+    if kind == "span":
+        from goldassay.training.span_target import check_use
+
+        check_use(job.condition, job.record)
     if objective.kind != kind:
         raise InputError(
             f"the objective {job.objective} learns {_LEARNT[objective.kind]}, and the labels are {_LEARNT[kind]}",
@@ -192,7 +221,7 @@ def finished(job: Job) -> Done | None:
 
 def _settings(job: Job) -> dict[str, Any]:
     return job.settings() | {
-        "network": find_network(job.model),
+        "network": network_of(job).name,
         **configuration_of(job).to_dict(),
         "objective_settings": asdict(settings_of(job.objective, job.objective_changes)),
     }
@@ -233,14 +262,14 @@ class Running:
         # Both draw fresh weights, from a generator of their own kind of seed.
         torch.manual_seed(job.seeds.number("initialization"))
         network = (
-            load_network(job.model)
+            network_of(job)
             .build(self.task, tuple(self.texts.values()), self.configuration.sizes, job.model)
             .to(accelerator.device)
         )
         if self.keep:
             network.keep_in(Path(job.out) / KEPT)
         if job.vectors is not None:
-            network.start_from(job.vectors)
+            network.start_from(job.vectors, frozen=self.configuration.sizes.frozen)
         encoded = network.encode(tuple(self.texts.values()))
         self.cut = {self.train.name: int(encoded.cut.any(0).sum())}
         weights = None if job.weights is None else _weights(self.train, job.weights)

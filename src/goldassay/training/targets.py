@@ -92,13 +92,19 @@ class Target(ABC):
 
 def target_of(dataset: Dataset) -> type[Target]:
     """What a dataset asks for."""
+    from goldassay.training.span_target import SpanTarget, is_of_spans
+
+    if is_of_spans(dataset):
+        return SpanTarget
     labels = dataset.examples.get_column("label", default=None)
     return NumberTarget if labels is not None and labels.dtype.is_float() else LabelTarget
 
 
 def target_of_kind(kind: Kind) -> type[Target]:
     """The kind of target that a task names."""
-    return next(target for target in (LabelTarget, NumberTarget) if target.kind == kind)
+    from goldassay.training.span_target import SpanTarget
+
+    return next(target for target in (LabelTarget, NumberTarget, SpanTarget) if target.kind == kind)
 
 
 class LabelTarget(Target):

@@ -255,6 +255,7 @@ def test_squad(tmp_path):
     assert dataset.text_columns == ("question", "context")
     assert dataset.groups == ("title",)
     assert dataset.examples["answers"].to_list() == [["a"], ["a"]]
+    assert dataset.examples["answer_starts"].to_list() == [[0], [0]]
 
 
 def test_adversarial_squad(tmp_path):

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goldassay.data.frames import frame_of_records
 from goldassay.data.readers import CERTAIN, NO
 from goldassay.data.source import read_text
@@ -29,7 +31,7 @@ def recognizes(head: bytes, path: Path) -> int:  # noqa: ARG001
 
 
 def read(path: Path) -> Table:
-    """Read one row a question: id, title, context, question, answers, and whether it can be answered."""
+    """Read one row a question: id, title, context, question, answers with where they start, whether it has any."""
     data, entry = read_text(path)
     try:
         rows = list(_questions(json.loads(data)["data"]))
@@ -50,20 +52,23 @@ def read(path: Path) -> Table:
         roles["group"] = "change"
     elif any(row["title"] for row in rows):
         roles["group"] = "title"
-    return Table(frame_of_records(rows), name, (entry,), roles=roles)
+    # Lists of numbers would become text: what other readers find in such fields is seldom one number an entry.
+    starts = pl.Series("answer_starts", [row.pop("answer_starts") for row in rows], dtype=pl.List(pl.Int64))
+    return Table(frame_of_records(rows).with_columns(starts), name, (entry,), roles=roles)
 
 
 def _questions(articles: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for article in articles:
         for paragraph in article["paragraphs"]:
             for question in paragraph["qas"]:
-                answers = [answer["text"] for answer in question.get("answers", [])]
+                answers = question.get("answers", [])
                 row = {
                     "id": question["id"],
                     "title": article.get("title"),
                     "context": paragraph["context"],
                     "question": question["question"],
-                    "answers": answers,
+                    "answers": [answer["text"] for answer in answers],
+                    "answer_starts": [answer.get("answer_start", -1) for answer in answers],
                 }
                 if "is_impossible" in question:
                     row["is_impossible"] = question["is_impossible"]
