@@ -69,7 +69,9 @@ class Network(Base):
     decay after a warm-up of a tenth. Desk has a higher rate and 3 epochs, for small checkpoints and few rows.
 
     The layer before the classifier is whatever enters the last linear layer that has as many outputs as there are
-    labels: for BERT the pooled first token, for RoBERTa the dense layer of the head.
+    labels: for BERT the pooled first token, for RoBERTa the dense layer of the head, for GPT-2 and its like, which read
+    from left to right and are padded in front, the last token. Where a tokenizer puts nothing between two texts, as
+    theirs, an end of text stands behind each, as Radford et al. 2018 put delimiters.
 
     Weights are read from safetensors only, and no code that comes with a checkpoint is run.
     """
@@ -97,7 +99,14 @@ class Network(Base):
         self._captured: list[Tensor] = []
         classifier.register_forward_pre_hook(lambda _, inputs: self._captured.append(inputs[0]))
         self.max_tokens = min(sizes.max_tokens, _limit(model.config, tokenizer))
-        self.has_types = "token_type_ids" in tokenizer.model_input_names
+        # Asked of the model: some tokenizers leave types out that the model was trained with (ALBERT's, XLNet's).
+        self.has_types = getattr(model.config, "type_vocab_size", 0) > 1 or model.config.model_type == "xlnet"
+        self.reads_left_to_right = self._classifier_name.rpartition(".")[2] == "score"
+        if self.reads_left_to_right:
+            text = model.config.get_text_config()
+            # Padding is masked, whatever its number is; without one the library refuses batches.
+            text.pad_token_id = 0 if text.pad_token_id is None else text.pad_token_id
+            text.use_cache = False
 
     @classmethod
     def build(cls, task: Task, texts: Any, sizes: Any, model: str) -> Network:  # noqa: ARG003
@@ -157,7 +166,7 @@ class Network(Base):
     def _block(self, columns: Sequence[Any], start: int) -> Iterator[tuple[list[int], list[int], list[int], set[int]]]:
         """Tokens, types, places of the text (-1 for special tokens) and the texts that were cut, row by row."""
         some = [list(column[start : start + _BLOCK]) for column in columns]
-        whole = self.tokenizer(*some, verbose=False)
+        whole = self.tokenizer(*some, return_token_type_ids=self.has_types, verbose=False)
         long = {row for row, tokens in enumerate(whole["input_ids"]) if len(tokens) > self.max_tokens}
         if long:
             rows = sorted(long)
@@ -165,6 +174,7 @@ class Network(Base):
                 *([column[row] for row in rows] for column in some),
                 truncation="longest_first",
                 max_length=self.max_tokens,
+                return_token_type_ids=self.has_types,
                 verbose=False,
             )
             where = {row: place for place, row in enumerate(rows)}
@@ -185,7 +195,7 @@ class Network(Base):
         tables = {"tokens": tokens, "real": real.astype(np.int64), "roles": roles}
         if encoded.types is not None:
             tables["types"] = encoded.types.take(rows).padded(self.tokenizer.pad_token_type_id)[0]
-        if self.tokenizer.padding_side == "left":
+        if self.reads_left_to_right or self.tokenizer.padding_side == "left":
             tables = {name: _to_the_right(table, real) for name, table in tables.items()}
         return Batch({name: torch.from_numpy(table) for name, table in tables.items()}, rows.size)
 
@@ -209,9 +219,16 @@ class Network(Base):
     def _run(self, batch: Batch, **inputs: Tensor) -> tuple[Tensor, Tensor]:
         if self.has_types:
             inputs["token_type_ids"] = batch["types"]
+        if self.reads_left_to_right:
+            # Given tokens, the library looks for the last one that is not the padding's number, which may stand in a
+            # text too; given vectors, it takes the last.
+            if "input_ids" in inputs:
+                inputs["inputs_embeds"] = self.model.get_input_embeddings()(inputs.pop("input_ids"))
+            inputs["position_ids"] = (batch["real"].cumsum(1) - 1).clamp(min=0)
         self._captured.clear()
         logits: Tensor = self.model(**inputs, attention_mask=batch["real"]).logits
-        return logits, self._captured.pop()
+        entered = self._captured.pop()
+        return logits, entered[:, -1] if self.reads_left_to_right else entered
 
     def classify(self, representation: Tensor) -> Tensor:
         """Logits."""
@@ -244,7 +261,28 @@ def _tokenizer(model: str) -> Any:
         ) from error
     if not tokenizer.is_fast:
         raise InputError("its tokenizer cannot say which text a token is of", file=model, mend="add a tokenizer.json")
+    _part_texts(tokenizer, model)
     return tokenizer
+
+
+def _part_texts(tokenizer: Any, model: str) -> None:
+    """Have an end of text put behind each text, where a tokenizer puts nothing between two."""
+    from tokenizers.processors import Sequence, TemplateProcessing
+
+    if tokenizer.num_special_tokens_to_add(pair=True):
+        return
+    end = tokenizer.eos_token or tokenizer.sep_token
+    if end is None:
+        raise InputError(
+            "its tokenizer puts nothing between two texts", file=model, mend="give it an eos_token or a sep_token"
+        )
+    ends = TemplateProcessing(
+        single=f"$A:0 {end}:0",
+        pair=f"$A:0 {end}:0 $B:1 {end}:1",
+        special_tokens=[(end, tokenizer.convert_tokens_to_ids(end))],
+    )
+    backend = tokenizer.backend_tokenizer
+    backend.post_processor = Sequence([backend.post_processor, ends]) if backend.post_processor else ends
 
 
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
