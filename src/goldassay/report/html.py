@@ -22,9 +22,12 @@ from goldassay.report.sections import outline
 from goldassay.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import jinja2
+
+    from goldassay.report.figures import Picture
+    from goldassay.report.outline import Section
 
 _ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "not measurable": "none"}
 _ICONS |= {"told apart": "check", "not told apart": "none"}
@@ -44,27 +47,59 @@ def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = (), 
     """
     from markupsafe import Markup
 
+    pictures = draw_figures(document)
+    return fill_page(
+        document=document,
+        cards=cards(document),
+        dataset_line=dataset_line(document),
+        sections=outline(document),
+        pictures=pictures,
+        table_names=table_names,
+        tables_at=tables_at,
+        points=Markup(_points(document)) if "artifacts_scatter" in pictures else "",
+        map_points=Markup(_map_points(document)) if "leakage_map" in pictures else "",
+        normalized=bool(mapping(document, "instability", "deviations")),
+    )
+
+
+def fill_page(
+    *,
+    document: Mapping[str, Any],
+    cards: list[dict[str, str]],
+    dataset_line: list[str],
+    sections: Sequence[Section],
+    pictures: Mapping[str, Picture],
+    stem: str = "report",
+    table_names: tuple[str, ...] = (),
+    tables_at: str = "tables/",
+    points: str = "",
+    map_points: str = "",
+    normalized: bool = False,
+) -> str:
+    """The page around what it shows; `stem` names the data and the Markdown that lie beside it."""
+    from markupsafe import Markup
+
     style, script = _style(), _template_text("script.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    pictures = draw_figures(document)
     return (
         _templates()
         .get_template("page.html.j2")
         .render(
             document=document,
-            cards=cards(document),
-            dataset_line=dataset_line(document),
-            sections=outline(document),
+            cards=cards,
+            dataset_line=dataset_line,
+            sections=sections,
             pictures=pictures,
+            stem=stem,
             svg=Markup,
             table_names=table_names,
             tables_at=tables_at,
-            points=Markup(_points(document)) if "artifacts_scatter" in pictures else "",
-            map_points=Markup(_map_points(document)) if "leakage_map" in pictures else "",
-            normalized=bool(mapping(document, "instability", "deviations")),
+            points=points,
+            map_points=map_points,
+            normalized=normalized,
             policy=policy,
             style=Markup(style),
             script=Markup(script),

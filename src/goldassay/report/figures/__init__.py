@@ -37,7 +37,7 @@ from goldassay.report.figures import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from goldassay.report.figures.svg import Canvas
 
@@ -88,9 +88,14 @@ class Picture:
 
 
 def draw_figures(document: Mapping[str, Any]) -> dict[str, Picture]:
-    """Draw every picture that the document has values for."""
+    """Draw every picture of a report that the document has values for."""
+    return draw_with(_DRAWERS, document)
+
+
+def draw_with(drawers: Iterable[Any], document: Mapping[str, Any]) -> dict[str, Picture]:
+    """Draw what modules draw, by the modules' names; each has TITLE, CAPTION and draw(document, width)."""
     pictures = {}
-    for drawer in _DRAWERS:
+    for drawer in drawers:
         wide: Canvas | None = drawer.draw(document, WIDE)
         narrow: Canvas | None = drawer.draw(document, NARROW)
         if wide is None or narrow is None:
