@@ -29,14 +29,14 @@ def render_markdown(document: Mapping[str, Any], tables_at: str = "tables/", car
         tables_at: The folder of the full tables, as for the page.
         card: With the metadata of a dataset card at its top and the badge that lies beside it.
     """
-    title = f"# {plain_text(document.get('title'))}"
+    title = f"# {_plain(document.get('title'))}"
     blocks = [front_matter(document), title, badge_line(document)] if card else [title]
     blocks.append(_verdicts(document))
     for section in outline(document):
         blocks += render_section(section, tables_at)
     if is_audit(document):
         blocks += reproduction(document)
-    blocks.append(f"Made by goldassay {plain_text(document.get('goldassay_version'))}.")
+    blocks.append(f"Made by goldassay {_plain(document.get('goldassay_version'))}.")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -52,20 +52,21 @@ def _verdicts(document: Mapping[str, Any]) -> str:
         if headline:
             value = with_unit(headline.get("value"), unit)
             figure = (
-                f"{plain_text(headline.get('label'))}: {value} {bounds_in(headline.get('low'), headline.get('high'), unit)}"
+                f"{_plain(headline.get('label'))}: {value} {bounds_in(headline.get('low'), headline.get('high'), unit)}"
             )
         word = str(verdict.get("verdict"))
         mark = _MARKS.get(word, "➖")
-        rows.append((title, f"{mark} **{plain_text(word)}**", figure.strip(), plain_text(verdict.get("evidence"))))
-    return grid(("question", "verdict", "measured", "evidence"), rows) if rows else ""
+        rows.append((title, f"{mark} **{_plain(word)}**", figure.strip(), _plain(verdict.get("evidence"))))
+    return _grid(("question", "verdict", "measured", "evidence"), rows) if rows else ""
 
 
 def render_section(section: Section, tables_at: str) -> list[str]:
-    blocks = [f"## {section.title}", f"*{plain_text(section.question)}*"]
+    """One section in blocks, its tables cut and said so."""
+    blocks = [f"## {section.title}", f"*{_plain(section.question)}*"]
     if section.reason:
-        return [*blocks, f"Not defined: {plain_text(section.reason).rstrip('.')}."]
-    blocks.append("\n".join(f"- {plain_text(finding)}" for finding in section.findings))
-    blocks += [plain_text(note) for note in section.notes]
+        return [*blocks, f"Not defined: {_plain(section.reason).rstrip('.')}."]
+    blocks.append("\n".join(f"- {_plain(finding)}" for finding in section.findings))
+    blocks += [_plain(note) for note in section.notes]
     blocks += [_card(card) for card in section.cards]
     for table in section.tables:
         blocks += _table(table, tables_at)
@@ -73,19 +74,19 @@ def render_section(section: Section, tables_at: str) -> list[str]:
 
 
 def _card(card: Card) -> str:
-    lines = [f"**{plain_text(card.title)}** ({plain_text(card.lead)})", ""]
+    lines = [f"**{_plain(card.title)}** ({_plain(card.lead)})", ""]
     for name, cells in (("words", card.words), ("patterns", card.patterns)):
         if cells:
             lines.append(f"- {name}: {', '.join(_code(cell.text) for cell in cells)}")
     if card.facts:
-        lines.append("- " + "; ".join(f"{plain_text(name)} {plain_text(value)}" for name, value in card.facts))
-    lines += [f"- {_code(each.text)} {plain_text(each.aside)}" for each in card.examples]
+        lines.append("- " + "; ".join(f"{_plain(name)} {_plain(value)}" for name, value in card.facts))
+    lines += [f"- {_code(each.text)} {_plain(each.aside)}" for each in card.examples]
     return "\n".join(lines)
 
 
 def _table(table: Table, tables_at: str) -> list[str]:
     shown = [[_cell(cell) for cell in row] for row in _cut(table)]
-    blocks = [f"**{plain_text(table.caption)}**", grid(tuple(plain_text(column) for column in table.columns), shown)]
+    blocks = [f"**{_plain(table.caption)}**", _grid(tuple(_plain(column) for column in table.columns), shown)]
     left = len(table.rows) - len(shown)
     if left > 0:
         where = f"; all of them are in `{tables_at}{table.file}.csv`" if table.file else ""
@@ -104,21 +105,21 @@ def _cut(table: Table) -> list[tuple[Cell, ...]]:
     return [row for rows in groups.values() for row in rows[:each]]
 
 
-def grid(columns: tuple[str, ...], rows: Any) -> str:
+def _grid(columns: tuple[str, ...], rows: Any) -> str:
     lines = [columns, tuple("---" for _ in columns), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def _cell(cell: Cell) -> str:
-    shown = _code(cell.text) if cell.code else plain_text(cell.text)
-    return f"{shown} {plain_text(cell.aside)}" if cell.aside else shown
+    shown = _code(cell.text) if cell.code else _plain(cell.text)
+    return f"{shown} {_plain(cell.aside)}" if cell.aside else shown
 
 
 def _one_line(value: Any) -> str:
     return one_line("" if value is None else value)
 
 
-def plain_text(value: Any) -> str:
+def _plain(value: Any) -> str:
     """Our own words, with everything that Markdown or HTML could take for markup made harmless."""
     line = _one_line(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_{}\[\]|#~@])", r"\\\1", line)
