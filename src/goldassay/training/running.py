@@ -134,11 +134,12 @@ def check_job(job: Job, n_rows: int) -> None:
     Raises:
         InputError: A setting is not known or does not fit the data.
     """
+    # First: without the extra, what follows cannot be imported.
+    configuration = configuration_of(job)
     from goldassay.training.objectives import load_objective, objectives_of
     from goldassay.training.optimizers import check_optimizer
     from goldassay.training.schedules import check_schedule
 
-    configuration = configuration_of(job)
     network_of(job).check_sizes(configuration.sizes)
     recipe = configuration.recipe
     check_optimizer(recipe)
