@@ -68,7 +68,24 @@ def _load(part: Slice, label_names: tuple[str, ...] | None, align: Align) -> Loa
     present = [values.is_not_null() for values in (columns.score, columns.prediction) if values is not None]
     if present and not all(mask.all() for mask in present):
         columns = taken(columns, functools.reduce(operator.and_, present).arg_true())
-    return Loaded(part, _withpredictions_of(columns, label_names))
+    return Loaded(part, _withpredictions_of(_without_numbers(part, columns), label_names))
+
+
+def _without_numbers(part: Slice, columns: Columns) -> Columns:
+    """Where labels are numbers, as of a regression, what counts is the score of each answer: there are no codes.
+
+    Raises:
+        InputError: There is no score.
+    """
+    if columns.label_names != () or columns.label is None or not columns.label.dtype.is_float():
+        return columns
+    if columns.score is None:
+        raise InputError(
+            f"the labels of {who(part)} are numbers, and its answers have no score within [0, 1]",
+            file=part.file,
+            mend="correlations of such runs are measured by goldassay shift generalization",
+        )
+    return replace(columns, label=None, prediction=None)
 
 
 def _withpredictions_of(columns: Columns, label_names: tuple[str, ...] | None) -> Columns:

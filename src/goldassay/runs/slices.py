@@ -66,6 +66,7 @@ class Slice:
         file: Where it was found, for messages.
         format: Name of the adapter.
         load: Reads the rows.
+        n_parameters: Weights of the model, where the file says so.
     """
 
     collection: Collection
@@ -75,6 +76,7 @@ class Slice:
     file: str
     format: str
     load: Callable[[], Columns]
+    n_parameters: int | None = None
 
 
 @dataclass(frozen=True)

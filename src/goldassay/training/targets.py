@@ -193,7 +193,7 @@ class NumberTarget(Target):
     @classmethod
     def task(cls, training: Dataset, roles: tuple[str, ...], tokenizer: str) -> Task:
         """Mean, SD and range of the training labels."""
-        values = training.examples["label"].to_numpy()
+        values = cls.values(training)
         return Task(
             roles, (), tokenizer, cls.kind, float(values.mean()), float(values.std()) or 1.0,
             (float(values.min()), float(values.max())),
@@ -202,7 +202,19 @@ class NumberTarget(Target):
     @classmethod
     def labels(cls, dataset: Dataset, task: Task, encoded: Encoded | None = None) -> NDArray[np.float32]:  # noqa: ARG003
         """Standardized numbers, (N,)."""
-        return ((_numbers(dataset) - task.center) / task.scale).astype(np.float32)
+        return ((cls.values(dataset) - task.center) / task.scale).astype(np.float32)
+
+    @classmethod
+    def values(cls, dataset: Dataset) -> NDArray[np.float64]:
+        """Labels as they are, (N,); whole numbers that were read as classes are numbers too.
+
+        Raises:
+            InputError: One is no number.
+        """
+        numbers = _as_numbers(dataset)
+        if numbers is None:
+            raise _other_kind(dataset, "classes", "numbers")
+        return numbers.to_numpy().astype(np.float64)
 
     @classmethod
     def dev_score(cls, outputs: NDArray[np.float32], labels: NDArray[Any]) -> float:
@@ -212,7 +224,7 @@ class NumberTarget(Target):
     @classmethod
     def answers(cls, outputs: NDArray[np.float32], on: EvaluationSet, task: Task, *, keep_logits: bool) -> Answered:  # noqa: ARG003
         """Numbers in the labels' own unit; there are no logits."""
-        right = _numbers(on.dataset)
+        right = cls.values(on.dataset)
         predicted = outputs[:, 0].astype(np.float64) * task.scale + task.center
         columns = {
             "label": pl.Series(right),
@@ -264,13 +276,6 @@ def _as_numbers(dataset: Dataset) -> pl.Series | None:
     """Labels as numbers, whole ones that were taken for classes among them; None where some are none."""
     numbers = dataset.examples["label"].cast(pl.Float64, strict=False)
     return None if numbers.null_count() or not numbers.is_finite().all() else numbers
-
-
-def _numbers(dataset: Dataset) -> NDArray[np.float64]:
-    numbers = _as_numbers(dataset)
-    if numbers is None:
-        raise _other_kind(dataset, "classes", "numbers")
-    return numbers.to_numpy().astype(np.float64)
 
 
 def _other_kind(dataset: Dataset, own: str, wanted: str) -> InputError:

@@ -333,18 +333,25 @@ def test_a_model_that_has_learned_nothing_is_named(tmp_path: Path, monkeypatch: 
 def test_what_cannot_be_trained_is_refused_before_anything_is_written(
     tmp_path: Path, refused: Callable[..., str]
 ) -> None:
-    for name, label in (("classes", "yes"), ("numbers", 2.5)):
-        rows = [{"sentence1": f"a {i}", "sentence2": f"b {i}", "label": label} for i in range(4)]
+    kinds: dict[str, list[str] | list[float]] = {"classes": ["yes", "no"], "numbers": [2.5, 1.0], "constant": [2.5]}
+    for name, labels in kinds.items():
+        rows = [{"sentence1": f"a {i}", "sentence2": f"b {i}", "label": labels[i % len(labels)]} for i in range(4)]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     cases = {
         (
             "classes",
             "classes",
             "bilstn",
-        ): "there is no model 'bilstn'; did you mean 'bilstm'? (or a checkpoint's folder or name on the hub)",
-        ("numbers", "numbers", "average"): "numbers.jsonl: the labels of numbers are numbers, and networks here are "
-        "trained on classes; choose --model bow or --model ridge, or give the predictions of a regression with --runs",
-        ("numbers", "classes", "ridge"): "classes.jsonl: its labels are not numbers, as those of the training data are",
+        ): "there is no model 'bilstn'; did you mean 'bilstm' or 'lstm'? (or a checkpoint's folder or name on the hub)",
+        (
+            "constant",
+            "numbers",
+            "average",
+        ): "constant.jsonl: all labels are the same number; give a file with different ones",
+        ("numbers", "classes", "ridge"): "classes.jsonl: its labels are classes, those of the training data are "
+        "numbers; give a file of the same task, or choose its labels with --columns label=NAME or score=NAME",
+        ("classes", "numbers", "bow"): "numbers.jsonl: its labels are numbers, those of the training data are classes; "
+        "give a file of the same task, or choose its labels with --columns label=NAME or score=NAME",
     }
     for (train, test, model), said in cases.items():
         tests = ["--test", f"ID={test}.jsonl", "--test", f"x={test}.jsonl"]

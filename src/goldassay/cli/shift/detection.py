@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from goldassay.cli.options import Config, Figures, Latex, Quiet
-from goldassay.cli.run_options import JsonFile, Seed, reads_runs
-from goldassay.cli.shift.group import Draws, finish, shift_app
+from goldassay.cli.run_options import reads_runs
+from goldassay.cli.shift.group import Asked, reports, shift_app
 from goldassay.studies.run_choice import RunChoice
 
 
 @shift_app.command(short_help="Say whether a model's confidence tells texts from elsewhere apart.")
 @reads_runs(without=("dataset", "align"))
+@reports
 def detection(
     *,
     more: Annotated[
@@ -62,17 +62,11 @@ def detection(
         typer.Option(help="Which threshold: closest is how the paper's authors compute it."),
     ] = "at_least",
     k: Annotated[int, typer.Option("--k", metavar="K", help="Which neighbor.")] = 10,
-    draws: Draws = 1000,
     folder: Annotated[
         Path, typer.Option("--folder", "-o", metavar="DIR", help="Folder for the report and its tables.")
     ] = Path("goldassay-shift"),
-    json_file: JsonFile = None,
-    figures: Figures = None,
-    latex: Latex = False,
+    asked: Asked,
     choice: RunChoice,
-    seed: Seed = None,
-    config: Config = None,
-    quiet: Quiet = False,
 ) -> None:
     """Say whether a model's confidence tells texts from elsewhere from those of its own distribution.
 
@@ -83,11 +77,8 @@ def detection(
     \b
       goldassay shift detection --in sst2=runs --out newsgroups=runs newstest=runs -o report
     """
-    from goldassay.report.paper import check_figures
-    from goldassay.settings import load_settings
     from goldassay.studies.shift import report_detection
 
-    check_figures(figures)
     report = report_detection(
         inside,
         [*outside, *(more or [])],
@@ -97,9 +88,6 @@ def detection(
         rule=rule,
         k=k,
         choice=choice,
-        seed=seed,
-        n_draws=draws,
-        settings=load_settings(config),
-        quiet=quiet,
+        **asked.measuring(),
     )
-    finish(report, folder, json_file, figures, latex=latex, quiet=quiet)
+    asked.finish(report, folder)

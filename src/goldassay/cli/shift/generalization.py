@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from goldassay.cli.options import Config, Figures, Latex, Out, Quiet
-from goldassay.cli.run_options import JsonFile, Seed, reads_runs
-from goldassay.cli.shift.group import Draws, finish, shift_app
+from goldassay.cli.options import Out
+from goldassay.cli.run_options import reads_runs
+from goldassay.cli.shift.group import Asked, reports, shift_app
 from goldassay.errors import InputError, InterruptionError
 from goldassay.studies.run_choice import RunChoice
 
 
 @shift_app.command(short_help="Say what a score loses on other distributions.")
 @reads_runs(without=("dataset", "model"))
+@reports
 def generalization(
     *,
     train: Annotated[
@@ -83,15 +84,9 @@ def generalization(
         list[str] | None,
         typer.Option("--size", metavar="MODEL=N", help="Parameters of a model, for the gap against size. Repeatable."),
     ] = None,
-    draws: Draws = 1000,
     out: Out = Path("goldassay-shift"),
-    json_file: JsonFile = None,
-    figures: Figures = None,
-    latex: Latex = False,
+    asked: Asked,
     choice: RunChoice,
-    seed: Seed = None,
-    config: Config = None,
-    quiet: Quiet = False,
 ) -> None:
     """Say what a score loses on other distributions, and whether the model's confidence follows.
 
@@ -106,11 +101,8 @@ def generalization(
     From models trained here:
       goldassay shift generalization train.jsonl --test ID=test.jsonl --test other=other.jsonl --model bow,average
     """
-    from goldassay.report.paper import check_figures
-    from goldassay.settings import load_settings
     from goldassay.studies.shift import report_generalization
 
-    check_figures(figures)
     if (train is None) == (not runs):
         raise InputError(
             "training data and runs were both given" if runs else "neither training data nor runs were given",
@@ -119,19 +111,14 @@ def generalization(
     for name, value in (("--test", tests), ("--texts", outside)):
         if value and train is None:
             raise InputError(f"{name} is for training models", mend="give the texts of datasets with --gold NAME=FILE")
-    settings = load_settings(config)
-    options: dict[str, Any] = {
+    options = {
         "metric": metric,
         "sizes": _sizes(sizes or []),
-        "n_draws": draws,
-        "seed": seed,
-        "settings": settings,
+        "in_distribution": _own(own or []),
+        **asked.measuring(),
     }
-    asked = _own(own or [])
     if train is None:
-        report = report_generalization(
-            runs or [], in_distribution=asked, choice=replace(choice, model=model), quiet=quiet, **options
-        )
+        report = report_generalization(runs or [], choice=replace(choice, model=model), **options)
     else:
         from goldassay.cli.training_progress import bars
         from goldassay.studies.shift.training import report_trained
@@ -144,18 +131,16 @@ def generalization(
                 models=_models(model),
                 seeds=seeds,
                 out=out,
-                in_distribution=asked,
                 columns=choice.columns,
                 features=features,
-                watched=None if quiet else bars,
-                quiet=quiet,
+                watched=None if asked.quiet else bars,
                 **options,
             )
         except KeyboardInterrupt as interruption:
             raise InterruptionError(
                 f"the runs that are done are kept in {out / 'runs'}, and the same command goes on from there"
             ) from interruption
-    finish(report, out, json_file, figures, latex=latex, quiet=quiet)
+    asked.finish(report, out)
 
 
 def _models(text: str | None) -> list[str]:
@@ -166,11 +151,11 @@ def _models(text: str | None) -> list[str]:
 
 
 def _own(values: list[str]) -> dict[str, str]:
-    asked = {}
+    sets = {}
     for value in values:
         train, sign, name = value.rpartition("=")
-        asked[train if sign else ""] = name
-    return asked
+        sets[train if sign else ""] = name
+    return sets
 
 
 def _sizes(values: list[str]) -> dict[str, int]:

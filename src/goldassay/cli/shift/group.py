@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from goldassay.cli.app import app
+from goldassay.cli.options import Config, Figures, Latex, Quiet
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import write_json
+from goldassay.cli.run_options import JsonFile, Seed, write_json
 
 if TYPE_CHECKING:
     from goldassay.report import Report
@@ -35,11 +40,73 @@ def shift() -> None:
     """
 
 
-def finish(report: Report, out: Path, json_file: Path | None, figures: str | None, *, latex: bool, quiet: bool) -> None:
-    """Write the report where it was asked for, and say what it found."""
-    page = save_report(report, out, figures, latex)
-    if json_file is not None:
-        write_json(json_file, report.to_json())
-    if not quiet:
-        typer.echo(report.summary())
-        typer.echo(page)
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of every report on shift.
+
+    Attributes:
+        draws: Of each interval.
+        seed: Of all draws, or None for that of the settings.
+        json_file: Where the result goes as well, or None.
+        figures: Kind of the figures for a paper, or None.
+        latex: Whether the tables are wanted for a paper.
+        config: Settings, or None.
+        quiet: Print nothing but errors.
+    """
+
+    draws: int
+    seed: int | None
+    json_file: Path | None
+    figures: str | None
+    latex: bool
+    config: Path | None
+    quiet: bool
+
+    def measuring(self) -> dict[str, Any]:
+        """As the functions that make the reports take it."""
+        from goldassay.settings import load_settings
+
+        return {
+            "n_draws": self.draws, "seed": self.seed, "settings": load_settings(self.config), "quiet": self.quiet,
+        }  # fmt: skip
+
+    def finish(self, report: Report, out: Path) -> None:
+        """Write the report where it was asked for, and say what it found."""
+        page = save_report(report, out, self.figures, self.latex)
+        if self.json_file is not None:
+            write_json(self.json_file, report.to_json())
+        if not self.quiet:
+            typer.echo(report.summary())
+            typer.echo(page)
+
+
+def _ask(
+    *,
+    draws: Draws = 1000,
+    json_file: JsonFile = None,
+    figures: Figures = None,
+    latex: Latex = False,
+    seed: Seed = None,
+    config: Config = None,
+    quiet: Quiet = False,
+) -> Asked:
+    """Its parameters are the options themselves."""
+    from goldassay.report.paper import check_figures
+
+    check_figures(figures)
+    return Asked(draws, seed, json_file, figures, latex, config, quiet)
+
+
+def reports(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of every report on shift where it takes `asked`."""
+    options = list(inspect.signature(_ask, eval_str=True).parameters.values())
+    own = list(inspect.signature(command, eval_str=True).parameters.values())
+    at = [parameter.name for parameter in own].index("asked")
+
+    @functools.wraps(command)
+    def called(**values: Any) -> None:
+        command(asked=_ask(**{option.name: values.pop(option.name) for option in options}), **values)
+
+    # typer reads the options off the signature.
+    called.__dict__["__signature__"] = inspect.Signature([*own[:at], *options, *own[at + 1 :]])
+    return called

@@ -9,7 +9,8 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.studies.shift.evidence import read_gold_texts
-from goldassay.studies.shift.groups import Group, model_names, own_set, with_common_seeds
+from goldassay.studies.shift.finding import model_names, size_of
+from goldassay.studies.shift.groups import Group, own_set, with_common_seeds
 from goldassay.studies.shift.overlaps import without_shared
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.runs.slices import Collection
     from goldassay.studies.run_choice import RunChoice
-    from goldassay.studies.shift.evidence import Answers
+    from goldassay.studies.shift.answers import Answers
     from goldassay.studies.shift.finding import FoundSets
 
 
@@ -55,7 +56,7 @@ def form_groups(
         own = own_set(key[1], list(sets), asked)
         read_sets = {name: _named(read(part), names[key], name) for name, part in sets.items()}
         others = tuple(answers for name, answers in read_sets.items() if name != own)
-        groups.append(with_common_seeds(Group(names[key], key[0], key[1], read_sets[own], others)))
+        groups.append(with_common_seeds(Group(names[key], key[0], key[1], read_sets[own], others, size_of(found, key))))
         _check_kinds(groups[-1])
     return groups
 

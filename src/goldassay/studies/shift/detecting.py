@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goldassay.progress import Progress
     from goldassay.runs.slices import Slice
     from goldassay.shift.false_alarms import Rule
-    from goldassay.studies.shift.evidence import Answers
+    from goldassay.studies.shift.answers import Answers
     from goldassay.studies.shift.groups import Group
 
 OF_LOGITS: dict[str, Callable[[Any], NDArray[np.float64]]] = {

@@ -33,8 +33,7 @@ from goldassay.studies.shift.detecting import (
     detect,
 )
 from goldassay.studies.shift.evidence import read_logits
-from goldassay.studies.shift.finding import FoundSets, Place, find_sets
-from goldassay.studies.shift.groups import keys_by_model
+from goldassay.studies.shift.finding import FoundSets, Place, find_sets, keys_by_model
 from goldassay.studies.shift.overlaps import say_overlaps
 from goldassay.studies.shift.sentences import say_detection
 from goldassay.studies.shift.verdicts import judge_detection

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from goldassay.runs.beside import Embeddings
     from goldassay.runs.slices import Slice
-    from goldassay.studies.shift.evidence import Answers
+    from goldassay.studies.shift.answers import Answers
 
 
 @dataclass(frozen=True)

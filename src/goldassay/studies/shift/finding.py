@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from goldassay.errors import InputError
 from goldassay.nearest import did_you_mean
 from goldassay.studies.run_sets import find_runs
-from goldassay.studies.shift.groups import keys_by_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,3 +88,35 @@ def _at(place: Place, choice: RunChoice) -> list[Slice]:
             mend=did_you_mean(place.name, datasets),
         )
     return [replace(part, collection=part.collection._replace(dataset=place.name)) for part in found]
+
+
+def keys_by_model(found: Sequence[Slice]) -> dict[ModelKey, dict[str, Collection]]:
+    """{(model, training set, condition): {name of the dataset: its runs}}; a split is named where there are several."""
+    keys = list(dict.fromkeys(part.collection for part in sorted(found, key=lambda part: part.collection)))
+    splits = Counter((_model_of(key), key.dataset) for key in keys)
+    models: dict[ModelKey, dict[str, Collection]] = {}
+    for key in keys:
+        several = splits[_model_of(key), key.dataset] > 1
+        name = f"{key.dataset}/{key.split}" if several and key.split else key.dataset
+        models.setdefault(_model_of(key), {})[name] = key
+    return models
+
+
+def size_of(found: FoundSets, key: ModelKey) -> int | None:
+    """How many weights a model has, where its runs say it."""
+    return next(
+        (part.n_parameters for part in found.slices if part.n_parameters and _model_of(part.collection) == key), None
+    )
+
+
+def _model_of(key: Collection) -> ModelKey:
+    return key.model, key.train_set, key.condition
+
+
+def model_names(keys: Sequence[ModelKey]) -> dict[ModelKey, str]:
+    """What to call each model: with its training set and condition where there are several of these."""
+    trained, shown = {train for _, train, _ in keys}, {condition for *_, condition in keys}
+    return {
+        key: key[0] + (f"@{key[1]}" if len(trained) > 1 and key[1] else "") + (f", {key[2]}" if len(shown) > 1 else "")
+        for key in keys
+    }

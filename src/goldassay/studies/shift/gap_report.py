@@ -64,7 +64,7 @@ def report_generalization(
         runs: Paths of predictions, or NAME=PATH.
         in_distribution: {training set: its dataset}; "" stands for all that are not named.
         metric: Of the scores; None says it by what is there: a correlation where labels are numbers.
-        sizes: {model: parameters}, for the gap against size.
+        sizes: {model: parameters}, for the gap against size, where the runs do not say it or another counts.
         choice: Which runs to take, how to read them, and where right labels and texts are.
         texts: {dataset: its texts}, where they are in memory.
         notes: Further sentences on how the runs came about.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.shift import generalization_gap, measure_domain_shift
-from goldassay.studies.shift.evidence import texts_of
+from goldassay.studies.shift.answers import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.progress import Progress
     from goldassay.shift.set_metrics import Metric
-    from goldassay.studies.shift.evidence import Answers
+    from goldassay.studies.shift.answers import Answers
     from goldassay.studies.shift.groups import Group
 
 # Confident errors that are shown of each model and set.
@@ -38,7 +38,7 @@ def measure_gaps(
     Args:
         groups: One a model.
         metric: Of graded scores; None says it by what they are.
-        sizes: {model: how many parameters it has}, as far as known.
+        sizes: {model: how many parameters it has}, in place of what its runs say.
         untrained: Models that no seed can change.
         seed: Of the draws.
         n_draws: Of the intervals.
@@ -71,7 +71,7 @@ def measure_gaps(
             rows += [
                 {
                     "model": group.model,
-                    "size": sizes.get(group.model),
+                    "size": sizes.get(group.model, group.n_parameters),
                     **row,
                     "own": row["test"] == group.own.dataset,
                     "n_runs": found.n_runs,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,7 @@ from goldassay.nearest import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goldassay.runs.slices import Collection, Slice
-    from goldassay.studies.shift.evidence import Answers
+    from goldassay.studies.shift.answers import Answers
 
 # What a set may be called that is the model's own distribution by its name.
 _OWN = ("id", "in-distribution", "in_distribution")
@@ -29,6 +27,7 @@ class Group:
         train_set: What it was trained on, or "".
         own: On its own distribution.
         others: On others.
+        n_parameters: Its weights, where its runs say it.
         notes: What was done to make them comparable, in sentences.
     """
 
@@ -37,32 +36,8 @@ class Group:
     train_set: str
     own: Answers
     others: tuple[Answers, ...]
+    n_parameters: int | None = None
     notes: tuple[str, ...] = ()
-
-
-def keys_by_model(found: Sequence[Slice]) -> dict[tuple[str, str, str], dict[str, Collection]]:
-    """{(model, training set, condition): {name of the dataset: its runs}}; a split is named where there are several."""
-    keys = list(dict.fromkeys(part.collection for part in sorted(found, key=lambda part: part.collection)))
-    splits = Counter((_model_of(key), key.dataset) for key in keys)
-    models: dict[tuple[str, str, str], dict[str, Collection]] = {}
-    for key in keys:
-        several = splits[_model_of(key), key.dataset] > 1
-        name = f"{key.dataset}/{key.split}" if several and key.split else key.dataset
-        models.setdefault(_model_of(key), {})[name] = key
-    return models
-
-
-def _model_of(key: Collection) -> tuple[str, str, str]:
-    return key.model, key.train_set, key.condition
-
-
-def model_names(keys: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
-    """What to call each model: with its training set and condition where there are several of these."""
-    trained, shown = {train for _, train, _ in keys}, {condition for *_, condition in keys}
-    return {
-        key: key[0] + (f"@{key[1]}" if len(trained) > 1 and key[1] else "") + (f", {key[2]}" if len(shown) > 1 else "")
-        for key in keys
-    }
 
 
 def own_set(train_set: str, names: Sequence[str], asked: Mapping[str, str]) -> str:

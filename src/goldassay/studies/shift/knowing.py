@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.progress import Progress
-    from goldassay.studies.shift.evidence import Answers
+    from goldassay.studies.shift.answers import Answers
     from goldassay.studies.shift.groups import Group
 
 N_BINS = 15

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.errors import InputError
 from goldassay.shift import shared_texts
-from goldassay.studies.shift.evidence import texts_of
+from goldassay.studies.shift.answers import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goldassay.data import Dataset
-    from goldassay.studies.shift.evidence import Answers
+    from goldassay.studies.shift.answers import Answers
     from goldassay.studies.shift.groups import Group
 
 

@@ -2,6 +2,7 @@
 
 - "bow" on classes: the quick probe, a linear classifier on hashed words and word pairs.
 - "bow" on numbers: the cosine of the two texts' word counts, which nothing is trained for (the paper's bag of words).
+  It is stretched over the range of the training labels, which changes no correlation.
 - "ridge" on numbers: ridge regression on the quick probe's features of a pair, overlap and crossed words among them.
 
 Source: Hendrycks et al. 2020, section 2, for the bag of words; Hoerl and Kennard 1970 for ridge regression.
@@ -9,17 +10,15 @@ Source: Hendrycks et al. 2020, section 2, for the bag of words; Hoerl and Kennar
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
-from goldassay.files import write_parquet, written_whole
-from goldassay.runs.store import FORMAT_VERSION, METADATA_KEY
+from goldassay.runs.store import identity_of, write_answers
 from goldassay.training.conditions import conditions_of
+from goldassay.training.targets import NumberTarget, closeness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,25 +46,20 @@ def predict_quick(
     Args:
         model: One of `QUICK`.
         train: To train on.
-        sets: To predict and to score.
+        sets: To predict and to score, with labels like those of the training data.
         foreign: To predict, without labels.
         seeds: Of the bootstraps.
         folder: Where the runs go.
 
     Raises:
-        InputError: The model does not take such labels or texts, or a set has others.
+        InputError: The model does not take such labels or texts.
     """
-    numbers = not train.label_names
-    for each in sets:
-        if numbers != (not each.label_names) or "label" not in each.examples.columns:
-            kind = "numbers" if numbers else "classes"
-            raise InputError(f"its labels are not {kind}, as those of the training data are", file=each.source)
-    if not numbers:
+    if train.label_names:
         if model != "bow":
             raise InputError(f"{model} is a regression, and the labels are classes", mend="choose --model bow")
         return _classify(model, train, sets, foreign, seeds, folder)
     if foreign:
-        raise InputError("a regression has no confidence to detect texts by", mend="leave out --texts")
+        raise no_confidence()
     if len(train.text_columns) != 2:
         raise InputError(f"{model} on numbers compares two texts", file=train.source)
     if model == "bow":
@@ -94,15 +88,15 @@ def _classify(
         for place, each in enumerate((*sets, *foreign)):
             own = logits[start : start + len(each)]
             names = pl.Series(train.label_names, dtype=pl.String)
-            columns: dict[str, Any] = {}
+            columns: dict[str, pl.Series] = {}
             if place < len(sets):
                 columns["label"] = names.gather(gold[place])
             predicted = own.argmax(axis=1)
             columns["prediction"] = names.gather(predicted)
             if place < len(sets):
-                columns["score"] = (predicted == gold[place]).astype(np.float64)
+                columns["score"] = pl.Series((predicted == gold[place]).astype(np.float64))
             columns["logits"] = pl.Series(own).reshape((-1, own.shape[1])).arr.to_list()
-            _write(folder, model, train, each, seed, columns, list(train.label_names))
+            _write(folder, model, train, each, seed, columns, train.label_names)
             start += len(each)
     return (
         f"bow is {probe.describe(len(train.text_columns) > 1)}, each run trained on a bootstrap of the training rows."
@@ -114,13 +108,14 @@ def _cosine(model: str, train: Dataset, sets: Sequence[Dataset], folder: Path) -
     from sklearn.preprocessing import normalize
 
     zeros = 0
+    low, high = NumberTarget.task(train, train.text_columns, "treebank").range
     for each in sets:
         texts = [each.texts(role) for role in each.text_columns]
         counts = CountVectorizer(token_pattern=_WORD).fit([*texts[0], *texts[1]])
         a, b = (normalize(counts.transform(side).astype(np.float64)) for side in texts)
         cosine = np.asarray(a.multiply(b).sum(axis=1)).ravel()
         zeros += int(((a.getnnz(axis=1) == 0) | (b.getnnz(axis=1) == 0)).sum())
-        _write(folder, model, train, each, 0, {"label": each.examples["label"], "prediction": cosine}, [])
+        _write(folder, model, train, each, 0, _numbers(train, each, low + (high - low) * cosine))
     note = "bow is the cosine of the two texts' word counts; nothing is trained, so that there is one run"
     return f"{note}, and {zeros} pairs with a text without words have cosine 0." if zeros else f"{note}."
 
@@ -138,7 +133,7 @@ def _regress(model: str, train: Dataset, sets: Sequence[Dataset], seeds: Sequenc
         start = 0
         for each in sets:
             own = values[start : start + len(each)]
-            _write(folder, model, train, each, seed, {"label": each.examples["label"], "prediction": own}, [])
+            _write(folder, model, train, each, seed, _numbers(train, each, own))
             start += len(each)
     return (
         "ridge is a ridge regression on hashed words, overlap and crossed words of the pair, each run trained on a "
@@ -164,30 +159,31 @@ def _write(
     train: Dataset,
     dataset: Dataset,
     seed: int,
-    columns: dict[str, pl.Series | NDArray[Any]],
-    label_names: list[str],
+    columns: dict[str, pl.Series],
+    label_names: Sequence[str] = (),
 ) -> None:
-    """Write a run as the store does, which takes no numbers for labels and no runs without a score."""
-    condition = conditions_of(train.text_columns)[0]
-    identity = {
-        "version": FORMAT_VERSION,
-        "run_id": f"{model}/{train.name}/{condition}/seed={seed}",
-        "model": model,
-        "seed": seed,
-        "train_set": train.name,
-        "condition": condition,
-        "checkpoint": None,
-        "dataset": dataset.name,
-        "split": "test",
-        "label_names": label_names,
-        "n_examples": len(dataset),
-    }
-    constants = ("run_id", "model", "seed", "train_set", "condition", "dataset", "split")
-    ids = {"example_id": dataset.examples["example_id"].cast(pl.String)}
-    frame = pl.DataFrame({**ids, **columns}).select(
-        *[pl.lit(identity[name]).alias(name) for name in constants], pl.all()
+    """Write a run: answers to texts without labels have no score, which `write_runs` asks for."""
+    identity = identity_of(
+        model=model,
+        seed=seed,
+        train_set=train.name,
+        condition=conditions_of(train.text_columns)[0],
+        checkpoint=None,
+        dataset=dataset.name,
+        split="test",
+        label_names=label_names,
     )
-    name = "__".join(re.sub(r"[^\w.-]+", "-", part) for part in (model, train.name, dataset.name, f"seed-{seed}"))
-    metadata = {METADATA_KEY: json.dumps(identity, ensure_ascii=False, sort_keys=True)}
-    with written_whole(folder / f"{name}.parquet") as aside:
-        write_parquet(frame, aside, compression="zstd", statistics=False, metadata=metadata)
+    write_answers({"example_id": dataset.examples["example_id"].cast(pl.String), **columns}, identity, folder)
+
+
+def _numbers(train: Dataset, dataset: Dataset, predicted: NDArray[np.float64]) -> dict[str, pl.Series]:
+    """Right and predicted numbers, and how close they are, as the training room has it."""
+    task = NumberTarget.task(train, train.text_columns, "treebank")
+    right = NumberTarget.values(dataset)
+    score = closeness(predicted, right, task.range)
+    return {"label": pl.Series(right), "prediction": pl.Series(predicted), "score": pl.Series(score)}
+
+
+def no_confidence() -> InputError:
+    """That numbers cannot be asked how sure they are."""
+    return InputError("a regression has no confidence to detect texts by", mend="leave out --texts")

@@ -23,7 +23,8 @@ from goldassay.runs.store import METADATA_KEY
 from goldassay.shift import shared_texts
 from goldassay.studies.run_choice import RunChoice
 from goldassay.studies.shift.gap_report import report_generalization
-from goldassay.studies.shift.quick_models import QUICK, predict_quick
+from goldassay.studies.shift.quick_models import QUICK, no_confidence, predict_quick
+from goldassay.training.targets import target_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     Watched = Callable[[int], AbstractContextManager[Watcher]]
 
 # What the field calls a model, and the network here that is one.
-ALIASES = {"average": "ngram_average", "lstm": "bilstm", "conv": "convnet"}
+ALIASES = {"average": "word_average", "conv": "convnet"}
 
 
 def report_trained(
@@ -89,6 +90,7 @@ def report_trained(
         training = _read(train, columns)
         sets = [_like(_read(test, columns), training) for test in tests]
         foreign = [_unlabelled(_like(_read(each, columns), training)) for each in outside]
+    target_of(training).check(training, sets)
     kept = [replace(training, name="train", groups=())] if features else []
     names = [each.name for each in (*sets, *foreign, *kept)]
     if len(set(names)) < len(names):
@@ -187,12 +189,8 @@ def _train_network(
     """Train by the training room, and keep what it predicted; on texts without labels, without a score."""
     from goldassay.training import plan_jobs, run_plan
 
-    if not training.label_names:
-        raise InputError(
-            f"the labels of {training.name} are numbers, and networks here are trained on classes",
-            file=training.source,
-            mend="choose --model bow or --model ridge, or give the predictions of a regression with --runs",
-        )
+    if foreign and not training.label_names:
+        raise no_confidence()
     # The training room scores whatever it predicts; the label that stands in is taken out again below.
     placeholders = [
         replace(
