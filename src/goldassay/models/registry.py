@@ -32,10 +32,17 @@ NETWORKS = (
     "ngram_average",
     "word_average",
 )
+# What the field calls some of them, for every command alike.
+ALIASES = {"average": "word_average", "bow": "bag_of_words", "conv": "convnet"}
 _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _EXTRA = ("torch", "safetensors", "accelerate")
 _TRANSFORMERS = ("transformers", "tokenizers")
 _ON_CHECKPOINTS = ("contextual_esim", "question_answering", "transformer")
+
+
+def full_name(model: str) -> str:
+    """A network's own name where a short one is given; anything else as it is."""
+    return ALIASES.get(model, model)
 
 
 def find_network(model: str, kind: Kind = "label") -> str:
@@ -46,6 +53,7 @@ def find_network(model: str, kind: Kind = "label") -> str:
     Raises:
         InputError: It is no network, no folder and no name on the hub; the nearest names are given.
     """
+    model = full_name(model)
     if model in NETWORKS:
         if kind == "span":
             raise InputError(
@@ -62,10 +70,8 @@ def find_network(model: str, kind: Kind = "label") -> str:
         return of_checkpoint
     if "/" in model or place.exists():
         raise InputError("is no folder with a checkpoint", file=model, mend="name a folder that holds config.json")
-    raise InputError(
-        f"there is no model {model!r}",
-        mend=f"{did_you_mean(model.replace('-', '_'), NETWORKS)} (or a checkpoint's folder or name on the hub)",
-    )
+    nearest = did_you_mean(model.replace("-", "_"), (*NETWORKS, *ALIASES))
+    raise InputError(f"there is no model {model!r}", mend=f"{nearest} (or a checkpoint's folder or name on the hub)")
 
 
 def load_network(model: str, kind: Kind = "label") -> type[Network]:

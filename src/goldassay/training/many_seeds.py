@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from goldassay.data import Dataset, read_dataset
 from goldassay.errors import GoldassayError, InputError
-from goldassay.models.registry import NETWORKS, find_network
+from goldassay.models.registry import full_name, load_network
 from goldassay.models.vectors import VectorFile
 from goldassay.nearest import did_you_mean
 from goldassay.results import Result
@@ -49,6 +49,8 @@ class TrainingReport(Result):
             job), skipped (it was already there).
         failures: name, reason; of jobs that could not be finished.
         settings: Sizes and recipe.
+        words: Where there is a file of word vectors: how many words the network knows, and how many are found in it;
+            of the run with the smallest share.
         beside: condition, seed, role, model, about, dataset, part, accuracy; of bias models and discriminators.
     """
 
@@ -59,6 +61,7 @@ class TrainingReport(Result):
     failures: pl.DataFrame
     settings: dict[str, Any]
     beside: pl.DataFrame
+    words: dict[str, int] = field(default_factory=dict)
 
     def to_frame(self) -> pl.DataFrame:
         """A row a run and test set."""
@@ -76,7 +79,14 @@ class TrainingReport(Result):
             for dataset, n_cut, n_examples in cut.iter_rows()
             if n_cut
         ]
-        return longer + beside_sentences(self.beside)
+        return longer + self._of_words() + beside_sentences(self.beside)
+
+    def _of_words(self) -> list[str]:
+        if not self.words:
+            return []
+        known, found = self.words["known"], self.words["found"]
+        kept = "stay as they are" if self.settings["sizes"]["frozen"] else "are trained on"
+        return [f"Of the {known:,} words of the network, {found:,} have a vector in the file; all vectors {kept}."]
 
 
 def train(
@@ -153,6 +163,10 @@ def run_plan(jobs: Sequence[Job], workers: int | None = None, watcher: Watcher |
         beside=beside_table(
             (job.condition, job.seed, outcome.objective) for job, outcome in pairs if isinstance(outcome, Done)
         ),
+        words=min(
+            (outcome.words for outcome in outcomes if isinstance(outcome, Done)),
+            key=lambda words: words.get("found", 0) / words.get("known", 1),
+        ),
     )
 
 
@@ -177,6 +191,7 @@ def plan_jobs(
         InputError: See `train`.
     """
     _check_options(options)
+    model = full_name(model)
     numbers = _seeds(seeds, options.get("vary", SOURCES))
     training = load_data(train, "train", columns)
     target = target_of(training)
@@ -197,7 +212,7 @@ def plan_jobs(
             mend=did_you_mean(weights, training.examples.columns),
         )
     if vectors is not None:
-        if find_network(model) not in NETWORKS:
+        if not load_network(model).takes_vectors:
             raise InputError(f"{model} does not start from word vectors", mend="leave out --vectors")
         options["vectors"] = VectorFile.check(vectors)
     options.setdefault("objective", target.objective)

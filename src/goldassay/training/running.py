@@ -65,6 +65,7 @@ class Done:
         cpu_seconds: Of processors, of all its threads; what it costs however busy the machine is.
         cut: By dataset, how many examples have a text that the network did not see to its end.
         objective: What it says of itself, and of the models beside the network; see `describe_objective`.
+        words: Where there is a file of word vectors: how many words the network knows, and how many are found in it.
         skipped: Whether it was already there.
     """
 
@@ -78,6 +79,7 @@ class Done:
     cpu_seconds: float
     cut: dict[str, int] = field(default_factory=dict)
     objective: dict[str, Any] = field(default_factory=dict)
+    words: dict[str, int] = field(default_factory=dict)
     skipped: bool = False
 
     @property
@@ -245,6 +247,7 @@ class Running:
         self.job, self.configuration, self.report = job, configuration, report
         self.started = _clocks()
         self.before = np.zeros_like(self.started)
+        self.words: dict[str, int] = {}
         self.train = _training_rows(job)
         self.texts = shown_texts(self.train, job.condition)
         self.target = target_of(self.train)
@@ -270,7 +273,8 @@ class Running:
         if self.keep:
             network.keep_in(Path(job.out) / KEPT)
         if job.vectors is not None:
-            network.start_from(job.vectors, frozen=self.configuration.sizes.frozen)
+            found = network.start_from(job.vectors, frozen=self.configuration.sizes.frozen)
+            self.words = {"known": len(network.vocabulary.words), "found": found}
         encoded = network.encode(tuple(self.texts.values()))
         self.cut = {self.train.name: int(encoded.cut.any(0).sum())}
         weights = None if job.weights is None else _weights(self.train, job.weights)
@@ -453,6 +457,7 @@ class Running:
             cpu_seconds=cpu_seconds,
             cut=self.cut,
             objective=describe_objective(job, loop, self.tests),
+            words=self.words,
         )
         plain = {name: value for name, value in vars(done).items() if name != "skipped"}
         write_json(job.folder / DONE, plain)

@@ -162,11 +162,14 @@ def test_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "".join(json.dumps({"premise": f"water {i}", "hypothesis": "stones", "label": "x"}) + "\n" for i in range(30))
     )
     arguments = ["shift", "generalization", "train.jsonl", "--test", "own=own.jsonl", "--test", "other=other.jsonl"]
-    arguments += ["--texts", "nli=foreign.jsonl", "--model", "bow", "--seeds", "2", "--draws", "50", "-q"]
+    arguments += ["--texts", "nli=foreign.jsonl", "--model", "quick_probe", "--seeds", "2", "--draws", "50", "-q"]
     assert run([*arguments, "-o", "report"]) == 0
     document = json.loads((tmp_path / "report/report.json").read_text())
     rows = document["shift"]["generalization"]
-    assert [(row["model"], row["test"], row["n_runs"]) for row in rows] == [("bow", "own", 2), ("bow", "other", 2)]
+    assert [(row["model"], row["test"], row["n_runs"]) for row in rows] == [
+        ("quick_probe", "own", 2),
+        ("quick_probe", "other", 2),
+    ]
     assert rows[0]["value"] > 0.9
     assert any("joined by one space" in note for note in document["shift"]["notes"])
     assert any("texts of own stand in the training data too" in note for note in document["shift"]["notes"])
@@ -350,6 +353,13 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_written(
         ): "constant.jsonl: all labels are the same number; give a file with different ones",
         ("numbers", "classes", "ridge"): "classes.jsonl: its labels are classes, those of the training data are "
         "numbers; give a file of the same task, or choose its labels with --columns label=NAME or score=NAME",
+        (
+            "classes",
+            "classes",
+            "ridge",
+        ): "ridge is a regression, and the labels are classes; choose --model quick_probe",
+        ("numbers", "numbers", "quick_probe"): "quick_probe learns classes, and the labels are numbers; choose --model "
+        "bow or ridge",
         ("classes", "numbers", "bow"): "numbers.jsonl: its labels are numbers, those of the training data are classes; "
         "give a file of the same task, or choose its labels with --columns label=NAME or score=NAME",
     }

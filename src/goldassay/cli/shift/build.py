@@ -110,5 +110,5 @@ def _say(built: Benchmark, paths: list[Path], out: Path) -> None:
     others = " ".join(f"--test {other}={out / file}" for other, file in first["out_of_distribution"].items())
     typer.echo(
         f"next: goldassay shift generalization {out / first['train']} --test ID={out / first['in_distribution']} "
-        f"{others} --model bow"
+        f"{others} --model quick_probe"
     )

@@ -52,8 +52,9 @@ def generalization(
         str | None,
         typer.Option(
             metavar="NAME,...",
-            help="With TRAIN: bow, average, lstm, conv, or any model of goldassay train. With --runs: this model only; "
-            "with * or ? all that match, as runs of one.",
+            help="With TRAIN: bow, average, lstm, conv, any model of goldassay train, or one that trains in a moment: "
+            "quick_probe on classes, ridge on numbers. With --runs: this model only; with * or ? all that match, as "
+            "runs of one.",
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(metavar="N", help="With TRAIN: runs of each model.")] = 3,

@@ -36,7 +36,7 @@ def shift() -> None:
     From models trained here:
       goldassay shift build sst2_imdb --from FILES -o sets
       goldassay shift generalization sets/sst2_train.jsonl --test ID=sets/sst2_test.jsonl
-        --test imdb=sets/imdb_test.jsonl --model bow
+        --test imdb=sets/imdb_test.jsonl --model quick_probe
     """
 
 

@@ -1,8 +1,9 @@
 """Models that are trained in moments: a linear one on words, and for numbers a cosine or a ridge regression.
 
-- "bow" on classes: the quick probe, a linear classifier on hashed words and word pairs.
-- "bow" on numbers: the cosine of the two texts' word counts, which nothing is trained for (the paper's bag of words).
-  It is stretched over the range of the training labels, which changes no correlation.
+- "quick_probe" on classes: a linear classifier on hashed words and word pairs; it needs no torch.
+- "bow" on numbers: the cosine of the two texts' word counts, which nothing is trained for (the paper's bag of words),
+  stretched over the range of the training labels, which changes no correlation; on classes "bow" is the network
+  `bag_of_words`, as it is everywhere.
 - "ridge" on numbers: ridge regression on the quick probe's features of a pair, overlap and crossed words among them.
 
 Source: Hendrycks et al. 2020, section 2, for the bag of words; Hoerl and Kennard 1970 for ridge regression.
@@ -28,9 +29,14 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
 
-QUICK = ("bow", "ridge")
+QUICK = ("bow", "quick_probe", "ridge")
 _PENALTY = 1.0
 _WORD = r"(?u)\b\w+\b"
+
+
+def is_quick(model: str, train: Dataset) -> bool:
+    """Whether a model of these data is one of those here; a bag of words on classes is a network."""
+    return model in QUICK and not (model == "bow" and train.label_names)
 
 
 def predict_quick(
@@ -55,13 +61,15 @@ def predict_quick(
         InputError: The model does not take such labels or texts.
     """
     if train.label_names:
-        if model != "bow":
-            raise InputError(f"{model} is a regression, and the labels are classes", mend="choose --model bow")
+        if model != "quick_probe":
+            raise InputError(f"{model} is a regression, and the labels are classes", mend="choose --model quick_probe")
         return _classify(model, train, sets, foreign, seeds, folder)
     if foreign:
         raise no_confidence()
     if len(train.text_columns) != 2:
         raise InputError(f"{model} on numbers compares two texts", file=train.source)
+    if model == "quick_probe":
+        raise InputError("quick_probe learns classes, and the labels are numbers", mend="choose --model bow or ridge")
     if model == "bow":
         return _cosine(model, train, sets, folder)
     return _regress(model, train, sets, seeds, folder)
@@ -98,9 +106,8 @@ def _classify(
             columns["logits"] = pl.Series(own).reshape((-1, own.shape[1])).arr.to_list()
             _write(folder, model, train, each, seed, columns, train.label_names)
             start += len(each)
-    return (
-        f"bow is {probe.describe(len(train.text_columns) > 1)}, each run trained on a bootstrap of the training rows."
-    )
+    described = probe.describe(len(train.text_columns) > 1)
+    return f"{model} is {described}, each run trained on a bootstrap of the training rows."
 
 
 def _cosine(model: str, train: Dataset, sets: Sequence[Dataset], folder: Path) -> str:

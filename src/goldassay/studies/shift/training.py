@@ -17,13 +17,13 @@ import polars as pl
 from goldassay.data import Dataset, read_dataset
 from goldassay.errors import InputError
 from goldassay.files import write_parquet, written_whole
-from goldassay.models.registry import NETWORKS, find_network
+from goldassay.models.registry import find_network
 from goldassay.progress import Steps
 from goldassay.runs.store import METADATA_KEY
 from goldassay.shift import shared_texts
 from goldassay.studies.run_choice import RunChoice
 from goldassay.studies.shift.gap_report import report_generalization
-from goldassay.studies.shift.quick_models import QUICK, no_confidence, predict_quick
+from goldassay.studies.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
 from goldassay.training.targets import target_of
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from goldassay.training.workers import Watcher
 
     Watched = Callable[[int], AbstractContextManager[Watcher]]
-
-# What the field calls a model, and the network here that is one.
-ALIASES = {"average": "word_average", "conv": "convnet"}
 
 
 def report_trained(
@@ -84,7 +81,7 @@ def report_trained(
         raise InputError(f"the number of seeds is {seeds}", mend="give 1 or more")
     for model in models:
         if model not in QUICK:
-            find_network(_network(model))
+            find_network(model)
     steps = Steps(quiet)
     with steps.step("reading the data"):
         training = _read(train, columns)
@@ -99,7 +96,7 @@ def report_trained(
     notes = [*_joined_notes(training, [*sets, *foreign]), *_known_notes(training, sets)]
     with steps.step("training") as progress:
         for done, model in enumerate(models, 1):
-            if model in QUICK:
+            if is_quick(model, training):
                 notes.append(predict_quick(model, training, sets, foreign, range(seeds), folder))
             else:
                 known = [*sets, *kept]
@@ -118,10 +115,6 @@ def report_trained(
         steps=steps,
         **options,
     )
-
-
-def _network(model: str) -> str:
-    return model if model in NETWORKS else ALIASES.get(model, model)
 
 
 def _read(text: str, columns: Mapping[str, str]) -> Dataset:
@@ -202,7 +195,7 @@ def _train_network(
     ]
     tests = [(each.name, each) for each in (*sets, *placeholders)]
     record: dict[str, Any] = {"record": ("predictions", "logits", "embeddings")} if features else {}
-    jobs = plan_jobs(training, _network(model), tests, out=workplace, seeds=seeds, label=model, **record)
+    jobs = plan_jobs(training, model, tests, out=workplace, seeds=seeds, label=model, **record)
     with nullcontext() if watched is None else watched(len(jobs)) as watcher:
         done = run_plan(
             jobs, None, None if watcher is None else _LabelledOnly(watcher, {each.name for each in foreign})
