@@ -119,8 +119,13 @@ def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json_file: 
             typer.echo(
                 f"{row['model']} on {row['train_set']}, {row['condition']}, tested on {row['dataset']}: "
                 f"{row['metric'].replace('_', ' ')} {100 * row['mean']:.2f}{spread} over {row['n_runs']} runs, "
-                f"{row['seconds']:.0f} s each"
+                f"{row['seconds']:.0f} s each, {row['cpu_seconds']:.0f} s of a processor"
             )
+        for line in report.remarks():
+            typer.echo(line)
+        typer.echo(
+            f"{report.n_jobs - report.failures.height} jobs, {_duration(report.cpu_seconds)} of a processor in all"
+        )
         typer.echo(report.out)
     if report.failures.height:
         first = report.failures.row(0, named=True)

@@ -35,11 +35,18 @@ class Bars:
         if job.name not in self.tasks:
             self.tasks[job.name] = self.bars.add_task(job.name, total=total)
         self.bars.update(self.tasks[job.name], completed=step)
+        self._advance()
 
     def done(self, job: Job, done: Done) -> None:
         """Say what a job came to."""
         scores = ", ".join(f"{name} {_points(found)}" for name, found in done.scores.items())
-        self._end(job, f"{scores}{' (was there)' if done.skipped else f' in {done.seconds:.0f} s'}")
+        self._end(job, f"{scores}{' (was there)' if done.skipped else _cost(done)}")
+
+    def again(self, job: Job, failure: Failure) -> None:
+        """Say why a job begins again."""
+        if job.name in self.tasks:
+            self.bars.remove_task(self.tasks.pop(job.name))
+        self._say(f"{job.name}: {failure.line}; it is tried again")
 
     def failed(self, job: Job, failure: Failure) -> None:
         """Say why a job failed."""
@@ -49,8 +56,20 @@ class Bars:
         if job.name in self.tasks:
             self.bars.remove_task(self.tasks.pop(job.name))
         self.finished += 1
-        self.bars.advance(self.all)
-        self.console.print(f"[{self.finished}/{self.n_jobs}] {job.name}: {outcome}", highlight=False, markup=False)
+        self._advance()
+        self._say(f"[{self.finished}/{self.n_jobs}] {job.name}: {outcome}")
+
+    def _advance(self) -> None:
+        # Parts of jobs count too: else the time left would stand still until the first one is done.
+        begun = {task.id: task.percentage / 100 for task in self.bars.tasks}
+        self.bars.update(self.all, completed=self.finished + sum(begun[task] for task in self.tasks.values()))
+
+    def _say(self, line: str) -> None:
+        self.console.print(line, highlight=False, markup=False)
+
+
+def _cost(done: Done) -> str:
+    return f" in {done.seconds:.0f} s, {done.cpu_seconds:.0f} s of a processor"
 
 
 def _points(scores: dict[str, float]) -> str:

@@ -92,6 +92,7 @@ class _Handing:
                 place, tried = futures.pop(future)
                 outcome = self._outcome(future, place)
                 if isinstance(outcome, Failure) and outcome.passing and tried < self.tries:
+                    self.watcher.again(self.jobs[place], outcome)
                     again = self._hand(place)
                     futures[again] = (place, tried + 1)
                     coming.add(again)

@@ -73,13 +73,7 @@ class TrainingReport(Result):
 
     def remarks(self) -> list[str]:
         """What is not as one would expect, in sentences."""
-        cut = self.runs.group_by("dataset", maintain_order=True).agg(pl.col("n_cut").max(), pl.col("n_examples").max())
-        longer = [
-            f"Of the {n_examples:,} examples of {dataset}, {n_cut:,} are longer than the model takes and were cut."
-            for dataset, n_cut, n_examples in cut.iter_rows()
-            if n_cut
-        ]
-        return longer + self._of_words() + beside_sentences(self.beside)
+        return cut_sentences(self.runs) + self._of_words() + beside_sentences(self.beside)
 
     def _of_words(self) -> list[str]:
         if not self.words:
@@ -247,6 +241,18 @@ def _has_gpu(device: str) -> bool:
     import torch
 
     return bool(torch.backends.mps.is_available() if device == "mps" else torch.cuda.is_available())
+
+
+def cut_sentences(runs: pl.DataFrame) -> list[str]:
+    """How many texts models did not see to their end, a sentence for each model and test set of which there are any."""
+    if runs.is_empty():
+        return []
+    cut = runs.group_by("model", "dataset", maintain_order=True).agg(pl.col("n_cut").max(), pl.col("n_examples").max())
+    return [
+        f"Of the {n_examples:,} examples of {dataset}, {n_cut:,} are longer than {model} takes and were cut."
+        for model, dataset, n_cut, n_examples in cut.iter_rows()
+        if n_cut
+    ]
 
 
 def run_rows(job: Job, done: Done) -> list[dict[str, Any]]:

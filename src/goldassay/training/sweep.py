@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.results import Result
-from goldassay.training.many_seeds import run_rows, summarize
+from goldassay.training.many_seeds import cut_sentences, run_rows, summarize
 from goldassay.training.running import Done
 
 if TYPE_CHECKING:
@@ -54,6 +54,18 @@ class SweepReport(Result):
                 schema={"name": pl.String, "reason": pl.String, "tries": pl.Int64},
             ),
         )
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Of processors, over all jobs that are done."""
+        if self.runs.is_empty():
+            return 0.0
+        job = ("model", "train_set", "condition", "seed")
+        return float(self.runs.unique(job, maintain_order=True)["cpu_seconds"].sum())
+
+    def remarks(self) -> list[str]:
+        """What is not as one would expect, in sentences."""
+        return cut_sentences(self.runs)
 
     def to_frame(self) -> pl.DataFrame:
         """A row a run and test set."""

@@ -77,6 +77,9 @@ class Watcher(Protocol):
     def done(self, job: Job, done: Done) -> None:
         """A job is done."""
 
+    def again(self, job: Job, failure: Failure) -> None:
+        """A try failed, and the job is tried again."""
+
     def failed(self, job: Job, failure: Failure) -> None:
         """A job failed; the others go on."""
 
@@ -88,6 +91,9 @@ class Silent:
         """See `Watcher`."""
 
     def done(self, job: Job, done: Done) -> None:
+        """See `Watcher`."""
+
+    def again(self, job: Job, failure: Failure) -> None:
         """See `Watcher`."""
 
     def failed(self, job: Job, failure: Failure) -> None:
@@ -253,11 +259,13 @@ class _Pool:
                 return
             if isinstance(outcome, Failure) and outcome.memory and self.gpus.ran_out(seat):
                 self.waiting.append((place, job))
+                self.watcher.again(job, outcome)
                 return
             self.tried[place] += 1
             if isinstance(outcome, Failure):
                 if outcome.passing and self.tried[place] < self.tries:
                     self.waiting.append((place, job))
+                    self.watcher.again(job, outcome)
                     return
                 outcome = replace(outcome, tries=self.tried[place])
             self.outcomes[place] = outcome

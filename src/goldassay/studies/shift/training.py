@@ -235,6 +235,10 @@ class _LabelledOnly:
         known = {name: value for name, value in done.scores.items() if name not in self.foreign}
         self.watcher.done(job, replace(done, scores=known))
 
+    def again(self, job: Job, failure: Failure) -> None:
+        """Pass it on."""
+        self.watcher.again(job, failure)
+
     def failed(self, job: Job, failure: Failure) -> None:
         """Pass it on."""
         self.watcher.failed(job, failure)
