@@ -104,6 +104,7 @@ def test_killed_at_random_steps_it_ends_with_the_same_bits(make_job, tmp_path, e
         [sys.executable, "-c", _KILLING], input=json.dumps(job.to_dict()), capture_output=True, text=True, timeout=1500
     )
     assert killing.returncode == 0, killing.stderr
+    print(f"killed {int(killing.stdout)} times")
     assert int(killing.stdout) >= at_least
     assert digests(tmp_path / "killed") == digests(tmp_path / "undisturbed")
     done = [json.loads((each.folder / "done.json").read_text()) for each in (calm, job)]
