@@ -49,6 +49,7 @@ _GROUPS = (
     "split",
     "shift",
     "check",
+    "diff",
 )
 
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from goldassay.report.figures import Picture
     from goldassay.report.outline import Section
 
-_ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "not measurable": "none"}
-_ICONS |= {"told apart": "check", "not told apart": "none"}
+ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "not measurable": "none"}
+ICONS |= {"told apart": "check", "not told apart": "none"}
 
 
 # More labels than these are counted, not listed, under the title.
@@ -124,7 +124,7 @@ def cards(document: Mapping[str, Any]) -> list[dict[str, str]]:
                 "title": title,
                 "question": question,
                 "verdict": word,
-                "icon": _ICONS.get(word, "none"),
+                "icon": ICONS.get(word, "none"),
                 "value": with_unit(headline.get("value"), unit) if headline else "",
                 "interval": bounds_in(headline.get("low"), headline.get("high"), unit) if headline else "",
                 "label": str(headline.get("label") or ""),

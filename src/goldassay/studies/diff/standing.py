@@ -1,0 +1,122 @@
+"""Whether two reports may be laid side by side at all, and what a reader must know of them before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.errors import InputError
+from goldassay.places import under
+from goldassay.report.numbers import count
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.report.reading import StoredReport
+
+_MOST_SETTINGS = 8
+# What decides no figure: where and how fast it was computed.
+_IDLE_SETTINGS = ("training", "reading", "verdicts")
+
+
+def check_comparable(before: StoredReport, after: StoredReport) -> None:
+    """Refuse reports that say nothing about the same thing.
+
+    Raises:
+        InputError: They ask different questions, or their datasets have other labels or other texts.
+    """
+    asked = [_asked(report.document) for report in (before, after)]
+    if not set(asked[0]) & set(asked[1]):
+        raise InputError(
+            f"it asks {' and '.join(asked[1]) or 'nothing'}, the first report {' and '.join(asked[0]) or 'nothing'}: "
+            "they have no measure in common",
+            file=after.path,
+            mend="compare two reports of the same command",
+        )
+    for key, what in (("label_names", "labels"), ("text_columns", "texts")):
+        one, other = (under(report.document, f"dataset.{key}") for report in (before, after))
+        if one and other and set(one) != set(other):
+            raise InputError(
+                f"it is about another dataset: its {what} are {', '.join(map(str, other))}, those of the first report "
+                f"{', '.join(map(str, one))}",
+                file=after.path,
+                mend="compare two reports on versions of one dataset",
+            )
+
+
+def warnings_of(before: StoredReport, after: StoredReport) -> list[str]:
+    """What makes a change mean less than it seems: other versions, other data, other settings."""
+    one, other = before.document, after.document
+    found = []
+    if one["digest"] == other["digest"]:
+        found.append("Both reports say the same: their digests are equal.")
+    if one["goldassay_version"] != other["goldassay_version"]:
+        found.append(
+            f"The reports are of two versions of goldassay, {one['goldassay_version']} and "
+            f"{other['goldassay_version']}: a change may be one of method."
+        )
+    found += _data(one, other)
+    changed = _settings(one, other)
+    if changed:
+        more = f" and {len(changed) - _MOST_SETTINGS} more" if len(changed) > _MOST_SETTINGS else ""
+        found.append(f"The settings differ: {'; '.join(changed[:_MOST_SETTINGS])}{more}.")
+    return found
+
+
+def same_test_set(before: StoredReport, after: StoredReport) -> bool | None:
+    """Whether both evaluate on the same file; None where a report names none."""
+    one, other = (_files(report.document, "test") for report in (before, after))
+    return one == other if one and other else None
+
+
+def _data(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    found = []
+    for role, name in (("train", "training data"), ("test", "test data"), ("runs", "runs")):
+        files = [_files(document, role) for document in (one, other)]
+        if files[0] == files[1]:
+            continue
+        described = [_described(document, role) for document in (one, other)]
+        if not all(files):
+            which = "first" if files[0] else "second"
+            found.append(f"Only the {which} report names {name}: {next(filter(None, described))}.")
+        else:
+            found.append(f"The {name} differ: {described[0]} and {described[1]}.")
+    if len(found) > 1 and not any(_files(one, role) == _files(other, role) for role in ("train", "test", "runs")):
+        found.append("No file is the same: are these two versions of one dataset, or two datasets?")
+    return found
+
+
+def _asked(document: Mapping[str, Any]) -> list[str]:
+    """The questions that a report has measured something of."""
+    parts = [key for key in ("artifacts", "leakage", "instability", "shift", "comparison") if under(document, key)]
+    return [key for key in parts if set(document[key]) != {"reason"} and document[key].get("source") != "probe"]
+
+
+def _files(document: Mapping[str, Any], role: str) -> list[str]:
+    return sorted(digest for each in document["inputs"] if each["role"] == role for digest in each["sha256"])
+
+
+def _described(document: Mapping[str, Any], role: str) -> str:
+    named = [each for each in document["inputs"] if each["role"] == role]
+    rows = [each["n_rows"] for each in named if isinstance(each.get("n_rows"), int)]
+    size = f" ({count(sum(rows))} rows)" if rows else ""
+    names = list(dict.fromkeys(str(each["name"]) for each in named))
+    return f"{names[0] if len(names) == 1 else f'{len(names)} files'}{size}"
+
+
+def _settings(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    flat = [
+        {**_flat(document.get("settings")), **_flat(under(document, "artifacts.settings"), "patterns.")}
+        for document in (one, other)
+    ]
+    keys = [key for key in flat[0] if key in flat[1] and key.partition(".")[0] not in _IDLE_SETTINGS]
+    return [f"{key} {flat[0][key]} and {flat[1][key]}" for key in keys if flat[0][key] != flat[1][key]]
+
+
+def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, item in value.items() if isinstance(value, dict) else ():
+        if isinstance(item, dict):
+            flat |= _flat(item, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = item
+    return flat

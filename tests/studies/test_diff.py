@@ -1,0 +1,317 @@
+"""Two reports side by side: against plain arithmetic, and against what must not be compared."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.errors import InputError
+from goldassay.places import Place
+from goldassay.report.digest import digest_of
+from goldassay.report.document import Document
+from goldassay.studies.diff import ReportDiff, diff_reports
+from goldassay.studies.diff.comparing import PAIRED, UNPAIRED
+from goldassay.studies.diff.figures import Measured
+from goldassay.studies.diff.matching import match_figures
+from goldassay.studies.diff.measures import MEASURES, Measure
+from tests.studies.test_policy import condition, gap, result, stored, subset, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from goldassay.report.reading import StoredReport
+
+HOSTILE = "<script>alert(1)</script> | `x` \x1b[31m"
+N = 400
+
+
+def write(report: StoredReport, folder: Path, examples: pl.DataFrame | None = None) -> Path:
+    (folder / "tables").mkdir(parents=True)
+    (folder / "report.json").write_text(json.dumps(report.document))
+    if examples is not None:
+        examples.write_parquet(folder / "tables" / "examples.parquet")
+    return folder
+
+
+def examples_of(seed: int, right: float, easy: float) -> pl.DataFrame:
+    """Two thirds of what decides an example is its own, so that two audits agree on much of it."""
+    shared, own = np.random.default_rng(0).random((2, N)), np.random.default_rng(seed).random((2, N))
+    mixed = (2 * shared + own) / 3
+    return pl.DataFrame(
+        {
+            "example_id": [f"e{i}" for i in range(N)],
+            "difficulty": np.where(mixed[0] < easy, "easy", "uncovered"),
+            "right_hypothesis_only": np.round(4 * (mixed[1] < right) * own[0]) / 4,
+        }
+    ).sample(N, shuffle=True, seed=seed)
+
+
+def source(role: str, name: str, digit: str, n_rows: int = 100) -> dict[str, Any]:
+    return {"role": role, "name": name, "sha256": [digit * 64], "files": [name], "n_rows": n_rows}
+
+
+def pattern(name: str, support: int = 20, probability: float = 0.9) -> dict[str, Any]:
+    return {"pattern": name, "support": support, "probability": probability}
+
+
+def audit(
+    table: pl.DataFrame, word: str = "unsound", train: str = "1", **strongest: list[dict[str, Any]]
+) -> StoredReport:
+    right = float(table["right_hypothesis_only"].to_numpy().mean())
+    easy = float((table["difficulty"] == "easy").to_numpy().mean())
+    row = {**condition("hypothesis_only", right - 0.3), "accuracy": right, "majority": 0.3, "sd": 0.01, "n_runs": 4}
+    return stored(
+        f"audit {train} {HOSTILE}",
+        verdicts={"artifacts": verdict(word), "leakage": verdict("caution")},
+        dataset={"name": "d", "label_names": ["a", "b"], "text_columns": ["p", "h"]},
+        inputs=[source("train", f"train{train}", train), source("test", "test", "f")],
+        facts={"n_train": 100 * int(train), "n_test": N},
+        artifacts={
+            "strongest": strongest or {"a": [pattern(HOSTILE)]}, "coverage": easy, "coverage_of": "test",
+            "giveaway": {"value": 0.04, "low": 0.03, "high": 0.06}, "n_selected": 1, "prior": {"a": 0.5, "b": 0.5},
+            "difficulty": {"easy": subset(easy), **dict.fromkeys(("hard", "conflicting", "uncovered"), subset(0.0))},
+            "settings": {"min_count": 10 * int(train), "threshold": 0.7},
+        },
+        leakage={"conditions": [row]},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
+    return examples_of(1, 0.6, 0.5), examples_of(2, 0.5, 0.4)
+
+
+@pytest.fixture
+def audits(tmp_path: Path, tables: tuple[pl.DataFrame, pl.DataFrame]) -> tuple[Path, Path]:
+    before = audit(tables[0], a=[pattern("gone"), pattern("stays")], b=[pattern("turns")])
+    after = audit(tables[1], "sound", "2", a=[pattern("stays", 30, 0.8), pattern("turns")], b=[pattern("new")])
+    return write(before, tmp_path / "a", tables[0]), write(after, tmp_path / "b", tables[1])
+
+
+def rows_of(found: ReportDiff) -> dict[tuple[str, str], Mapping[str, Any]]:
+    return {(row["measure"], row["of"]): row for row in found.document["measures"]}
+
+
+class TestIntervals:
+    def test_shares_of_the_same_examples_are_paired(
+        self, audits: tuple[Path, Path], tables: tuple[pl.DataFrame, pl.DataFrame]
+    ) -> None:
+        row = rows_of(diff_reports(*audits))["easy by pattern", ""]
+        joined = tables[0].join(tables[1], on="example_id")
+        change = (joined["difficulty_right"] == "easy").cast(int) - (joined["difficulty"] == "easy").cast(int)
+        half = 1.966 * change.std() / math.sqrt(N)  # type: ignore[operator]
+        assert row["method"] == PAIRED
+        assert row["difference"] == pytest.approx(change.mean())
+        assert row["low"] == pytest.approx(change.mean() - half, abs=1e-4)
+        assert row["high"] == pytest.approx(change.mean() + half, abs=1e-4)
+        assert row["change"] == "better"
+
+    def test_seeds_noise_is_added(self, audits: tuple[Path, Path], tables: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+        row = rows_of(diff_reports(*audits))["accuracy above majority", "hypothesis_only"]
+        joined = tables[0].join(tables[1], on="example_id")
+        change = joined["right_hypothesis_only_right"] - joined["right_hypothesis_only"]
+        variance = change.var() / N + 2 * 0.01**2 / 4  # type: ignore[operator]
+        assert row["method"] == PAIRED
+        assert row["high"] - row["difference"] == pytest.approx(1.97 * math.sqrt(variance), rel=0.01)
+
+    def test_paired_is_narrower_where_examples_agree(self, audits: tuple[Path, Path]) -> None:
+        paired = rows_of(diff_reports(*audits))["easy by pattern", ""]
+        for folder in audits:
+            (folder / "tables" / "examples.parquet").unlink()
+        unpaired = rows_of(diff_reports(*audits))["easy by pattern", ""]
+        assert unpaired["method"] == UNPAIRED
+        assert unpaired["difference"] == paired["difference"]
+        assert paired["high"] - paired["low"] < unpaired["high"] - unpaired["low"]
+
+    @pytest.mark.parametrize("harm", ["other test file", "other rows", "a broken table", "a table of another audit"])
+    def test_tables_that_do_not_fit_are_not_used(
+        self, audits: tuple[Path, Path], tables: tuple[pl.DataFrame, pl.DataFrame], harm: str
+    ) -> None:
+        place = audits[1] / "tables" / "examples.parquet"
+        if harm == "other test file":
+            document = json.loads((audits[1] / "report.json").read_text())
+            document["inputs"][1]["sha256"] = ["e" * 64]
+            document["digest"] = digest_of(document)
+            (audits[1] / "report.json").write_text(json.dumps(document))
+        elif harm == "other rows":
+            tables[1].head(N - 1).write_parquet(place)
+        elif harm == "a broken table":
+            place.write_bytes(b"PAR1")
+        else:
+            examples_of(3, 0.2, 0.1).write_parquet(place)
+        found = diff_reports(*audits)
+        assert {row["method"] for row in found.document["measures"]} <= {UNPAIRED, "a count"}
+        assert any("rather too wide" in note for note in found.document["notes"]) == (harm != "other test file")
+
+    def test_no_interval_is_said_and_decides_nothing(self, tmp_path: Path) -> None:
+        peco = [{"role": "premise", "score": 0.1, "biased_share": None}]
+        folders = [
+            write(stored(str(i), leakage={"peco": [{**peco[0], "score": 0.1 + i}]}), tmp_path / str(i)) for i in (0, 1)
+        ]
+        row = rows_of(diff_reports(*folders))["outlier score of clusters", "premise"]
+        assert (row["low"], row["method"], row["change"]) == (None, "the reports hold none", "more")
+
+    def test_runs(self, tmp_path: Path) -> None:
+        """Another model's runs: paired by all but the model's name, the mean by Student's interval."""
+        scores = {"old": [0.5, 0.52, 0.54], "new": [0.7, 0.72, 0.74]}
+        folders = [
+            write(
+                stored(
+                    name,
+                    instability={
+                        "source": "runs",
+                        "results": [{**result(name, 3, 900.0, 0.02), "mean": float(np.mean(x)), "accuracies": x}],
+                    },
+                ),
+                tmp_path / name,
+            )
+            for name, x in scores.items()
+        ]
+        row = rows_of(diff_reports(*folders))["mean score", "old → new, d, paired"]
+        half = 4.302653 * 0.02 / math.sqrt(3)
+        assert row["before_low"] == pytest.approx(0.52 - half)
+        assert row["low"] == pytest.approx(0.2 - math.hypot(half, half))
+        assert row["change"] == "better"
+
+
+@given(st.floats(0.1, 0.9), st.floats(0.1, 0.9), st.floats(0.01, 0.1), st.floats(0.01, 0.1))
+def test_swapping_the_reports_turns_every_change_around(a: float, b: float, p: float, q: float) -> None:
+    from goldassay.studies.diff.comparing import _change
+
+    measure = Measure("leakage", "m", "points", "lower", Place("x", "value"))
+    one, other = (Measured(measure, {}, v, v - r, v + r / 2, {}) for v, r in ((a, p), (b, q)))
+    forth, back = _change(one, other, None), _change(other, one, None)
+    assert forth["low"] == pytest.approx(-back["high"])
+    assert forth["difference"] == pytest.approx(-back["difference"])
+    turned = {"better": "worse", "worse": "better"}
+    assert forth["change"] == turned.get(back["change"], back["change"])
+    assert forth["low"] <= forth["difference"] <= forth["high"]
+
+
+def test_patterns(audits: tuple[Path, Path]) -> None:
+    found = diff_reports(*audits)
+    patterns = found.document["patterns"]
+    names = {key: [row["pattern"] for row in patterns[key]] for key in ("gone", "new", "turned", "stayed")}
+    assert names == {"gone": ["gone"], "new": ["new"], "turned": ["turns"], "stayed": ["stays"]}
+    assert patterns["stayed"][0]["probability_before"] == 0.9
+    assert (patterns["turned"][0]["label_before"], patterns["turned"][0]["label"]) == ("b", "a")
+    assert "Only the strongest" in patterns["source"]
+    for folder, names_of in zip(audits, (["x"], ["x"]), strict=True):
+        rows = [{**pattern(name), "label": "a"} for name in names_of]
+        pl.DataFrame(rows).write_parquet(folder / "tables" / "patterns.parquet")
+    patterns = diff_reports(*audits).document["patterns"]
+    assert patterns["source"].startswith("All patterns")
+    assert (patterns["gone"], len(patterns["stayed"])) == ([], 1)
+
+
+def test_verdicts_that_moved(audits: tuple[Path, Path]) -> None:
+    found = diff_reports(*audits)
+    assert [(row["question"], row["moved"]) for row in found.document["verdicts"]] == [
+        ("artifacts", "better"), ("leakage", "same"),
+    ]  # fmt: skip
+    assert diff_reports(*audits[::-1]).document["verdicts"][0]["moved"] == "worse"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "moved"),
+    [
+        ("not measurable", "sound", "now measured"),
+        ("unsound", "not measurable", "no longer measurable"),
+        ("caution", "unsound", "worse"),
+    ],
+)
+def test_every_move(tmp_path: Path, before: str, after: str, moved: str) -> None:
+    folders = [
+        write(stored(f"{i}", verdicts={"leakage": verdict(word)}, leakage={"conditions": [condition("a_only", 0.1)]}),
+              tmp_path / f"{i}")
+        for i, word in enumerate((before, after))
+    ]  # fmt: skip
+    assert diff_reports(*folders).document["verdicts"][0]["moved"] == moved
+
+
+class TestStanding:
+    def test_other_data_settings_and_versions_are_named(self, audits: tuple[Path, Path]) -> None:
+        document = json.loads((audits[1] / "report.json").read_text())
+        document["goldassay_version"] = "9.9"
+        document["digest"] = digest_of(document)
+        (audits[1] / "report.json").write_text(json.dumps(document))
+        warnings = diff_reports(*audits).document["warnings"]
+        assert warnings == [
+            "The reports are of two versions of goldassay, 0.1.0 and 9.9: a change may be one of method.",
+            "The training data differ: train1 (100 rows) and train2 (100 rows).",
+            "The settings differ: patterns.min_count 10 and 20.",
+        ]
+
+    def test_the_same_twice(self, audits: tuple[Path, Path]) -> None:
+        found = diff_reports(audits[0], audits[0])
+        assert found.document["warnings"] == ["Both reports say the same: their digests are equal."]
+        assert {row["change"] for row in found.document["measures"]} <= {"same", "not shown"}
+
+    @pytest.mark.parametrize(
+        ("change", "expected"),
+        [
+            ({"dataset": {"label_names": ["x", "y"]}}, "another dataset: its labels are x, y"),
+            ({"dataset": {"text_columns": ["text"]}}, "another dataset: its texts are text"),
+            (
+                {"artifacts": None, "leakage": None, "shift": {"generalization": [gap("t", 0.1, False)]}},
+                "it asks shift",
+            ),
+            ({"artifacts": {"n_mined": 3}, "leakage": {"source": "suggestion"}}, "no measure in common"),
+            ({"schema_version": 7}, "schema version 7"),
+        ],
+    )
+    def test_what_is_not_comparable_is_refused(
+        self, audits: tuple[Path, Path], change: dict[str, Any], expected: str
+    ) -> None:
+        document = json.loads((audits[1] / "report.json").read_text()) | change
+        document["digest"] = digest_of(document)
+        (audits[1] / "report.json").write_text(json.dumps(document))
+        with pytest.raises(InputError, match=expected) as refused:
+            diff_reports(*audits)
+        assert str(audits[1]) in str(refused.value)
+
+
+class TestMatching:
+    @staticmethod
+    def figures(*names: tuple[str, str]) -> list[Measured]:
+        measure = Measure("shift", "m", "points", "lower", Place("x", "value", ("model", "dataset")))
+        return [Measured(measure, {"model": m, "dataset": d}, 0.1, 0.0, 0.2, {}) for m, d in names]
+
+    def test_names_first_then_without_the_model(self) -> None:
+        before = self.figures(("m", "d"), ("m", "e"), ("old", "f"))
+        after = self.figures(("new", "f"), ("m", "d"))
+        pairs, gone, new = match_figures(before, after)
+        assert [(a.of["model"], b.of["model"]) for a, b in pairs] == [("m", "m"), ("old", "new")]
+        assert [figure.of["dataset"] for figure in gone] == ["e"]
+        assert new == []
+
+    def test_no_choice_is_guessed(self) -> None:
+        pairs, gone, new = match_figures(self.figures(("a", "d"), ("b", "d")), self.figures(("c", "d")))
+        assert (pairs, len(gone), len(new)) == ([], 2, 1)
+
+
+def test_every_form_shows_hostile_texts_as_texts(audits: tuple[Path, Path], tmp_path: Path) -> None:
+    found = diff_reports(*audits)
+    page, markdown, summary = found.to_html(), found.to_markdown(), found.summary()
+    assert "<script>alert(1)" not in page + markdown
+    assert "\x1b" not in page + markdown + summary
+    assert found.save(tmp_path / "out").name == "diff.html"
+    assert json.loads((tmp_path / "out" / "diff.json").read_text())["schema"] == "goldassay.diff"
+    assert pl.read_csv(tmp_path / "out" / "tables" / "measures.csv").height == len(found.document["measures"])
+    assert "figures/diff_changes.svg" in page
+    assert "| question | before | after |" in markdown
+
+
+def test_every_measure_can_stand_in_a_report() -> None:
+    """A place that no report has would never be compared, and nobody would notice."""
+    known = json.dumps(Document.model_json_schema())
+    for measure in MEASURES:
+        assert measure.place.at.partition(".")[0].removesuffix("[]") in known
