@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RECORDS = ("predictions", "logits", "embeddings", "relevance", "dynamics")
 PLAIN = "cross_entropy"
 # What is minimized where nothing else is asked for; all other objectives are part of the name of a run.
-_UNNAMED = (PLAIN, "squared_error", "span")
+_UNNAMED = (PLAIN, "squared_error", "span_cross_entropy")
 # Folders whose names begin like this are passed over by whoever looks for runs in the folder, here and in pyarrow.
 FOLDER = "_jobs"
 
