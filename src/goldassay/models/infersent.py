@@ -64,7 +64,7 @@ class Network(SentenceMaxima):
     name: ClassVar[str] = "infersent"
     activation: ClassVar[Callable[[Tensor], Tensor]] = torch.tanh
     configurations: ClassVar[Mapping[str, Configuration]] = {
-        DESK: Configuration(Sizes(), Recipe(epochs=4, batch_size=128, learning_rate=2e-3, schedule="linear", clip=5.0)),
+        DESK: Configuration(Sizes(), Recipe(epochs=4, batch_size=128, learning_rate=4e-3, schedule="linear", clip=5.0)),
         PUBLISHED: Configuration(
             Sizes(vectors=300, units=2048, dropout=0.0, frozen=True),
             Recipe(epochs=20, batch_size=64, learning_rate=0.1, optimizer="sgd", schedule="dev_drops", clip=5.0),
