@@ -1,0 +1,61 @@
+"""Draw the documentation's pictures: reports on the specimen, in colors that follow the reader's light or dark page.
+
+Run it with the environment of `make install`. It writes docs/_static/pictures/NAME.svg and NAME-narrow.svg, for a desk
+and for a phone; the same code gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+from goldassay.report.figures import _DRAWERS, NARROW, WIDE
+from goldassay.report.palette import DARK, LIGHT, resolved, variables
+
+OUT = Path(__file__).parents[1] / "docs" / "_static" / "pictures"
+SIZE = "6000"
+COMMANDS = (
+    "specimen --size {size} -o specimen",
+    "specimen --size {size} --clean -o clean",
+    "audit specimen/train.jsonl --test specimen/test.jsonl -o audit",
+    "instability audit/runs --gold specimen/test.jsonl --groups topic -o instability",
+    "shift generalization specimen/train.jsonl --test ID=specimen/test.jsonl --test clean=clean/test.jsonl "
+    "--model quick_probe -o shift",
+)
+# What each page shows, out of which report.
+SHOWN = {
+    "audit": ("artifacts_strongest", "artifacts_difficulty", "leakage_conditions", "leakage_difficulty"),
+    "instability": ("instability_runs", "instability_decomposition"),
+    "shift": ("shift_slopes", "shift_reliability"),
+}
+
+
+def adaptive(picture: str) -> str:
+    """A picture that stands alone, with both palettes in place of the light one."""
+    css = files("goldassay.report").joinpath("templates/figure.css").read_text("utf-8")
+    both = f":root{{{variables(LIGHT)}}}@media(prefers-color-scheme:dark){{:root{{{variables(DARK)}}}}}"
+    return picture.replace(resolved(css), both + css).replace('fill="#ffffff"/>', 'style="fill:var(--paper)"/>', 1)
+
+
+def main() -> None:
+    """Make the reports and draw them."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for command in COMMANDS:
+            words = command.format(size=SIZE).split()
+            subprocess.run([sys.executable, "-m", "goldassay", *words, "--quiet"], cwd=folder, check=True)
+        for report, names in SHOWN.items():
+            document = json.loads((Path(folder) / report / "report.json").read_text("utf-8"))
+            for drawer in _DRAWERS:
+                name = drawer.__name__.rpartition(".")[2]
+                for place, suffix in ((WIDE, ""), (NARROW, "-narrow")) if name in names else ():
+                    drawn = drawer.draw(document, place)
+                    (OUT / f"{name}{suffix}.svg").write_text(adaptive(drawn.standalone()), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
