@@ -46,7 +46,7 @@ class Bars:
         """Say why a job begins again."""
         if job.name in self.tasks:
             self.bars.remove_task(self.tasks.pop(job.name))
-        self._say(f"{job.name}: {failure.line}; it is tried again")
+        self._say(f"{job.name} is tried again: {failure.line}")
 
     def failed(self, job: Job, failure: Failure) -> None:
         """Say why a job failed."""
