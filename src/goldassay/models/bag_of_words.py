@@ -44,7 +44,7 @@ class Sizes:
     """
 
     projection: int = 64
-    dropout: float = 0.3
+    dropout: float = 0.5
     min_count: int = 2
     max_tokens: int = 512
     lowercase: bool = True
@@ -80,7 +80,7 @@ class Network(Base):
 
     name: ClassVar[str] = "bag_of_words"
     configurations: ClassVar[Mapping[str, Configuration]] = {
-        DESK: Configuration(Sizes(), Recipe(epochs=5, batch_size=128, learning_rate=5e-3, schedule="linear", clip=5.0)),
+        DESK: Configuration(Sizes(), Recipe(epochs=4, batch_size=128, learning_rate=1e-2, schedule="linear", clip=5.0)),
         PUBLISHED: Configuration(
             Sizes(projection=300, dropout=0.0, min_count=1),
             Recipe(epochs=16, batch_size=32, learning_rate=1e-3, clip=4.0, patience=4),

@@ -61,7 +61,7 @@ class Network(ComparedSentences):
 
     name: ClassVar[str] = "lstm"
     configurations: ClassVar[Mapping[str, Configuration]] = {
-        DESK: Configuration(Sizes(), Recipe(epochs=6, batch_size=64, learning_rate=3e-3, schedule="linear", clip=5.0)),
+        DESK: Configuration(Sizes(), Recipe(epochs=4, batch_size=64, learning_rate=5e-3, schedule="linear", clip=5.0)),
         PUBLISHED: Configuration(
             Sizes(vectors=300, units=512, layers=2, hidden=512, dropout=0.0, frozen=True),
             Recipe(epochs=16, batch_size=32, learning_rate=5e-4, clip=4.0, patience=4),

@@ -67,7 +67,7 @@ class Network(ComparedSentences):
 
     name: ClassVar[str] = "word_average"
     configurations: ClassVar[Mapping[str, Configuration]] = {
-        DESK: Configuration(Sizes(), Recipe(epochs=6, batch_size=128, learning_rate=5e-3, schedule="linear", clip=5.0)),
+        DESK: Configuration(Sizes(), Recipe(epochs=5, batch_size=128, learning_rate=1e-2, schedule="linear", clip=5.0)),
         PUBLISHED: Configuration(
             Sizes(vectors=300, hidden=300, dropout=0.0, frozen=True),
             Recipe(epochs=16, batch_size=32, learning_rate=5e-4, clip=4.0, patience=4),
