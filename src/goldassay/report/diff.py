@@ -47,6 +47,7 @@ _MOVES = {
     "changed": "Another verdict than before.",
 }
 POINTS = " points"
+_SMALL = 0.02
 _MOST_PATTERNS = 20
 _MOST_LINES = 12
 
@@ -180,10 +181,10 @@ def _changes(document: Mapping[str, Any]) -> Section:
     tables = [Part("diff_changes" if i == 0 else None, table) for i, table in enumerate(_tables(measures))]
     alone = Table(
         "Measured in one of the reports alone",
-        ("question", "measure", "of", "before", "after"),
+        ("question", "measure", "before", "after"),
         tuple(
             (
-                text(_question(row)), text(row.get("measure")), text(row.get("of")),
+                text(_question(row)), _named(row),
                 *((_value(row), text(None)) if key == "only_before" else (text(None), _value(row))),
             )
             for key in ("only_before", "only_after")
@@ -205,8 +206,7 @@ def _tables(measures: list[Mapping[str, Any]]) -> list[Table]:
     rows = tuple(
         (
             text(_question(row)),
-            text(row.get("measure")),
-            text(row.get("of")),
+            _named(row),
             _value(row, "before"),
             _value(row, "after"),
             Cell(_difference(row), sort=number(row.get("difference")), aside=_bounds(row)),
@@ -215,8 +215,18 @@ def _tables(measures: list[Mapping[str, Any]]) -> list[Table]:
         )
         for row in measures
     )
-    columns = ("question", "measure", "of", "before", "after", "change", "reading", "interval of the change")
+    columns = ("question", "measure", "before", "after", "change", "reading", "interval")
     return [Table("All measures", columns, rows, file="measures")]
+
+
+def _named(row: Mapping[str, Any]) -> Cell:
+    return Cell(str(row.get("measure")), aside=str(row.get("of") or ""))
+
+
+def _digits(row: Mapping[str, Any]) -> int:
+    """Decimals of points: what is smaller than two of them needs a second one."""
+    sizes = [abs(number(row.get(key)) or 0.0) for key in ("value", "before", "after")]
+    return 2 if max(sizes) < _SMALL else 1
 
 
 def _question(row: Mapping[str, Any]) -> str:
@@ -230,15 +240,15 @@ def _value(row: Mapping[str, Any], key: str = "value") -> Cell:
     if unit == "examples":
         return Cell(count(value), sort=number(value), aside=bounds(low, high, 0, 1.0))
     if unit in ("points", "share"):
-        shown = percent(value) if unit == "share" else points(value)
-        return Cell(shown, sort=number(value), aside=bounds(low, high))
+        shown = percent(value, _digits(row)) if unit == "share" else points(value, _digits(row))
+        return Cell(shown, sort=number(value), aside=bounds(low, high, _digits(row)))
     return Cell(decimal(value, 3), sort=number(value), aside=bounds(low, high, 3, 1.0))
 
 
 def _difference(row: Mapping[str, Any]) -> str:
     value, unit = row.get("difference"), row.get("unit")
     if unit in ("points", "share"):
-        return signed_points(value, 1)
+        return signed_points(value, _digits(row))
     shown = decimal(value, 0 if unit == "examples" else 3)
     return f"+{shown}" if (number(value) or 0.0) > 0 else shown
 
@@ -246,7 +256,7 @@ def _difference(row: Mapping[str, Any]) -> str:
 def _bounds(row: Mapping[str, Any]) -> str:
     unit = row.get("unit")
     if unit in ("points", "share"):
-        return bounds(row.get("low"), row.get("high"))
+        return bounds(row.get("low"), row.get("high"), _digits(row))
     return bounds(row.get("low"), row.get("high"), 0 if unit == "examples" else 3, 1.0)
 
 
@@ -312,7 +322,7 @@ def _inputs(document: Mapping[str, Any]) -> Section:
         for key in ("before", "after")
         for side in (mapping(document, key),)
     )  # fmt: skip
-    table = Table("The two reports", ("", "title", "file", "goldassay", "finished", "digest"), rows)
+    table = Table("The two reports", ("report", "title", "file", "goldassay", "finished", "digest"), rows)
     return Section(
         key="inputs",
         title="What was compared",

@@ -21,7 +21,7 @@ CAPTION = (
 SERIES = ("better", "worse", "changed", "not shown")
 # The colors and markers of the palette that stand for these, by their number.
 _LOOKS = {"better": 3, "worse": 2, "changed": 0, "not shown": 5}
-_ROW = 30
+_ROW, _NARROW_ROW = 30, 46
 _MOST_ROWS = 40
 
 
@@ -36,9 +36,9 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
         return None
     wide = width > 500
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
-    left = min(max(text_width(_name(row, wide)) for row in rows) + 14, (0.46 if wide else 0.5) * width)
-    top, right = 40.0, width - (146.0 if wide else 14.0)
-    bottom = top + _ROW * len(rows)
+    left = min(max(text_width(_name(row)) for row in rows) + 14, 0.46 * width) if wide else 14.0
+    top, right, high = 40.0, width - (146.0 if wide else 14.0), _ROW if wide else _NARROW_ROW
+    bottom = top + high * len(rows)
     ends = [number(row.get(key)) or 0.0 for row in rows for key in ("low", "high", "difference")]
     span = max(*ends, 0.0) - min(*ends, 0.0) or 0.01
     scale = Scale(min(*ends, 0.0) - 0.05 * span, max(*ends, 0.0) + 0.05 * span, left, right)
@@ -46,7 +46,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     vertical_grid(canvas, scale, top, bottom, lambda value: signed_points(value, _digits(span)), 5 if wide else 3)
     canvas.line(scale(0), top - 4, scale(0), bottom, "rule")
     for position, row in enumerate(rows):
-        _row(canvas, scale, top + _ROW * (position + 0.5), row, left)
+        _row(canvas, scale, top + high * (position + (0.5 if wide else 0.68)), row, left)
     canvas.text((left + right) / 2, bottom + 36, "change (points)", "quiet small", "middle")
     canvas.height = bottom + 42
     return canvas
@@ -64,7 +64,10 @@ def _legend(canvas: Canvas, rows: list[Mapping[str, Any]]) -> None:
 def _row(canvas: Canvas, scale: Scale, y: float, row: Mapping[str, Any], left: float) -> None:
     low, high, value = row["low"], row["high"], row["difference"]
     look = _LOOKS.get(str(row.get("change")), 5)
-    canvas.text(0, y + 4, shortened(_name(row, canvas.width > 500), left - 12))
+    if canvas.width > 500:
+        canvas.text(0, y + 4, shortened(_name(row), left - 12))
+    else:
+        canvas.text(0, y - 14, shortened(_name(row), canvas.width), "lifted")
     canvas.path(f"M{scale(low):.1f} {y - 5:.1f}v10m0 -5H{scale(high):.1f}m0 -5v10", "whisker")
     title = f"{_name(row)}: {signed_points(value)} {bounds(low, high, 2)} points, {row.get('change')}"
     canvas.path(marker(look, scale(value), y, 5.5), f"f{look} halo", title)
@@ -73,12 +76,9 @@ def _row(canvas: Canvas, scale: Scale, y: float, row: Mapping[str, Any], left: f
         canvas.text(scale.end + 58, y + 4, bounds(low, high), "quiet small")
 
 
-def _name(row: Mapping[str, Any], wide: bool = True) -> str:
-    """What changed; where there is little room what tells it from its like comes first."""
+def _name(row: Mapping[str, Any]) -> str:
     of, measure = str(row.get("of") or "").replace("_only", ""), str(row.get("measure"))
-    if not of or of == "paired":
-        return measure
-    return f"{measure}, {of}" if wide else f"{of}: {measure}"
+    return f"{measure}, {of}" if of and of != "paired" else measure
 
 
 def _digits(span: float) -> int:

@@ -34,6 +34,7 @@ _SEVERITY = {"sound": 0, "caution": 1, "unsound": 2}
 
 PAIRED = "paired by test example"
 UNPAIRED = "unpaired"
+SAME = "the same figure"
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,9 @@ def _change(one: Measured, other: Measured, examples: Examples | None) -> dict[s
 
 
 def _interval(one: Measured, other: Measured, examples: Examples | None) -> tuple[Interval | None, str]:
+    if one.measure.unit != "examples" and (one.value, one.low, one.high) == (other.value, other.low, other.high):
+        # Numbers that agree to the last digit are of the same data: there is no change to be unsure of.
+        return None, SAME
     if examples is not None and one.measure.paired_by:
         paired = examples.interval(one, other)
         if paired is not None:
