@@ -30,7 +30,8 @@ def train(
             "--model",
             "-m",
             metavar="NAME",
-            help="ngram_average, bilstm, or a transformers checkpoint: its folder or its name on the hub.",
+            help="bow, average, lstm, conv, ngram_average, bilstm, infersent, dam, esim, contextual_esim, or a "
+            "transformers checkpoint: its folder or its name on the hub.",
         ),
     ] = None,
     tests: Annotated[
@@ -105,7 +106,7 @@ def train(
     ] = None,
     vectors: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Word vectors to start from: text as word2vec and GloVe write it."),
+        typer.Option(metavar="FILE", help="Word vectors to start from: word2vec's or GloVe's text, or word2vec's binary."),
     ] = None,
     rows: Annotated[int | None, typer.Option(metavar="N", help="Draw so many training rows.  [default: all]")] = None,
     bootstrap: Annotated[

@@ -114,7 +114,7 @@ def train(
         dev: What to choose the best epoch by.
         workers: Processes side by side; as many as there are cores if not given. GPUs take as many as they have memory.
         columns: Role to column where names do not tell, for all files.
-        vectors: File of word vectors to start from, as word2vec and GloVe write them as text.
+        vectors: File of word vectors to start from, as word2vec and GloVe write them.
         bias: Where a bias model's opinions come from, for objectives that take one; see `goldassay.studies.opinions`.
         teacher: Where a teacher's come from, for objectives that learn from one; by default each run trains its own.
         watcher: Told how the jobs go.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.errors import InputError
-from goldassay.models.registry import NETWORKS
+from goldassay.models.registry import NETWORKS, full_name
 from goldassay.nearest import did_you_mean
 from goldassay.studies.opinions.crossed import Crossed, CrossedNetworks, CrossedProbes
 from goldassay.studies.opinions.patterns import MinedPatterns
@@ -44,7 +44,7 @@ def bias_source(
     """
     if folds < 1:
         raise InputError(f"{folds} folds are asked for", mend="give 2 or more, or 1 to judge rows by what learnt them")
-    name = str(what)
+    name = full_name(str(what))
     if name == QUICK_PROBE:
         return CrossedProbes(folds)
     if name in NETWORKS:
