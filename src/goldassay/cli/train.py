@@ -106,7 +106,9 @@ def train(
     ] = None,
     vectors: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Word vectors to start from: word2vec's or GloVe's text, or word2vec's binary."),
+        typer.Option(
+            metavar="FILE", help="Word vectors to start from: word2vec's or GloVe's text, or word2vec's binary."
+        ),
     ] = None,
     rows: Annotated[int | None, typer.Option(metavar="N", help="Draw so many training rows.  [default: all]")] = None,
     bootstrap: Annotated[
