@@ -69,7 +69,7 @@ class Bars:
 
 
 def _cost(done: Done) -> str:
-    return f" in {done.seconds:.0f} s, {done.cpu_seconds:.0f} s of a processor"
+    return f" in {done.seconds:.0f} s, {done.cpu_seconds:.1f} s of a processor"
 
 
 def _points(scores: dict[str, float]) -> str:
