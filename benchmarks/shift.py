@@ -1,9 +1,10 @@
 """How long the measures of shift take, with the same answers as a reference checked in the same run.
 
-    python benchmarks/shift.py [--quick] [--only PART ...] [--features N]
+    python benchmarks/shift.py [--quick] [--only PART ...] [--features N] [--rows N]
 
 --quick takes a tenth of the scores and of the features (a hundredth of the products). --only takes some of the parts
-detection, confidence, gaps, domains, mahalanobis, neighbors. --features says how many there are a side for neighbors.
+detection, confidence, gaps, domains, mahalanobis, neighbors. --features says how many there are a side for neighbors,
+--rows how many of them are searched for, of the product and of the search alike: a part of what takes minutes.
 """
 
 from __future__ import annotations
@@ -92,30 +93,31 @@ def detection(n: int) -> None:
     )
 
 
-def neighbors(n: int, d: int = 768) -> None:
+def neighbors(n: int, d: int = 768, rows: int | None = None) -> None:
     rng = np.random.default_rng(0)
     train = rng.normal(size=(n, d)).astype(np.float32)
-    tested = rng.normal(size=(n, d)).astype(np.float32)
+    rows = rows or n
+    tested = rng.normal(size=(rows, d)).astype(np.float32)
     score_knn(tested[:10], train[:100])
 
     def product_alone() -> None:
         room = np.empty((1024, 4096), dtype=np.float32)
-        for row in range(0, n - 1023, 1024):
+        for row in range(0, rows - 1023, 1024):
             for column in range(0, n - 4095, 4096):
                 np.matmul(tested[row : row + 1024], train[column : column + 4096].T, out=room)
 
-    share = (n // 1024 * 1024) * (n // 4096 * 4096) / n**2
+    share = (rows // 1024 * 1024) * (n // 4096 * 4096) / (rows * n)
     product, _ = timed(product_alone, repeats=1)
     product /= share
-    say(f"matrix product alone, {n:,} x {d} by {n:,}, in blocks", product)
+    say(f"matrix product alone, {rows:,} x {d} by {n:,}, in blocks", product)
     own, found = timed(lambda: score_knn(tested, train), repeats=1)
-    say(f"10th neighbor, {n:,} x {d} among {n:,}", own, f"{own / product:.2f} times its product")
+    say(f"10th neighbor, {rows:,} x {d} among {n:,}", own, f"{own / product:.2f} times its product")
     some = slice(0, 200)
     lengths = [np.linalg.norm(values.astype(np.float64), axis=1, keepdims=True) for values in (train, tested[some])]
     peer = NearestNeighbors(n_neighbors=10, algorithm="brute").fit(train / lengths[0])
     seconds, (distances, _) = timed(lambda: peer.kneighbors(tested[some] / lengths[1]), repeats=1)
     assert np.allclose(found[some], distances[:, -1], rtol=1e-9)
-    say("  200 of them by scikit-learn", seconds, f"equal; {seconds * n / 200 / own:.1f} times as long for all")
+    say("  200 of them by scikit-learn", seconds, f"equal; {seconds * rows / 200 / own:.1f} times as long for all")
 
 
 def mahalanobis(n: int, d: int = 768) -> None:
@@ -180,13 +182,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the scores and of the features")
     parser.add_argument("--features", type=int, help="for neighbors, a side")
+    parser.add_argument("--rows", type=int, help="for neighbors, how many are searched for; all by default")
     parts: dict[str, Callable[[bool], None]] = {
         "detection": lambda quick: detection(100_000 if quick else 1_000_000),
         "confidence": lambda quick: confidence(100_000 if quick else 1_000_000),
         "gaps": lambda _: gaps(10_000),
         "domains": lambda quick: domains(500 if quick else 5_000),
         "mahalanobis": lambda quick: mahalanobis(5_000 if quick else 50_000),
-        "neighbors": lambda quick: neighbors(asked.features or (10_000 if quick else 100_000)),
+        "neighbors": lambda quick: neighbors(asked.features or (10_000 if quick else 100_000), rows=asked.rows),
     }
     parser.add_argument("--only", nargs="+", choices=parts, default=list(parts), help="some of the parts")
     asked = parser.parse_args()
