@@ -9,6 +9,8 @@ import pytest
 from goldassay.cli.main import run
 from goldassay.data import read_dataset
 from goldassay.errors import InputError
+from goldassay.shift.benchmark_files import Rows
+from goldassay.shift.benchmark_splits import split_rows
 from goldassay.shift.benchmarks import load_recipe, parse_recipe, recipe_names
 from goldassay.studies.shift.building import build_benchmark, build_by_column
 from tests.cli.run_files import refused
@@ -24,6 +26,9 @@ __all__ = ["refused"]
 LAYOUTS = {
     "yelp": (benchmark_layouts.yelp, ["american", "chinese", "italian", "japanese"], 4, "accuracy"),
     "amazon": (
+        benchmark_layouts.amazon, ["shoes", "baby", "women", "men", "clothes", "music", "movies"], 7, "accuracy",
+    ),
+    "amazon_balanced": (
         benchmark_layouts.amazon, ["shoes", "baby", "women", "men", "clothes", "music", "movies"], 7, "accuracy",
     ),
     "mnli": (benchmark_layouts.mnli, ["telephone", "letters", "facetoface"], 1, "accuracy"),
@@ -104,6 +109,22 @@ def test_what_the_rules_say(tmp_path: Path) -> None:
     read = build_benchmark("record", [tmp_path / "record"])
     question = json.loads(read.save(tmp_path / "out")[0].read_text())["data"][0]["paragraphs"][0]["qas"][0]
     assert question["answers"] == [{"text": "Bert", "answer_start": 9}]
+
+
+def test_a_balanced_sample_has_every_label_equally_often() -> None:
+    labels = ["1"] * 50 + ["2"] * 20 + ["3"] * 12
+    table = pl.DataFrame(
+        {"text": [f"text {i}" for i in range(82)], "label": labels, "domain": "shoes", "part": "", "example_id": "x"}
+    )
+    recipe = load_recipe("amazon_balanced")
+    assert (recipe.split.balanced, recipe.split.first, recipe.columns) == (15_000, None, load_recipe("amazon").columns)
+    for asked, each in ((30, 10), (60, 12)):
+        split = recipe.split.model_copy(update={"balanced": asked})
+        built = split_rows(recipe.model_copy(update={"split": split}), Rows(table, ("text",), {}, []), seed=3)
+        kept = pl.concat(list(built.parts["shoes"].values()))
+        assert dict(kept["label"].value_counts().iter_rows()) == dict.fromkeys("123", each)
+        assert built.dropped == {"not drawn for the balanced sample": 82 - 3 * each}
+        assert kept["text"].n_unique() == 3 * each
 
 
 def test_another_seed_draws_other_rows_and_order_of_domains_changes_none(tmp_path: Path) -> None:

@@ -68,6 +68,11 @@ def split_rows(recipe: Recipe, rows: Rows, *, seed: int = 0) -> BuiltSplits:
             )
             own = own.head(recipe.split.first)
         rng = np.random.default_rng([seed, zlib.crc32(domain.encode())])
+        if recipe.split.balanced is not None:
+            own, left_out = _balanced(own, recipe.split.balanced, rng)
+            if left_out:
+                reason = "not drawn for the balanced sample"
+                dropped[reason] = dropped.get(reason, 0) + left_out
         found = _official(own, recipe.split, rng) if recipe.split.rule == "official" else _anew(own, recipe.split, rng)
         parts[domain] = {name: part.drop("__row", "__text", "part") for name, part in found.items() if part.height}
         decisions += _said(domain, own, parts[domain], recipe.split)
@@ -110,6 +115,16 @@ def _distinct(rows: Rows, order: list[str]) -> pl.DataFrame:
         .unique("__text", keep="first", maintain_order=True)
         .drop("__part", "__d")
     )
+
+
+def _balanced(own: pl.DataFrame, n_rows: int, rng: np.random.Generator) -> tuple[pl.DataFrame, int]:
+    """As many rows of every label, about `n_rows` in all, and how many were left out."""
+    labels = own["label"].to_numpy()
+    names, counts = np.unique(labels, return_counts=True)
+    each = min(n_rows // len(names), int(counts.min()))
+    drawn = [rng.choice(np.flatnonzero(labels == name), each, replace=False) for name in names]
+    kept = own[np.sort(np.concatenate(drawn))]
+    return kept, own.height - kept.height
 
 
 def _anew(own: pl.DataFrame, split: Split, rng: np.random.Generator) -> dict[str, pl.DataFrame]:

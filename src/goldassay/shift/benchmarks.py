@@ -4,6 +4,7 @@ A recipe is a file in `recipes`, named after the benchmark; one more file there 
 files are expected and where they come from, which columns play which role, what tells the domains apart, how they are
 split, and which sizes to check:
 
+    base            another recipe, whose keys hold where this one has none
     title, task, metric, source (where the files are published), decisions (sentences)
     numbers         true where labels are numbers
     written_as      "jsonl" (by default) or "squad"
@@ -11,7 +12,8 @@ split, and which sizes to check:
     [labels]        label = names that stand for it; rows with others are left out and counted
     [domains]       domain = values that stand for it, in the order in which they are tried; likewise
     [split]         rule = "official" (each file says its part) or "resplit"; test_share, dev_share; first = most rows
-                    of a domain that are taken
+                    of a domain that are taken; balanced = rows that are drawn of each domain, of every label equally
+                    many (as many as the rarest has, where that is fewer)
     [[files]]       match = patterns, each of the last parts of a path, any case, packed or not;
                     domain or domain_column; part or part_column; optional; every (pattern must be there);
                     of, layout: of several layouts of one source the first that is whole is read;
@@ -29,13 +31,16 @@ from __future__ import annotations
 
 import tomllib
 from importlib.resources import files
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
 from goldassay.errors import InputError
 from goldassay.nearest import did_you_mean
 from goldassay.settings import StrictSection, validated
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 PARTS = ("train", "dev", "test")
 
@@ -78,6 +83,7 @@ class Split(StrictSection):
     test_share: float = Field(default=0.2, gt=0, lt=1)
     dev_share: float = Field(default=0.1, ge=0, lt=1)
     first: int | None = Field(default=None, ge=1)
+    balanced: int | None = Field(default=None, ge=2)
 
 
 class TrainTest(StrictSection):
@@ -134,8 +140,7 @@ def load_recipe(name: str) -> Recipe:
     wanted = name.lower().replace("-", "_")
     if wanted not in recipe_names():
         raise InputError(f"there is no recipe {name!r}", mend=did_you_mean(wanted, recipe_names()))
-    file = files("goldassay.shift").joinpath(f"recipes/{wanted}.toml")
-    return parse_recipe(file.read_text("utf-8"), f"recipes/{wanted}.toml")
+    return parse_recipe(_file(wanted).read_text("utf-8"), f"recipes/{wanted}.toml")
 
 
 def parse_recipe(text: str, name: str) -> Recipe:
@@ -148,7 +153,22 @@ def parse_recipe(text: str, name: str) -> Recipe:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not TOML: {error}", file=name) from error
+    base = content.pop("base", None)
+    if base is not None:
+        content = _content(str(base)) | content
     return validated(Recipe, content, file=name)
+
+
+def _content(name: str) -> dict[str, Any]:
+    """What a recipe's file says."""
+    wanted = name.lower().replace("-", "_")
+    if wanted not in recipe_names():
+        raise InputError(f"there is no recipe {name!r}", mend=did_you_mean(wanted, recipe_names()))
+    return tomllib.loads(_file(wanted).read_text("utf-8"))
+
+
+def _file(name: str) -> Traversable:
+    return files("goldassay.shift").joinpath(f"recipes/{name}.toml")
 
 
 def recipe_by_column(dataset: str, column: str, *, test_share: float = 0.2, dev_share: float = 0.1) -> Recipe:
