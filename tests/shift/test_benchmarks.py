@@ -111,6 +111,18 @@ def test_what_the_rules_say(tmp_path: Path) -> None:
     assert question["answers"] == [{"text": "Bert", "answer_start": 9}]
 
 
+def test_files_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        rows = [{"sentence1": f"{name} {i}", "sentence2": "x", "score": i / 7, "kind": "kl"[i % 2]} for i in range(120)]
+        pl.DataFrame(rows).write_csv(f"{name}.csv")
+    assert run(["shift", "build", "--by", "kind", "--from", "a.csv", "b.csv", "-o", "out"]) == 0
+    told = json.loads((tmp_path / "out/benchmark.json").read_text())
+    assert sum(each["n_examples"] for each in told["sets"]) == 240
+    # Numbers are not for a classifier.
+    assert capsys.readouterr().out.splitlines()[-1].endswith("--model ridge")
+
+
 def test_a_balanced_sample_has_every_label_equally_often() -> None:
     labels = ["1"] * 50 + ["2"] * 20 + ["3"] * 12
     table = pl.DataFrame(
@@ -211,7 +223,7 @@ def test_recipes_are_listed_with_where_their_files_come_from(capsys: pytest.Capt
 
 BROKEN: dict[str, Any] = {
     "no TOML": ("title = ", "is not TOML"),
-    "unknown key": ('titel = "x"', "there is no 'title'"),
+    "unknown key": ('titel = "x"', "did you mean 'title'"),
     "no part": (
         'title = "x"\ntask = "x"\nmetric = "x"\nsource = "x"\ngroups = []\n[split]\nrule = "official"\n[[files]]\n'
         'match = ["a"]\ndomain = "a"\n',

@@ -22,6 +22,7 @@ def build(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A recipe; without it and without --by all are listed.")
     ] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help="Further files, as for --from.")] = None,
     places: Annotated[
         list[str] | None,
         typer.Option("--from", metavar="FILE", help="The files as published, or folders that hold them. Repeatable."),
@@ -62,6 +63,9 @@ def build(
     if name is None and by is None:
         _list()
         return
+    published = [*(places or []), *(more or [])]
+    if name is not None and by is not None and places and Path(name).exists():
+        published, name = [*published, name], None
     if name is not None and by is not None:
         raise InputError("a recipe and a column were both given", mend="give NAME or --by COLUMN")
     if seed < 0:
@@ -70,9 +74,9 @@ def build(
     steps = Steps(quiet)
     with steps.step("building"):
         if by is not None:
-            built = build_by_column(by, places or [], seed=seed, columns=roles, least=min_rows)
+            built = build_by_column(by, published, seed=seed, columns=roles, least=min_rows)
         else:
-            built = build_benchmark(name or "", places or [], seed=seed, columns=roles)
+            built = build_benchmark(name or "", published, seed=seed, columns=roles)
     paths = built.save(out)
     if json_file is not None:
         write_json(json_file, json.dumps(built.to_dict(), ensure_ascii=False, indent=2) + "\n")
@@ -110,5 +114,5 @@ def _say(built: Benchmark, paths: list[Path], out: Path) -> None:
     others = " ".join(f"--test {other}={out / file}" for other, file in first["out_of_distribution"].items())
     typer.echo(
         f"next: goldassay shift generalization {out / first['train']} --test ID={out / first['in_distribution']} "
-        f"{others} --model quick_probe"
+        f"{others} --model {'ridge' if built.has_numbers else 'quick_probe'}"
     )

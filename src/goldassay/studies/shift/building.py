@@ -45,6 +45,12 @@ class Benchmark:
     groups: tuple[TrainTest, ...]
     seed: int
 
+    @property
+    def has_numbers(self) -> bool:
+        """Whether its labels are numbers."""
+        parts = (part for domain in self.splits.parts.values() for part in domain.values())
+        return any("label" in part.columns and part["label"].dtype.is_float() for part in parts)
+
     def notes(self) -> list[str]:
         """What differs from what was expected, in sentences."""
         return [

@@ -20,6 +20,7 @@ from goldassay.files import write_parquet, written_whole
 from goldassay.models.registry import find_network
 from goldassay.progress import Steps
 from goldassay.runs.store import METADATA_KEY
+from goldassay.settings import Settings
 from goldassay.shift import shared_texts
 from goldassay.studies.run_choice import RunChoice
 from goldassay.studies.shift.gap_report import report_generalization
@@ -67,7 +68,8 @@ def report_trained(
             distances in detection.
         watched: Shows how so many trainings go.
         quiet: Show no progress.
-        options: Of `report_generalization`.
+        options: Of `report_generalization`. Of its settings, [training] says how networks are made: configuration,
+            changes, rows, bootstrap, vectors, precision and device.
 
     Raises:
         InputError: A file cannot be read, there are fewer than two sets, or a model cannot be trained on these data.
@@ -83,6 +85,7 @@ def report_trained(
         if model not in QUICK:
             find_network(model)
     steps = Steps(quiet)
+    made = (options.get("settings") or Settings()).training.of_network()
     with steps.step("reading the data"):
         training = _read(train, columns)
         sets = [_like(_read(test, columns), training) for test in tests]
@@ -100,7 +103,9 @@ def report_trained(
                 notes.append(predict_quick(model, training, sets, foreign, range(seeds), folder))
             else:
                 known = [*sets, *kept]
-                _train_network(model, training, known, foreign, seeds, folder, out / "training", watched, features)
+                _train_network(
+                    model, training, known, foreign, seeds, folder, out / "training", watched, features, made
+                )
             progress(done, len(models))
     own = dict(in_distribution) or {"": sets[0].name}
     return report_generalization(
@@ -178,6 +183,7 @@ def _train_network(
     workplace: Path,
     watched: Watched | None,
     features: bool,
+    made: dict[str, Any],
 ) -> None:
     """Train by the training room, and keep what it predicted; on texts without labels, without a score."""
     from goldassay.training import plan_jobs, run_plan
@@ -194,8 +200,10 @@ def _train_network(
         for each in foreign
     ]
     tests = [(each.name, each) for each in (*sets, *placeholders)]
-    record: dict[str, Any] = {"record": ("predictions", "logits", "embeddings")} if features else {}
-    jobs = plan_jobs(training, model, tests, out=workplace, seeds=seeds, label=model, **record)
+    made = made | ({"record": ("predictions", "logits", "embeddings")} if features else {})
+    # A checkpoint is called by its folder's name, as everywhere.
+    label = None if Path(model).is_dir() else model
+    jobs = plan_jobs(training, model, tests, out=workplace, seeds=seeds, label=label, **made)
     with nullcontext() if watched is None else watched(len(jobs)) as watcher:
         done = run_plan(
             jobs, None, None if watcher is None else _LabelledOnly(watcher, {each.name for each in foreign})
