@@ -147,20 +147,19 @@ def _of_bias(job: Job, tests: Sequence[EvaluationSet]) -> list[dict[str, Any]]:
     if job.bias is None:
         return []
     opinions = job.bias.load()
-    named = {TRAIN: job.train.name, **{test_part(test.dataset.name): test.dataset.name for test in tests}}
-    if job.dev is not None:
-        named[DEV] = job.dev.name
+    named = {TRAIN: job.train.name, **({} if job.dev is None else {DEV: job.dev.name})}
+    named |= {test_part(test.dataset.name): test.dataset.name for test in tests}
     return [
         {
             "role": "bias",
             "model": opinions.source,
             "about": opinions.about,
-            "dataset": named[part],
+            "dataset": name,
             "part": part.split(" ", 1)[0],
-            "accuracy": accuracy,
+            "accuracy": opinions.accuracy[part],
         }
-        for part, accuracy in opinions.accuracy.items()
-        if part in named
+        for part, name in named.items()
+        if part in opinions.accuracy
     ]
 
 
