@@ -1,6 +1,7 @@
 # make audit                                  audit the specimen: see what a report looks like
 # make audit DATA=train.jsonl TEST=test.jsonl audit your own files
 # make test                                   run the whole test suite
+# make docs                                   build the documentation as a site, into build/docs
 
 PYTHON ?= python3
 OUT ?= goldassay-report
@@ -12,7 +13,7 @@ PYTEST ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: audit test lint slow install clean
+.PHONY: audit test lint slow docs pictures install clean
 
 audit: .venv/.installed
 ifeq ($(DATA),)
@@ -35,6 +36,11 @@ lint: .venv/.tested
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Runs the notebooks, and fails at the first warning.
+docs: .venv/.documented
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
+	@echo build/docs/index.html
+
 install: .venv/.installed
 
 # Everything is pinned, and the package itself is built with the pinned build tool.
@@ -50,10 +56,18 @@ install: .venv/.installed
 	@$(PIP) install --no-compile -r requirements/test.txt
 	@touch $@
 
+.venv/.documented: .venv/.installed requirements/docs.txt
+	@echo "installing what the documentation needs into .venv"
+	@$(PIP) install --no-compile -r requirements/docs.txt
+	@touch $@
+
 clean:
 	rm -rf .venv build dist $(OUT) $(SPECIMEN)
 
-# The README's picture, made by the code it shows.
+# The documentation's pictures, made by the code they show: those of the pages, and the README's.
+pictures: docs/images/report.png
+	$(BIN)/python scripts/draw_pictures.py
+
 docs/images/report.png: .venv/.installed
 	@$(MAKE) --no-print-directory audit OUT=goldassay-report-picture >/dev/null
 	@mkdir -p docs/images

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 import os
 import re
 from pathlib import Path
@@ -27,6 +28,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
 # The environment's own Python, which does not warn of every port that it opens.
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 os.environ["JUPYTER_PATH"] = str(Path(__file__).parent / "_kernel")
 
 autodoc_member_order = "groupwise"

@@ -1,0 +1,136 @@
+"""What the documentation's commands find in the folder they are run in: small files of the kind a reader has."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.data.specimen import write_specimen
+from goldassay.runs import Runs, write_runs
+from tests.docs.pages import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIXTURES = ROOT / "tests" / "runs" / "fixtures"
+_CLAIMS = (("makes music", "yes"), ("sleeps at home", "no"), ("holds a guitar", "yes"), ("is under water", "no"))
+
+
+def provide(what: str, folder: Path, page: Path) -> None:
+    """Put into the folder what a mark names."""
+    place, sign, fixture = what.partition("=")
+    if not sign:
+        _MAKERS[what](folder, page)
+        return
+    source, target = FIXTURES / fixture, folder / place
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        shutil.copy(source, target)
+
+
+def _data(folder: Path, page: Path) -> None:
+    """train.jsonl, dev.jsonl, test.jsonl: a small specimen."""
+    write_specimen(folder, size=1000)
+
+
+def _parts(folder: Path, page: Path) -> None:
+    """part-0.jsonl, part-1.jsonl: a dataset in two files."""
+    _data(folder, page)
+    for i, name in enumerate(("train", "test")):
+        shutil.move(folder / f"{name}.jsonl", folder / f"part-{i}.jsonl")
+
+
+def _reviews(folder: Path, page: Path) -> None:
+    """reviews.csv, whose first rows are those of the page."""
+    people = [f"{who} {number}" for number in range(60) for who in ("A man", "A woman")]
+    rows = [
+        (f"{who} plays a guitar on stage.", f"{'Nobody' if answer == 'no' and i % 3 else who} {claim}.", answer)
+        for i, who in enumerate(people)
+        for claim, answer in _CLAIMS
+    ]
+    rows[:2] = [
+        ("A man plays a guitar on stage.", "A man makes music.", "yes"),
+        ("A man plays a guitar on stage.", "Nobody makes music.", "no"),
+    ]
+    frame = pl.DataFrame(rows, ["first", "second", "answer"], orient="row")
+    frame.with_columns(uid="r" + pl.int_range(1, len(rows) + 1).cast(pl.String)).select(
+        "uid", "first", "second", "answer"
+    ).write_csv(folder / "reviews.csv")
+
+
+def _predictions(folder: Path, page: Path) -> None:
+    """predictions.csv and others.csv of two models, with the dataset they are of."""
+    _reviews(folder, page)
+    rows = pl.read_csv(folder / "reviews.csv").rename({"first": "premise", "second": "hypothesis", "answer": "label"})
+    rows = rows.with_columns(id="e" + pl.int_range(1, len(rows) + 1).cast(pl.String)).drop("uid")
+    rows.tail(-100).write_csv(folder / "train.csv")
+    test = rows.head(100)
+    test.write_csv(folder / "test.csv")
+    rng = np.random.default_rng(0)
+    labels = test["label"].to_numpy()
+    for name, share in (("predictions", 0.8), ("others", 0.85)):
+        parts = []
+        for seed in range(5):
+            right = rng.random(len(labels)) < share
+            right[:3] = (True, False, True)
+            guesses = np.where(right, labels, np.where(labels == "yes", "no", "yes"))
+            # The page shows the first three.
+            shown = ["yes", "no", "yes", *labels[3:].tolist()]
+            guesses[:3] = ["yes", "yes", "yes"]
+            parts.append(pl.DataFrame({"seed": seed, "example_id": test["id"], "label": shown, "prediction": guesses}))
+        pl.concat(parts).write_csv(folder / f"{name}.csv")
+
+
+def _plan(folder: Path, page: Path) -> None:
+    """The page's own plan.toml, and the data it names."""
+    _data(folder, page)
+    found = re.search(r"```toml\n# plan.toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    assert found, f"{page} shows no plan.toml"
+    (folder / "plan.toml").write_text(found[1], "utf-8")
+
+
+def _two_datasets(folder: Path, page: Path) -> None:
+    """predictions/, results/ and runs/: ten runs on two datasets, of which one has groups that flip as a whole."""
+    rng = np.random.default_rng(0)
+    hans = rng.random((10, 300)) < 0.6
+    hans[:, :60] = (rng.random((10, 1)) < 0.5) ^ (rng.random((10, 60)) < 0.1)
+    groups = {"subcase": np.repeat(["one", "two", "three", "four", "five"], 60)}
+    for place in ("predictions", "results", "runs"):
+        shutil.rmtree(folder / place, ignore_errors=True)
+        for name, scores, of in (("mnli", rng.random((10, 400)) < 0.8, {}), ("hans", hans, groups)):
+            write_runs(Runs.from_arrays(scores=scores, model="bert", dataset=name, groups=of), folder / place)
+
+
+def _two_models(folder: Path, page: Path) -> None:
+    """runs/bert and runs/roberta on one test set whose premises recur, and test.jsonl with its texts."""
+    rng = np.random.default_rng(0)
+    ids = [f"e{i}" for i in range(200)]
+    rows = [
+        {"id": name, "premise": f"Premise {i // 4}.", "hypothesis": f"Claim {i}.", "label": "yes" if i % 2 else "no"}
+        for i, name in enumerate(ids)
+    ]
+    (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    gold = np.array([row["label"] for row in rows])
+    shutil.rmtree(folder / "runs", ignore_errors=True)
+    for model, share in (("bert", 0.7), ("roberta", 0.75)):
+        guesses = np.where(rng.random((5, 200)) < share, gold, np.where(gold == "yes", "no", "yes"))
+        runs = Runs.from_arrays(predictions=guesses, gold=gold, example_ids=ids, model=model, dataset="hans")
+        write_runs(runs, folder / "runs" / model)
+
+
+_MAKERS = {
+    "data": _data,
+    "parts": _parts,
+    "reviews": _reviews,
+    "predictions": _predictions,
+    "plan": _plan,
+    "two_datasets": _two_datasets,
+    "two_models": _two_models,
+}
