@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 
 from goldassay.cli.main import run
 from goldassay.errors import InputError
+from goldassay.places import figures_at
+from goldassay.policy_rules import RULES
 from goldassay.report.digest import digest_of
 from goldassay.report.document import json_schema
 from goldassay.report.reading import read_report
 from goldassay.report.sections import outline
 from goldassay.runs import write_runs
+from goldassay.studies.diff.measures import MEASURES
 from tests.cli.shift.toys import answers
 from tests.studies.test_comparison_report import models
 
@@ -77,6 +80,21 @@ def test_every_command_writes_what_the_schema_says(stored: Callable[[str], Path]
     assert report.document["digest"] == digest_of(report.document)
     assert report.folder == stored(kind)
     assert outline(report.document)
+
+
+def test_every_rule_and_measure_finds_its_figures(stored: Callable[[str], Path]) -> None:
+    """A place that no command writes would never be judged or compared, and nobody would notice."""
+    reports = [read_report(stored(kind)) for kind in COMMANDS if kind != "several"]
+    places = [place for rule in RULES for place in rule.places] + [measure.place for measure in MEASURES]
+    empty = {
+        (place.at, place.value) for place in places if not any(figures_at(report.document, place) for report in reports)
+    }
+    # These take several datasets, models trained for leakage, and logits.
+    assert empty == {
+        ("leakage.datasets[]", "improvement"),
+        ("leakage.conditions[]", "n_runs"),
+        ("shift.calibration[]", "overconfidence"),
+    }
 
 
 def test_the_published_schema_is_that_of_the_code() -> None:
