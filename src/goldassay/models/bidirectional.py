@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
+from goldassay.models.recurrence import Packing, states_over_time
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -34,10 +36,22 @@ class Bidirectional(nn.Module):
             vectors: (B, L, D).
             mask: 1 for words, which come first in each row, 0 for padding, (B, L, 1).
         """
-        around = turned(mask.squeeze(2) > 0)
+        here = mask.squeeze(2) > 0
+        if vectors.device.type == "cpu" and self.forwards.weight_ih_l0.dtype == torch.float32:
+            return self._without_padding(vectors, here)
+        around = turned(here)
         forwards, _ = self.forwards(vectors)
         backwards, _ = self.backwards(taken(vectors, around))
         return torch.cat((forwards, taken(backwards, around)), dim=2) * mask
+
+    def _without_padding(self, vectors: Tensor, here: Tensor) -> Tensor:
+        packing = Packing.of(here.sum(1).numpy())
+        packed = (packing.forwards, packing.backwards, packing.starts, packing.places)
+        forwards, backwards, starts, places = map(torch.from_numpy, packed)
+        found = states_over_time(vectors[here], (forwards, backwards, starts, places), (self.forwards, self.backwards))
+        states = found.new_zeros(*here.shape, found.shape[1])
+        states[here] = found
+        return states
 
 
 def turned(real: Tensor) -> Tensor:

@@ -1,9 +1,10 @@
-"""A bidirectional LSTM's maximum over time, for training on a processor.
+"""LSTMs over texts of different lengths without padding, for training on a processor.
 
 Why not torch's: it pads, and on a processor its recurrent layers use neither larger batches nor 16-bit products well.
 Here the tokens of all texts of a batch lie one step after the other without padding (the longest text first, as in a
-packed sequence), the maximum is taken on the way, what is left between two matrix products is one compiled pass, and
-the gradient of each weight is one product over all steps. Tests hold it against torch's.
+packed sequence), both directions go side by side, input and state are multiplied at once, what is left between two
+products is one compiled pass, and the gradient of all weights is one product over all steps. Tests hold it against
+torch's.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 import torch
+
+from goldassay.models import recurrent_steps as steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,8 +70,7 @@ def maximum_over_time(
 ) -> Tensor:
     """The maximum over time of the states of an LSTM in each direction, (N, 2 units); 0 for an empty text.
 
-    Where two steps share a maximum, the gradient goes to the first of them; torch would share it out. Under autocast
-    the products are of 16 bits, the states and what is summed up of 32.
+    Where two steps share a maximum, the gradient goes to the first of them; torch would share it out.
 
     Args:
         vectors: Of all tokens, text by text, (T, E), on a processor.
@@ -77,165 +78,163 @@ def maximum_over_time(
         directions: The LSTM that reads forwards and the one that reads backwards, of one layer each.
     """
     forwards, backwards, starts, places = packed
-    kind = torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32
-    vectors = vectors.to(kind)
-    both = [
-        _Maximum.apply(
-            vectors.index_select(0, order), starts.tolist(), len(places),
-            lstm.weight_ih_l0, lstm.weight_hh_l0, lstm.bias_ih_l0 + lstm.bias_hh_l0,
-        )
-        for order, lstm in zip((forwards, backwards), directions, strict=True)
-    ]  # fmt: skip
-    return torch.cat(both, dim=1).index_select(0, places)
+    best: Tensor = _Maximum.apply(
+        packed_states(vectors, (forwards, backwards), starts, directions), starts, len(places)
+    )
+    return torch.cat(best.index_select(1, places).unbind(), dim=1)
+
+
+def states_over_time(
+    vectors: Tensor, packed: tuple[Tensor, Tensor, Tensor, Tensor], directions: Sequence[nn.LSTM]
+) -> Tensor:
+    """The states of an LSTM in each direction at all tokens, text by text, (T, 2 units); see `maximum_over_time`."""
+    orders, starts = packed[:2], packed[2]
+    states = packed_states(vectors, orders, starts, directions)
+    places = torch.arange(len(vectors))
+    found = [
+        each.index_select(0, torch.empty_like(places).scatter_(0, order[: len(places)], places))
+        for each, order in zip(states, orders, strict=True)
+    ]
+    return torch.cat(found, dim=1)
+
+
+def packed_states(vectors: Tensor, orders: Sequence[Tensor], starts: Tensor, directions: Sequence[nn.LSTM]) -> Tensor:
+    """The states of D LSTMs in the order of their steps, (D, T', units); 0 at filling.
+
+    Under autocast products and what is kept for the gradients are of 16 bits, cells, states and sums of 32.
+
+    Args:
+        vectors: Of all tokens, text by text, (T, E), on a processor.
+        orders: For each LSTM the place among the tokens of each token in the order of its steps, (T',).
+        starts: Where each step begins in that order, and the end of the last, (L+1,).
+        directions: Of one layer and one direction each.
+    """
+    weights = [
+        weight
+        for lstm in directions
+        for weight in (lstm.weight_ih_l0, lstm.weight_hh_l0, lstm.bias_ih_l0, lstm.bias_hh_l0)
+    ]
+    states: Tensor = _States.apply(vectors.float(), torch.stack(tuple(orders)), starts, *weights)
+    return states
+
+
+class _States(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, orders: Tensor, starts: Tensor, *weights: Tensor) -> Tensor:
+        kind = torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32
+        with torch.autocast("cpu", enabled=False):
+            both = torch.stack(
+                [torch.cat(pair, dim=1).to(kind) for pair in zip(weights[::4], weights[1::4], strict=True)]
+            )
+            bias = torch.stack([a + b for a, b in zip(weights[2::4], weights[3::4], strict=True)])
+            (n, total), units = orders.shape, both.shape[1] // 4
+            at = starts.tolist()
+            inputs = torch.empty(n, total, both.shape[2], dtype=kind)
+            gates = torch.empty(n, total, 4 * units, dtype=kind)
+            cells, states = torch.empty(n, total, units), torch.empty(n, total, units)
+            arrays = [_array(each) for each in (bias, gates, cells, inputs, states)]
+            steps.gather(_array(vectors), orders.numpy(), arrays[3], arrays[4], at[-1], at[min(1, len(at) - 1)])
+            products = _Products(inputs, both.transpose(1, 2), at)
+            for step in range(len(at) - 1):
+                steps.step_forwards(products.of(step), *arrays, starts.numpy(), step)
+        ctx.save_for_backward(orders, starts, both, gates, cells, inputs)
+        ctx.n_tokens = len(vectors)
+        return states
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        orders, starts, both, gates, cells, inputs = ctx.saved_tensors
+        with torch.autocast("cpu", enabled=False):
+            n, _, units = cells.shape
+            width, at = both.shape[2] - units, starts.tolist()
+            # They take the gates' place, which saves fetching as much memory again; torch refuses a second pass.
+            gates[:, at[-1] :] = 0
+            of_cells = torch.zeros(n, at[min(1, len(at) - 1)], units)
+            of_vectors, of_bias = torch.zeros(ctx.n_tokens, width), torch.zeros(n, 4 * units)
+            kept = (gates, cells, gradients[0].contiguous(), of_cells, of_vectors, of_bias, orders)
+            arrays = [_array(each) for each in kept]
+            products = _Products(gates, both, at)
+            product = _array(both)
+            of_both = _Sums(gates, inputs)
+            for step in range(len(at) - 2, -1, -1):
+                steps.step_backwards(product, *arrays, starts.numpy(), step)
+                product = products.of(step)
+                of_both.add(at[step])
+            steps.add_gradients(product, _array(of_vectors), orders.numpy(), 0, at[min(1, len(at) - 1)])
+        of_weights = []
+        for total, of_its_bias in zip(of_both.sums, of_bias, strict=True):
+            # Two biases with one gradient, but not one memory: gradients are scaled in place.
+            of_weights += [total[:, :width].contiguous(), total[:, width:].contiguous()]
+            of_weights += [of_its_bias.clone(), of_its_bias.clone()]
+        return of_vectors, None, None, *of_weights
+
+
+class _Products:
+    """Products of each step's rows with weights, (D, rows, width), in one piece of memory.
+
+    Made with a few rows more than the step has, so that there are few shapes.
+    """
+
+    def __init__(self, rows: Tensor, weights: Tensor, starts: Sequence[int]) -> None:
+        self.rows, self.weights, self.starts = rows, weights, starts
+        most = max((end - start for start, end in pairwise(starts)), default=0)
+        self._room = torch.empty(len(rows) * (most + _ROWS) * weights.shape[2], dtype=rows.dtype)
+        self._shaped: dict[int, tuple[Tensor, Any]] = {}
+
+    def of(self, step: int) -> Any:
+        """Of a step, as an array; it holds until the next is asked for."""
+        start, end = self.starts[step : step + 2]
+        number = min(end - start + -(end - start) % _ROWS, self.rows.shape[1] - start)
+        if number not in self._shaped:
+            shape = (len(self.rows), number, self.weights.shape[2])
+            room = self._room[: shape[0] * shape[1] * shape[2]].view(shape)
+            self._shaped[number] = room, _array(room)
+        room, array = self._shaped[number]
+        torch.bmm(self.rows[:, start : start + number], self.weights, out=room)
+        return array
+
+
+class _Sums:
+    """The gradients of the weights, (D, 4 units, width), summed over tokens from the last to the first.
+
+    Some hundred tokens at a time, while they are in the cache: the product reads them by columns, which took ten times
+    as long from memory.
+    """
+
+    def __init__(self, of_gates: Tensor, inputs: Tensor) -> None:
+        self.sums = torch.zeros(len(of_gates), of_gates.shape[2], inputs.shape[2])
+        self._of_gates, self._inputs = of_gates, inputs
+        self._done = of_gates.shape[1]
+
+    def add(self, start: int) -> None:
+        """Add what is known from a token on, in round numbers."""
+        start += -start % _TOKENS
+        if self._done - start < (2 * _TOKENS if start else 1):
+            return
+        for total, left, right in zip(self.sums, self._of_gates, self._inputs, strict=True):
+            total += left[start : self._done].t() @ right[start : self._done]
+        self._done = start
 
 
 class _Maximum(torch.autograd.Function):
-    """One direction: tokens in the order of the steps, (T', E); gates in torch's order i, f, g, o."""
-
     @staticmethod
-    def forward(
-        ctx: Any, vectors: Tensor, starts: list[int], n: int, of_input: Tensor, of_state: Tensor, bias: Tensor
-    ) -> Tensor:
-        kind, units = vectors.dtype, of_state.shape[1]
-        narrow = kind != torch.float32
-        with torch.autocast("cpu", enabled=False):
-            came = torch.addmm(bias.to(kind), vectors, of_input.to(kind).t())
-            gates = torch.empty_like(came, dtype=torch.float32) if narrow else came
-            across = of_state.to(kind).t()
-            cells, squashed, states = (torch.empty(len(vectors), units) for _ in range(3))
-            states[starts[-1] :] = 0.0
-            given = torch.zeros_like(states, dtype=kind) if narrow else states
-            best = torch.full((n, units), torch.finfo(torch.float32).min)
-            at = torch.zeros((n, units), dtype=torch.int32)
-            before = torch.zeros(n, units)
-            arrays = [each.numpy() for each in (gates, cells, squashed, states, best, at)]
-            for step, (start, end) in enumerate(pairwise(starts)):
-                here = gates[start:end]
-                if step:
-                    last = slice(starts[step - 1], starts[step - 1] + end - start)
-                    before = cells[last]
-                    torch.add(came[start:end], _times(given, last, across), out=here)
-                elif narrow:
-                    here.copy_(came[start:end])
-                here[:, : 2 * units].sigmoid_()
-                here[:, 2 * units : 3 * units].tanh_()
-                here[:, 3 * units :].sigmoid_()
-                of_step = [each[start:end] for each in arrays[:4]]
-                _move_cells(of_step[0], before.numpy(), of_step[1])
-                torch.tanh(cells[start:end], out=squashed[start:end])
-                _move_states(of_step[0], of_step[2], of_step[3], arrays[4], arrays[5], np.int32(step))
-                if narrow:
-                    given[start:end] = states[start:end]
-            best[starts[1] if len(starts) > 1 else 0 :] = 0.0
-        ctx.save_for_backward(vectors, of_input, of_state, gates, cells, squashed, given, at)
-        ctx.starts = starts
+    def forward(ctx: Any, states: Tensor, starts: Tensor, n_texts: int) -> Tensor:
+        best = torch.zeros(states.shape[0], n_texts, states.shape[2])
+        at = torch.empty(best.shape, dtype=torch.int32)
+        steps.find_maxima(states.numpy(), starts.numpy(), best.numpy(), at.numpy())
+        ctx.save_for_backward(starts, at)
+        ctx.shape = states.shape
         return best
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        vectors, of_input, of_state, gates, cells, squashed, given, at = ctx.saved_tensors
-        starts: list[int] = ctx.starts
-        kind, units = vectors.dtype, of_state.shape[1]
-        narrow = kind != torch.float32
-        with torch.autocast("cpu", enabled=False):
-            across = of_state.to(kind)
-            of_best = gradients[0].float().contiguous()
-            sent = torch.empty_like(gates, dtype=kind)
-            # Of one step where 16 bits are kept of it: what fits into the cache is not written to memory.
-            of_gates = torch.empty(len(of_best), 4 * units) if narrow else sent
-            of_states, of_cells = torch.zeros_like(of_best), torch.zeros_like(of_best)
-            before = np.zeros(of_best.shape, np.float32)
-            arrays = [each.numpy() for each in (gates, squashed)]
-            running = [each.numpy() for each in (of_states, of_cells, of_best, at)]
-            for step in range(len(starts) - 2, -1, -1):
-                start, end = starts[step], starts[step + 1]
-                previous = cells[starts[step - 1] :][: end - start].numpy() if step else before
-                here = of_gates[: end - start] if narrow else of_gates[start:end]
-                _move_back(*(each[start:end] for each in arrays), here.numpy(), previous, *running, np.int32(step))
-                if narrow:
-                    sent[start:end] = here
-                if step:
-                    of_states[: end - start] = _times(sent, slice(start, end), across)
-            sent[starts[-1] :] = 0.0
-            # What came into each step but the first: the states of the step before.
-            first = starts[1] if len(starts) > 1 else 0
-            of_before = np.zeros(len(sent) - first, np.int64)
-            for before_it, (start, end) in zip(starts, pairwise(starts[1:]), strict=False):
-                of_before[start - first : end - first] = np.arange(before_it, before_it + end - start)
-            into = given[torch.from_numpy(of_before)]
-            return (
-                sent @ of_input.to(kind),
-                None,
-                None,
-                (sent.t() @ vectors).float(),
-                (sent[first:].t() @ into).float(),
-                sent.sum(0, dtype=torch.float32),
-            )
+        starts, at = ctx.saved_tensors
+        of_states = torch.empty(ctx.shape)
+        steps.spread_maxima(gradients[0].contiguous().numpy(), starts.numpy(), at.numpy(), of_states.numpy())
+        return of_states, None, None
 
 
-def _times(rows: Tensor, some: slice, weights: Tensor) -> Tensor:
-    """The product of some rows; made with a few more, so that there are few shapes."""
-    n = some.stop - some.start
-    more = min(some.start + n + -n % _ROWS, len(rows))
-    return (rows[some.start : more] @ weights)[:n]
-
-
-# Rows of `gates` are i, f, g and o after their functions; rows of all arrays are texts.
-
-
-@numba.njit(fastmath=True, nogil=True, cache=True)
-def _move_cells(gates: Any, before: Any, cells: Any) -> None:
-    """The cells c = f c' + i g."""
-    n, units = cells.shape
-    for row in range(n):
-        i, f, g = gates[row, :units], gates[row, units : 2 * units], gates[row, 2 * units : 3 * units]
-        old, new = before[row], cells[row]
-        for j in range(units):
-            new[j] = f[j] * old[j] + i[j] * g[j]
-
-
-@numba.njit(fastmath=True, nogil=True, cache=True)
-def _move_states(gates: Any, squashed: Any, states: Any, best: Any, at: Any, step: Any) -> None:
-    """The states h = o tanh(c), and the largest h so far with its step."""
-    n, units = states.shape
-    for row in range(n):
-        o, t, h = gates[row, 3 * units :], squashed[row], states[row]
-        most, where = best[row], at[row]
-        for j in range(units):
-            h[j] = o[j] * t[j]
-        for j in range(units):
-            higher = h[j] > most[j]
-            most[j] = h[j] if higher else most[j]
-            where[j] = step if higher else where[j]
-
-
-@numba.njit(fastmath=True, nogil=True, cache=True)
-def _move_back(
-    gates: Any,
-    squashed: Any,
-    of_gates: Any,
-    before: Any,
-    of_states: Any,
-    of_cells: Any,
-    of_best: Any,
-    at: Any,
-    step: Any,
-) -> None:
-    """From the gradients at a step's states and cells to those before its gates' functions and at the cells before."""
-    n, units = squashed.shape
-    one, nothing = np.float32(1), np.float32(0)
-    for row in range(n):
-        i, f = gates[row, :units], gates[row, units : 2 * units]
-        g, o = gates[row, 2 * units : 3 * units], gates[row, 3 * units :]
-        di, df = of_gates[row, :units], of_gates[row, units : 2 * units]
-        dg, do = of_gates[row, 2 * units : 3 * units], of_gates[row, 3 * units :]
-        t, old, dh, dc = squashed[row], before[row], of_states[row], of_cells[row]
-        most, where = of_best[row], at[row]
-        for j in range(units):
-            v = dh[j] + (most[j] if where[j] == step else nothing)
-            do[j] = v * t[j] * o[j] * (one - o[j])
-            w = dc[j] + v * o[j] * (one - t[j] * t[j])
-            di[j] = w * g[j] * i[j] * (one - i[j])
-            df[j] = w * old[j] * f[j] * (one - f[j])
-            dg[j] = w * i[j] * (one - g[j] * g[j])
-            dc[j] = w * f[j]
+def _array(tensor: Tensor) -> NDArray[Any]:
+    """A tensor's own memory; numbers of 16 bits, which numpy lacks, as whole ones."""
+    tensor = tensor.detach()
+    return (tensor.view(torch.uint16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
