@@ -46,6 +46,8 @@ ENVIRONMENT = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 32),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MALLOC_TOP_PAD_": str(1 << 26),
+    # Large pages where the system lends them on request: a step goes through tens of megabytes.
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
 
 
