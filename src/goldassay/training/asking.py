@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.training.opinions import DEV, TRAIN, HeldOpinions, hold_opinions, test_part
+from goldassay.training.opinions import DEV, TRAIN, HeldOpinions, hold_opinions, part_of_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def with_opinions(jobs: Sequence[Job], bias: OpinionSource | None, teacher: Opin
     asked = []
     for job in jobs:
         parts = {TRAIN: job.train, **({} if job.dev is None else {DEV: job.dev})}
-        parts |= {test_part(each.name): each for each in job.tests}
+        parts |= {part_of_test(each.name): each for each in job.tests}
         asked.append(replace(job, bias=of_bias.on(parts, job), teacher=of_teacher.on({TRAIN: job.train}, job)))
     return asked
 

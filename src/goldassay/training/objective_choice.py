@@ -11,7 +11,7 @@ from goldassay.errors import InputError
 from goldassay.models.configuration import check_kind
 from goldassay.nearest import did_you_mean
 from goldassay.training.objectives import OBJECTIVES, load_objective
-from goldassay.training.opinions import DEV, TRAIN, OpinionsOn, test_part
+from goldassay.training.opinions import DEV, TRAIN, OpinionsOn, part_of_test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -148,7 +148,7 @@ def _of_bias(job: Job, tests: Sequence[EvaluationSet]) -> list[dict[str, Any]]:
         return []
     opinions = job.bias.load()
     named = {TRAIN: job.train.name, **({} if job.dev is None else {DEV: job.dev.name})}
-    named |= {test_part(test.dataset.name): test.dataset.name for test in tests}
+    named |= {part_of_test(test.dataset.name): test.dataset.name for test in tests}
     return [
         {
             "role": "bias",

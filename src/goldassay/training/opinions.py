@@ -73,7 +73,7 @@ class Opinions:
         source: What the model is called.
         about: How its opinions came to be, in a clause.
         label_names: Of the training set, in order.
-        example_ids: By part: "train", "dev", or the name of a test set as `test_part` gives it.
+        example_ids: By part: "train", "dev", or the name of a test set as `part_of_test` gives it.
         on: By part, in the order of the ids.
         accuracy: By part: of the most probable label, on labelled examples.
     """
@@ -92,7 +92,7 @@ class Opinions:
         return self.on[part].take(np.array([place[name] for name in ids], dtype=np.int64))
 
 
-def test_part(name: str) -> str:
+def part_of_test(name: str) -> str:
     """The part that a test set is."""
     return f"test {name}"
 

@@ -75,7 +75,7 @@ class StoredRuns:
         return runs_of(self._found[key], {}, checkpoint="last")
 
     def _choose(self, training: Dataset) -> Collection:
-        lacking = {key: _n_lacking(self._runs(key), training) for key in self._found}
+        lacking = {key: self._lacks(key, training) for key in self._found}
         fitting = [key for key, n in lacking.items() if n == 0]
         partial = self.role == "bias model"
         preferred = [key for key in fitting if key.condition.endswith("_only") == partial] or fitting
@@ -94,6 +94,11 @@ class StoredRuns:
             mend=_MEND,
         )
 
+    def _lacks(self, key: Collection, dataset: Dataset) -> int:
+        """How many examples of a dataset are not answered, at least; without reading runs that are too small."""
+        short = len(dataset) - self._found[key][0].n_examples
+        return short if short > 0 else _n_lacking(self._runs(key), dataset)
+
     def _answers(self, key: Collection, part: str, dataset: Dataset) -> Runs | None:
         """The same model's runs on a part, where there are any."""
         if part == TRAIN:
@@ -103,7 +108,8 @@ class StoredRuns:
             for other in self._found
             if (other.model, other.condition, other.train_set) == (key.model, key.condition, key.train_set)
         ]
-        return next((runs for runs in map(self._runs, of_model) if _n_lacking(runs, dataset) == 0), None)
+        fitting = next((other for other in of_model if self._lacks(other, dataset) == 0), None)
+        return None if fitting is None else self._runs(fitting)
 
     def _probabilities(self, runs: Runs, dataset: Dataset, seed: int) -> NDArray[np.float64]:
         if set(runs.label_names) != set(dataset.label_names):
