@@ -144,6 +144,37 @@ def test_relevance_is_the_gradient_at_each_token(networks, name):
         network.float()
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("transformer", "contextual_esim")])
+def test_gradients_of_weights_are_finite_differences(networks, name):
+    """Along a random direction in each weight; those of the compiled BiLSTM are held against torch's elsewhere."""
+    network = getattr(networks, name).double()
+    try:
+        data = made_pairs(6)
+        batch = network.collate(network.encode(texts_of(data)), np.arange(6))
+        labels = torch.from_numpy(data.labels())
+
+        def loss():
+            return torch.nn.functional.cross_entropy(network(batch), labels)
+
+        network.zero_grad()
+        loss().backward()
+        draws = torch.Generator().manual_seed(0)
+        for label, weight in network.named_parameters():
+            slope = weight.grad.to_dense()
+            direction = torch.randn(weight.shape, generator=draws, dtype=torch.float64)
+            values = []
+            with torch.no_grad():
+                for step in (1e-6, -1e-6):
+                    weight += step * direction
+                    values.append(float(loss()))
+                    weight -= step * direction
+            found = (values[0] - values[1]) / 2e-6
+            assert found == pytest.approx(float((slope * direction).sum()), rel=1e-4, abs=1e-7), label
+    finally:
+        network.zero_grad()
+        network.float()
+
+
 def _slope(network, streams, batch, place, at, coordinate, width=1e-5):
     values = []
     for sign in (1, -1):

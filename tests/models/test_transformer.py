@@ -8,8 +8,6 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-import torch
-
 from goldassay.errors import InputError
 from goldassay.models.configuration import Task
 from goldassay.models.registry import find_network
@@ -18,29 +16,6 @@ from tests.models.network_cases import texts_of, tiny_checkpoint
 from tests.training.made_data import made_pairs
 
 TASK = Task(("premise", "hypothesis"), ("entailment", "neutral", "contradiction"))
-FAMILIES = {
-    "bert": {},
-    "roberta": {"max_position_embeddings": 66},
-    "distilbert": {"dim": 32, "hidden_dim": 48, "n_layers": 2, "n_heads": 2, "dropout": 0.1},
-    "albert": {"embedding_size": 16},
-    "xlnet": {"d_model": 32, "d_inner": 48, "n_layer": 2, "n_head": 2},
-}
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_classifies_and_pads_without_effect(tmp_path, family):
-    data = made_pairs(12)
-    place = tiny_checkpoint(tmp_path, data, family, **FAMILIES[family])
-    network = Network.build(TASK, texts_of(data), Sizes(dropout=0.0), str(place)).eval()
-    encoded = network.encode(texts_of(data))
-    with torch.no_grad():
-        together = network(network.collate(encoded, np.arange(12)))
-        alone = torch.cat([network(network.collate(encoded, np.array([row]))) for row in range(12)])
-        batch = network.collate(encoded, np.arange(12))
-        again = network.classify(network.represent_streams(network.embed(batch), batch))
-    assert together.shape == (12, 3)
-    torch.testing.assert_close(alone, together, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(again, together, rtol=1e-4, atol=1e-5)
 
 
 def test_a_head_of_another_size_is_replaced(tmp_path):
