@@ -37,7 +37,12 @@ def provide(what: str, folder: Path, page: Path) -> None:
 
 def _data(folder: Path, page: Path) -> None:
     """train.jsonl, dev.jsonl, test.jsonl: a small specimen."""
-    write_specimen(folder, size=1000)
+    write_specimen(folder, size=2000)
+
+
+def _policy(folder: Path, page: Path) -> None:
+    """goldassay.toml: the page's own settings."""
+    (folder / "goldassay.toml").write_text(page.read_text("utf-8").split("```toml\n")[1].split("```")[0])
 
 
 def _parts(folder: Path, page: Path) -> None:
@@ -126,6 +131,7 @@ def _two_models(folder: Path, page: Path) -> None:
 
 
 _MAKERS = {
+    "policy": _policy,
     "data": _data,
     "parts": _parts,
     "reviews": _reviews,
