@@ -60,14 +60,16 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def _block(place: str, marks: str, body: str) -> Block:
-    told = [mark.strip().partition(" ")[::2] for mark in marks.split(",") if mark.strip()]
-    assert {word for word, _ in told} <= {"slow", "given", "yours"}, f"{place}: unknown mark in {marks!r}"
+    # The reason why a block is the reader's own goes to the end, and may hold commas.
+    others, _, yours = marks.partition("yours")
+    told = [mark.strip().partition(" ")[::2] for mark in others.split(",") if mark.strip()]
+    assert {word for word, _ in told} <= {"slow", "given"}, f"{place}: unknown mark in {marks!r}"
     return Block(
         place,
         _commands(body),
         slow=any(word == "slow" for word, _ in told),
         given=tuple(what for word, what in told if word == "given"),
-        yours=next((what for word, what in told if word == "yours"), ""),
+        yours=yours.strip(": "),
     )
 
 
