@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +95,15 @@ def test_commands_and_their_options_are_there(block: Block) -> None:
                 assert not words or words[0] in FOREIGN or block.yours, f"{block.place}: what is {words[0]!r}?"
 
 
+@cache
+def root() -> Any:
+    """The command with all its groups, which take a while to be put together."""
+    return typer.main.get_command(app)
+
+
 def check_words(words: list[str], place: str) -> None:
     """Follow the words into the command's groups, then hold its options to those it has."""
-    command: Any = typer.main.get_command(app)
+    command = root()
     while words and hasattr(command, "commands") and not words[0].startswith("-"):
         assert words[0] in command.commands, f"{place}: there is no {words[0]!r}"
         command, words = command.commands[words[0]], words[1:]
