@@ -28,6 +28,7 @@ def open_tokenizer(place: str) -> Any:
     """
     from transformers import AutoTokenizer
 
+    _say_nothing()
     if Path(place).is_dir() and not any((Path(place) / name).exists() for name in _TOKENIZER_FILES):
         raise InputError(
             "the checkpoint has no tokenizer", file=place, mend="put its tokenizer.json beside config.json"
@@ -42,7 +43,28 @@ def open_tokenizer(place: str) -> Any:
         ) from error
     if not tokenizer.is_fast:
         raise InputError("its tokenizer cannot say which text a token is of", file=place, mend="add a tokenizer.json")
+    _part_texts(tokenizer, place)
     return tokenizer
+
+
+def _part_texts(tokenizer: Any, place: str) -> None:
+    """Have an end of text put behind each text, where a tokenizer puts nothing between two."""
+    from tokenizers.processors import Sequence, TemplateProcessing
+
+    if tokenizer.num_special_tokens_to_add(pair=True):
+        return
+    end = tokenizer.eos_token or tokenizer.sep_token
+    if end is None:
+        raise InputError(
+            "its tokenizer puts nothing between two texts", file=place, mend="give it an eos_token or a sep_token"
+        )
+    ends = TemplateProcessing(
+        single=f"$A:0 {end}:0",
+        pair=f"$A:0 {end}:0 $B:1 {end}:1",
+        special_tokens=[(end, tokenizer.convert_tokens_to_ids(end))],
+    )
+    backend = tokenizer.backend_tokenizer
+    backend.post_processor = Sequence([backend.post_processor, ends]) if backend.post_processor else ends
 
 
 def open_config(place: str, dropout: float | None = None, **settings: Any) -> Any:
@@ -58,6 +80,7 @@ def open_config(place: str, dropout: float | None = None, **settings: Any) -> An
     """
     from transformers import AutoConfig
 
+    _say_nothing()
     try:
         config = AutoConfig.from_pretrained(place, **settings)
     except (OSError, ValueError, KeyError) as error:
@@ -85,10 +108,8 @@ def open_weights(kind: Any, place: str, config: Any) -> Any:
         InputError: There are no weights in safetensors, or the checkpoint is of a kind that the class does not know.
     """
     import torch
-    from transformers import logging
 
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    _say_nothing()
     try:
         return kind.from_pretrained(
             place, config=config, use_safetensors=True, dtype=torch.float32, ignore_mismatched_sizes=True
@@ -113,7 +134,10 @@ def token_limit(config: Any, tokenizer: Any) -> int:
 
 
 def has_types(config: Any) -> bool:
-    """Whether a model was trained with a type for each of two texts; some tokenizers leave them out all the same."""
+    """Whether a model was trained with a type for each of two texts.
+
+    Asked of the model: some tokenizers leave types out all the same (ALBERT's, XLNet's).
+    """
     return getattr(config, "type_vocab_size", 0) > 1 or config.model_type == "xlnet"
 
 
@@ -121,6 +145,14 @@ def to_the_right(table: NDArray[Any], real: NDArray[np.bool_]) -> NDArray[Any]:
     """Rows with their filling, which lies behind, in front, (N, L)."""
     turned = np.argsort(real, axis=1, kind="stable")
     return np.take_along_axis(table, turned, axis=1)
+
+
+def _say_nothing() -> None:
+    """Keep the library from writing to the terminal: what is wrong is said as an error, the rest is on purpose."""
+    from transformers import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
 
 
 def _first_line(error: Exception) -> str:

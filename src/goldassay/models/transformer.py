@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,6 +10,14 @@ import torch
 from torch import nn
 
 from goldassay.errors import InputError
+from goldassay.models.checkpoint import (
+    has_types,
+    open_config,
+    open_tokenizer,
+    open_weights,
+    to_the_right,
+    token_limit,
+)
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.models.network import Batch, Stream
 from goldassay.models.network import Network as Base
@@ -18,12 +25,11 @@ from goldassay.models.ragged import Ragged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
     from torch import Tensor
 
-# Tokenizers say "no limit" by a number beyond any length.
-_NO_LIMIT = 1 << 20
 _BLOCK = 4096
 
 
@@ -98,9 +104,8 @@ class Network(Base):
         self._classifier_name, classifier = _last_linear(model)
         self._captured: list[Tensor] = []
         classifier.register_forward_pre_hook(lambda _, inputs: self._captured.append(inputs[0]))
-        self.max_tokens = min(sizes.max_tokens, _limit(model.config, tokenizer))
-        # Asked of the model: some tokenizers leave types out that the model was trained with (ALBERT's, XLNet's).
-        self.has_types = getattr(model.config, "type_vocab_size", 0) > 1 or model.config.model_type == "xlnet"
+        self.max_tokens = min(sizes.max_tokens, token_limit(model.config, tokenizer))
+        self.has_types = has_types(model.config)
         self.reads_left_to_right = self._classifier_name.rpartition(".")[2] == "score"
         if self.reads_left_to_right:
             text = model.config.get_text_config()
@@ -111,22 +116,12 @@ class Network(Base):
     @classmethod
     def build(cls, task: Task, texts: Any, sizes: Any, model: str) -> Network:  # noqa: ARG003
         """Load a checkpoint; its head is new, unless it was made for as many labels."""
-        from transformers import AutoModelForSequenceClassification, logging
+        from transformers import AutoModelForSequenceClassification
 
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-        tokenizer = _tokenizer(model)
-        config = _config(model, task, sizes.dropout)
-        try:
-            network = AutoModelForSequenceClassification.from_pretrained(
-                model, config=config, use_safetensors=True, dtype=torch.float32, ignore_mismatched_sizes=True
-            )
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"its weights cannot be loaded ({_first_line(error)})",
-                file=model,
-                mend="give a checkpoint that holds model.safetensors",
-            ) from error
+        tokenizer = open_tokenizer(model)
+        config = open_config(model, sizes.dropout, num_labels=task.n_outputs)
+        _check_head(config, model, task)
+        network = open_weights(AutoModelForSequenceClassification, model, config)
         return cls(network, tokenizer, sizes, len(task.roles))
 
     @classmethod
@@ -135,7 +130,7 @@ class Network(Base):
         from transformers import AutoConfig, AutoModelForSequenceClassification
 
         model = AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(assets))
-        return cls(model.float(), _tokenizer(str(assets)), sizes, len(task.roles))
+        return cls(model.float(), open_tokenizer(str(assets)), sizes, len(task.roles))
 
     def save_assets(self, folder: Path) -> None:
         """Write configuration and tokenizer as the library does."""
@@ -196,7 +191,7 @@ class Network(Base):
         if encoded.types is not None:
             tables["types"] = encoded.types.take(rows).padded(self.tokenizer.pad_token_type_id)[0]
         if self.reads_left_to_right or self.tokenizer.padding_side == "left":
-            tables = {name: _to_the_right(table, real) for name, table in tables.items()}
+            tables = {name: to_the_right(table, real) for name, table in tables.items()}
         return Batch({name: torch.from_numpy(table) for name, table in tables.items()}, rows.size)
 
     def forward(self, batch: Batch) -> Tensor:
@@ -242,75 +237,6 @@ class Network(Base):
         return names
 
 
-def _tokenizer(model: str) -> Any:
-    from transformers import AutoTokenizer
-
-    if Path(model).is_dir() and not any((Path(model) / name).exists() for name in _TOKENIZER_FILES):
-        raise InputError(
-            "the checkpoint has no tokenizer",
-            file=model,
-            mend="put its tokenizer.json beside config.json",
-        )
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(model, use_fast=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            f"its tokenizer cannot be loaded ({_first_line(error)})",
-            file=model,
-            mend="check the name, or give a folder with config.json, model.safetensors and tokenizer.json",
-        ) from error
-    if not tokenizer.is_fast:
-        raise InputError("its tokenizer cannot say which text a token is of", file=model, mend="add a tokenizer.json")
-    _part_texts(tokenizer, model)
-    return tokenizer
-
-
-def _part_texts(tokenizer: Any, model: str) -> None:
-    """Have an end of text put behind each text, where a tokenizer puts nothing between two."""
-    from tokenizers.processors import Sequence, TemplateProcessing
-
-    if tokenizer.num_special_tokens_to_add(pair=True):
-        return
-    end = tokenizer.eos_token or tokenizer.sep_token
-    if end is None:
-        raise InputError(
-            "its tokenizer puts nothing between two texts", file=model, mend="give it an eos_token or a sep_token"
-        )
-    ends = TemplateProcessing(
-        single=f"$A:0 {end}:0",
-        pair=f"$A:0 {end}:0 $B:1 {end}:1",
-        special_tokens=[(end, tokenizer.convert_tokens_to_ids(end))],
-    )
-    backend = tokenizer.backend_tokenizer
-    backend.post_processor = Sequence([backend.post_processor, ends]) if backend.post_processor else ends
-
-
-_TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
-
-
-def _config(model: str, task: Task, dropout: float | None) -> Any:
-    from transformers import AutoConfig
-
-    try:
-        config = AutoConfig.from_pretrained(model, num_labels=task.n_outputs)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            f"no checkpoint can be loaded from there ({_first_line(error)})",
-            file=model,
-            mend="check the name, or give a folder with config.json, model.safetensors and tokenizer.json",
-        ) from error
-    _check_head(config, model, task)
-    if dropout is not None:
-        for name in _DROPOUTS:
-            if isinstance(getattr(config, name, None), float):
-                setattr(config, name, dropout)
-    return config
-
-
-_DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "dropout",
-             "attention_dropout", "seq_classif_dropout", "summary_last_dropout", "classifier_dropout_prob")  # fmt: skip
-
-
 def _check_head(config: Any, name: str, task: Task) -> None:
     if task.kind == "number":
         config.problem_type = "regression"
@@ -330,24 +256,3 @@ def _last_linear(model: Any) -> tuple[str, nn.Module]:
             f"{type(model).__name__} has no linear classifier to read from", mend="choose another kind of checkpoint"
         )
     return found[-1]
-
-
-def _limit(config: Any, tokenizer: Any) -> int:
-    """Most tokens that the checkpoint takes."""
-    limits = [int(min(tokenizer.model_max_length, _NO_LIMIT))]
-    positions = getattr(config, "max_position_embeddings", None)
-    if isinstance(positions, int) and positions > 0:
-        # RoBERTa and its kin count positions from behind the padding's number on.
-        shifted = any(kind in config.model_type for kind in ("roberta", "camembert"))
-        limits.append(positions - (config.pad_token_id or 0) - 1 if shifted else positions)
-    return min(limits)
-
-
-def _to_the_right(table: NDArray[np.int64], real: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Rows with their filling in front."""
-    turned = np.argsort(real, axis=1, kind="stable")
-    return np.take_along_axis(table, turned, axis=1)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0][:200]
