@@ -92,8 +92,12 @@ def _search(
         rows = _unit(values[block], scale[block], precision, None if ones is None else ones[block])
         best = np.full((len(rows), n_kept), -np.inf, dtype=precision)
         places = np.zeros((len(rows), n_kept), dtype=np.int64)
+        # One room for the products of all blocks: fetching it from the system anew costs beside so short a product.
+        room = np.empty(len(rows) * min(_COLUMNS_AT_ONCE, len(columns)), dtype=precision)
         for first in range(0, len(columns), _COLUMNS_AT_ONCE):
-            keep_largest(rows @ columns[first : first + _COLUMNS_AT_ONCE].T, first, best, places)
+            others = columns[first : first + _COLUMNS_AT_ONCE]
+            products = room[: len(rows) * len(others)].reshape(len(rows), len(others))
+            keep_largest(np.matmul(rows, others.T, out=products), first, best, places)
         exact = np.sort(squared_distances(values[block], scale[block], train, train_scale, places), axis=1)
         squared[block] = exact[:, k - 1]
         if n_kept < len(train):
