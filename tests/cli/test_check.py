@@ -131,6 +131,7 @@ def test_the_workflow_reads_as_one() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("clean", "status"), [(False, 1), (True, 0)])
 def test_the_workflow_gates_the_specimen(tmp_path: Path, clean: bool, status: int) -> None:
     """Its steps in order, each in a shell as the service runs them; what is not run is what the service does itself."""
