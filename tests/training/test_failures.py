@@ -1,0 +1,105 @@
+"""What goes wrong on the way, as who gives the commands sees it: one line, a status, and the same command goes on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("torch")
+
+from goldassay.cli.main import run
+from goldassay.training.running import run_job
+from goldassay.training.state import read_state
+from tests.end_to_end.conftest import Outcome, goldassay
+from tests.training.made_data import made_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay"]
+
+QUICK = ("--set", "min_count=1", "--set", "epochs=2", "--set", "batch_size=8", "--seeds", "1", "--workers", "1")
+PLAN = """
+models = ["bilstm"]
+train = { made = "train.jsonl" }
+test = { made = "test.jsonl" }
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    for name, seed in (("train", 0), ("test", 1)):
+        made_pairs(64, seed, name).examples.drop("weight").write_ndjson(tmp_path / f"{name}.jsonl")
+    return tmp_path
+
+
+def train(*more: str) -> tuple[str, ...]:
+    return ("train", "train.jsonl", "--model", "ngram_average", "--test", "test.jsonl", *QUICK, *more)
+
+
+def test_a_loss_that_is_no_number_ends_its_run_alone_and_keeps_the_last_good_state(goldassay: Command, data: Path):
+    # One step an epoch, so that there is a state after the first, whose loss is still a number.
+    outcome = goldassay(*train("--rows", "8", "--set", "optimizer=sgd", "--set", "learning_rate=1e18"))
+    assert outcome.status == 1
+    assert "the loss became" in outcome.err
+    assert "at step 2" in outcome.err
+    (state,) = (data / "runs").rglob("state.safetensors")
+    kept = read_state(state)
+    assert kept is not None
+    assert all(tensor.isfinite().all() for name, tensor in kept[1].items() if name.startswith("network"))
+
+
+MORE = {"example_id": "more-0", "premise": "there is a dog", "hypothesis": "a dog", "label": "a fourth"}
+REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
+    "unknown model": (("--model", "ngram_averge"), "there is no model 'ngram_averge'; did you mean 'ngram_average'"),
+    "unknown setting": (("--set", "epoch=2"), "there is no setting 'epoch'; did you mean 'epochs'"),
+    "ragged vectors": (("--vectors", "ragged.txt"), "ragged.txt, line 2: the line has 1 numbers"),
+    "labels that the head lacks": (("--test", "more=more.jsonl"), "labels that the training set lacks (a fourth;"),
+    "no GPU": (("--device", "cuda"), "a GPU was asked for, and torch finds none"),
+    "other settings": (("-o", "before", "--set", "epochs=3"), "made with other settings: changes.epochs was 2, now 3"),
+}
+
+
+def say(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command that is refused says."""
+    assert run(arguments) == 2
+    said = capsys.readouterr()
+    assert not said.out
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refusals_are_one_line(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], case: str
+):
+    arguments, message = REFUSED[case]
+    if case == "no GPU":
+        import torch
+
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.chdir(data)
+    (data / "ragged.txt").write_text("some 0.1 0.2\nnever 0.3\n")
+    (data / "more.jsonl").write_text((data / "test.jsonl").read_text() + json.dumps(MORE) + "\n")
+    if case == "other settings":
+        monkeypatch.setattr("goldassay.training.many_seeds.run_jobs", lambda jobs, *_: [run_job(job) for job in jobs])
+        assert run(train("-o", "before", "-q")) == 0
+        monkeypatch.undo()
+        monkeypatch.chdir(data)
+    assert message in say(capsys, *train(*arguments))
+
+
+@pytest.mark.parametrize("command", [train("--model", "bilstm"), ("sweep", "plan.toml")])
+def test_without_the_extra_what_to_install_is_said(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+):
+    monkeypatch.chdir(data)
+    (data / "plan.toml").write_text(PLAN)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert "needs torch; install it with: pip install 'goldassay[train]'" in say(capsys, *command)
