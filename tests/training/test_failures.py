@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +18,7 @@ from tests.training.made_data import made_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     Command = Callable[..., Outcome]
 
