@@ -25,6 +25,30 @@ def test_a_head_of_another_size_is_replaced(tmp_path):
     assert network(network.collate(network.encode(texts_of(data)), np.arange(3))).shape == (3, 3)
 
 
+def test_a_head_for_numbers(tmp_path):
+    import torch
+
+    from goldassay.training.evidence import relevances
+
+    data = made_pairs(12)
+    place = tiny_checkpoint(tmp_path, data, num_labels=3)
+    task = Task(TASK.roles, (), kind="number")
+    network = Network.build(task, texts_of(data), Sizes(), str(place)).eval()
+    batch = network.collate(network.encode(texts_of(data)), np.arange(3))
+    assert network(batch).shape == (3, 1)
+    network.save_assets(tmp_path)
+    again = Network.load(task, Sizes(), tmp_path).eval()
+    assert again.model.config.problem_type == "regression"
+    again.load_state_dict(network.state_dict())
+    with torch.no_grad():
+        assert torch.equal(again(batch), network(batch))
+        # Of a number there is no class: what moves is the number itself.
+        streams = network.embed(batch)
+        torch.testing.assert_close(network.classify(network.represent_streams(streams, batch)), network(batch))
+    found = relevances(network, network.encode(texts_of(data)), data.text_columns, torch.device("cpu"))
+    assert all(values.max() > 0 for role in found.values() for values in role.values if values.size)
+
+
 def test_the_checkpoints_limit_goes_before_the_settings(tmp_path):
     place = tiny_checkpoint(tmp_path, made_pairs(12), max_positions=16)
     network = Network.build(TASK, (), Sizes(max_tokens=128), str(place))
