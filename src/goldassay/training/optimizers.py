@@ -197,8 +197,20 @@ def check_optimizer(recipe: Recipe) -> None:
 def _coalesced(parameter: nn.Parameter) -> Tensor:
     """A sparse gradient with each row once; kept, so that it is made only once."""
     gradient: Tensor = parameter.grad
-    if not gradient.is_coalesced():
-        gradient = parameter.grad = gradient.coalesce()
+    if gradient.is_coalesced():
+        return gradient
+    if gradient.device.type == "cpu":
+        from goldassay.training.row_sums import sum_rows
+
+        rows, values = gradient._indices()[0], gradient._values()
+        found = sum_rows(rows.contiguous().numpy(), values.contiguous().numpy(), len(gradient))
+        different, sums = map(torch.from_numpy, found)
+        gradient = torch.sparse_coo_tensor(
+            different[None], sums, gradient.shape, is_coalesced=True, check_invariants=False
+        )
+    else:
+        gradient = gradient.coalesce()
+    parameter.grad = gradient
     return gradient
 
 
