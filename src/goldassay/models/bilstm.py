@@ -59,7 +59,7 @@ class Network(SentenceMaxima):
     activation: ClassVar[Callable[[Tensor], Tensor]] = torch.relu
     configurations: ClassVar[Mapping[str, Configuration]] = {
         DESK: Configuration(
-            Sizes(), Recipe(epochs=4, batch_size=128, learning_rate=8e-3, optimizer="adam", schedule="linear", clip=5.0)
+            Sizes(), Recipe(epochs=4, batch_size=64, learning_rate=4e-3, optimizer="adam", schedule="linear", clip=5.0)
         ),
         PUBLISHED: Configuration(
             Sizes(vectors=300, units=2048, hidden=512, dropout=0.0, frozen=True),
