@@ -20,8 +20,12 @@ _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_
              "qa_dropout")  # fmt: skip
 
 
-def open_tokenizer(place: str) -> Any:
+def open_tokenizer(place: str, *, parted: bool = True) -> Any:
     """A checkpoint's tokenizer, of the kind that knows where in the text each token stands.
+
+    Args:
+        place: A folder, or a name on the hub.
+        parted: Whether texts that are read one after the other must be told apart.
 
     Raises:
         InputError: There is none, or none of that kind.
@@ -43,7 +47,8 @@ def open_tokenizer(place: str) -> Any:
         ) from error
     if not tokenizer.is_fast:
         raise InputError("its tokenizer cannot say which text a token is of", file=place, mend="add a tokenizer.json")
-    _part_texts(tokenizer, place)
+    if parted:
+        _part_texts(tokenizer, place)
     return tokenizer
 
 

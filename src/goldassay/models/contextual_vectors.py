@@ -85,7 +85,8 @@ class ContextualVectors:
         from transformers import AutoModel
 
         config = open_config(place)
-        self.tokenizer = open_tokenizer(place)
+        # It reads each text by itself.
+        self.tokenizer = open_tokenizer(place, parted=False)
         model = open_weights(AutoModel, place, config)
         self.model = (model.get_encoder() if getattr(config, "is_encoder_decoder", False) else model).eval()
         self.model.requires_grad_(requires_grad=False)

@@ -56,4 +56,7 @@ def badge_text(document: Mapping[str, Any]) -> str:
 
 def _verdicts(document: Mapping[str, Any]) -> dict[str, str]:
     words = {question: mapping(document, "verdicts", question).get("verdict") for question in QUESTIONS}
-    return {question: str(word) if word in _SHOWN else "not measurable" for question, word in words.items()}
+    return {
+        question: word if isinstance(word, str) and word in _SHOWN else "not measurable"
+        for question, word in words.items()
+    }
