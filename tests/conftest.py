@@ -12,6 +12,10 @@ from hypothesis import settings
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("default")
 
+# Threads that wait by spinning slow tests that run side by side, and the commands they start, as much as twentyfold.
+# Read when torch or NumPy is loaded, which is after this file.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
