@@ -1,4 +1,7 @@
-"""Whatever is wrong with the input: exit status 2, one line that names the place and the mend, nothing written."""
+"""Whatever is wrong with the input: exit status 2, one line that names the place and the mend, nothing written.
+
+What rights, signals and the lack of a network or of room do is tried on a process, the rest on its entry point.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.run_files import goldassay as here
+
 from .conftest import COMMAND, LABELS, Outcome, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+__all__ = ["here"]
 
 
 def jsonl(rows: list[dict[str, str]]) -> str:
@@ -83,10 +90,10 @@ FILES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", FILES)
-def test_files_that_cannot_be_used(case: str, goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_files_that_cannot_be_used(case: str, here: Callable[..., Outcome], tmp_path: Path) -> None:
     name, content, words = FILES[case]
     (tmp_path / name).write_bytes(content)
-    outcome = goldassay("audit", name, "-o", "report")
+    outcome = here("audit", name, "-o", "report")
     assert outcome.status == 2
     assert outcome.out == ""
     assert name in outcome.line
@@ -101,39 +108,39 @@ def test_missing_file(goldassay: Callable[..., Outcome]) -> None:
     assert "nowhere.jsonl" in outcome.line
 
 
-def test_directory_without_a_dataset(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_directory_without_a_dataset(here: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "notes.pdf").write_bytes(b"%PDF-1.4")
-    outcome = goldassay("audit", "folder")
+    outcome = here("audit", "folder")
     assert outcome.status == 2
     assert "folder" in outcome.line
 
 
-def test_label_outside_the_set_that_was_given(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_label_outside_the_set_that_was_given(here: Callable[..., Outcome], tmp_path: Path) -> None:
     rows = pairs()
     rows[40]["label"] = "perhaps"
     (tmp_path / "train.jsonl").write_text(jsonl(rows))
-    outcome = goldassay("audit", "train.jsonl", "--labels", ",".join(LABELS))
+    outcome = here("audit", "train.jsonl", "--labels", ",".join(LABELS))
     assert outcome.status == 2
     assert "line 41" in outcome.line
     assert "perhaps" in outcome.line
 
 
-def test_test_labels_that_train_lacks(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_test_labels_that_train_lacks(here: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text(jsonl(pairs()))
     (tmp_path / "test.jsonl").write_text(jsonl(pairs(labels=("entailment", "unrelated"))))
-    outcome = goldassay("audit", "train.jsonl", "--test", "test.jsonl")
+    outcome = here("audit", "train.jsonl", "--test", "test.jsonl")
     assert outcome.status == 2
     assert "test.jsonl" in outcome.line
     assert "unrelated" in outcome.line
 
 
-def test_a_role_given_twice_or_a_column_that_is_not_there(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_a_role_given_twice_or_a_column_that_is_not_there(here: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text(jsonl(pairs()))
-    twice = goldassay("audit", "train.jsonl", "--columns", "premise=premise,premise=hypothesis")
+    twice = here("audit", "train.jsonl", "--columns", "premise=premise,premise=hypothesis")
     assert twice.status == 2
     assert "premise" in twice.line
-    absent = goldassay("audit", "train.jsonl", "--columns", "premise=premisse")
+    absent = here("audit", "train.jsonl", "--columns", "premise=premisse")
     assert absent.status == 2
     assert "'premise'" in absent.line
 
@@ -159,10 +166,10 @@ def test_output_directory_not_writable(
     assert "-o" in outcome.line
 
 
-def test_output_is_a_file(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_output_is_a_file(here: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text(jsonl(pairs()))
     (tmp_path / "report").write_text("mine")
-    outcome = goldassay("audit", "train.jsonl", "-o", "report", "--quiet")
+    outcome = here("audit", "train.jsonl", "-o", "report", "--quiet")
     assert outcome.status == 2
     assert "report" in outcome.line
     assert (tmp_path / "report").read_text() == "mine"
@@ -183,7 +190,7 @@ def small_disk(tmp_path: Path) -> Path:
 
 
 def test_disk_full_while_writing(goldassay: Callable[..., Outcome], tmp_path: Path, small_disk: Path) -> None:
-    (tmp_path / "train.jsonl").write_text(jsonl(pairs(600)))
+    (tmp_path / "train.jsonl").write_text(jsonl(pairs(240)))
     outcome = goldassay("audit", "train.jsonl", "-o", small_disk / "report", "--quiet")
     assert outcome.status == 2
     assert "space" in outcome.line
@@ -192,7 +199,7 @@ def test_disk_full_while_writing(goldassay: Callable[..., Outcome], tmp_path: Pa
 
 
 def test_interrupted_in_mid_run_keeps_what_is_finished(tmp_path: Path) -> None:
-    (tmp_path / "train.jsonl").write_text(jsonl(pairs(30_000)))
+    (tmp_path / "train.jsonl").write_text(jsonl(pairs(8000)))
     process = subprocess.Popen(
         [str(COMMAND), "audit", "train.jsonl", "-o", "report", "--quiet"],
         cwd=tmp_path,
@@ -217,32 +224,32 @@ def test_interrupted_in_mid_run_keeps_what_is_finished(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.part"))
 
 
-def test_seed_that_is_no_number(goldassay: Callable[..., Outcome]) -> None:
-    outcome = goldassay("audit", "train.jsonl", "--seed", "x")
+def test_seed_that_is_no_number(here: Callable[..., Outcome]) -> None:
+    outcome = here("audit", "train.jsonl", "--seed", "x")
     assert outcome.status == 2
     assert "--seed" in outcome.line
 
 
-def test_unknown_key_in_settings_names_the_nearest(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_unknown_key_in_settings_names_the_nearest(here: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text(jsonl(pairs()))
     (tmp_path / "goldassay.toml").write_text("[artifacts]\nmin_cuont = 5\n")
-    outcome = goldassay("audit", "train.jsonl")
+    outcome = here("audit", "train.jsonl")
     assert outcome.status == 2
     assert "goldassay.toml" in outcome.line
     assert "artifacts.min_count" in outcome.line
 
 
 @pytest.mark.parametrize("arguments", [("adit",), ("audit",), ("audit", "a", "--tset", "b"), ("specimen",)])
-def test_a_command_line_that_is_wrong(arguments: tuple[str, ...], goldassay: Callable[..., Outcome]) -> None:
-    outcome = goldassay(*arguments)
+def test_a_command_line_that_is_wrong(arguments: tuple[str, ...], here: Callable[..., Outcome]) -> None:
+    outcome = here(*arguments)
     assert outcome.status == 2
     assert "--help" in outcome.line
 
 
 def test_specimen_too_small_or_not_writable(
-    goldassay: Callable[..., Outcome], tmp_path: Path, without_root: tuple[str, ...]
+    goldassay: Callable[..., Outcome], here: Callable[..., Outcome], tmp_path: Path, without_root: tuple[str, ...]
 ) -> None:
-    small = goldassay("specimen", "-o", "s", "--size", "7")
+    small = here("specimen", "-o", "s", "--size", "7")
     assert small.status == 2
     assert small.line
     (tmp_path / "sealed").mkdir(mode=0o555)
@@ -259,21 +266,21 @@ def test_hub_name_without_a_network(goldassay: Callable[..., Outcome]) -> None:
     assert "nobody/nothing" in outcome.line
 
 
-def test_refused_data_leave_no_trace(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
-    assert goldassay("audit", "nowhere.jsonl", "-o", "report").status == 2
+def test_refused_data_leave_no_trace(here: Callable[..., Outcome], tmp_path: Path) -> None:
+    assert here("audit", "nowhere.jsonl", "-o", "report").status == 2
     assert not (tmp_path / "report").exists()
 
 
 @pytest.mark.parametrize("seed", ["-1", "99999999999999999999"])
-def test_a_seed_out_of_range(seed: str, goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_a_seed_out_of_range(seed: str, here: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text(jsonl(pairs()))
-    outcome = goldassay("audit", "train.jsonl", "--seed", seed)
+    outcome = here("audit", "train.jsonl", "--seed", seed)
     assert outcome.status == 2
     assert "seed" in outcome.line
 
 
-def test_the_mend_speaks_of_options(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_the_mend_speaks_of_options(here: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text(jsonl(pairs()))
-    outcome = goldassay("audit", "train.jsonl", "--runs", "train.jsonl")
+    outcome = here("audit", "train.jsonl", "--runs", "train.jsonl")
     assert outcome.status == 2
     assert "columns={" not in outcome.line
