@@ -1,4 +1,4 @@
-"""`goldassay train` with objectives, as a process."""
+"""`goldassay train` with objectives; its jobs run in processes of their own."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.runs import list_runs
-from tests.end_to_end.conftest import Outcome, goldassay
+from tests.cli.run_files import goldassay
 from tests.training.made_data import made_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.end_to_end.conftest import Outcome
 
     Command = Callable[..., Outcome]
 
