@@ -80,7 +80,9 @@ def test_a_run_taken_up_again_ends_with_the_same_bits(make_job, tmp_path, monkey
     assert done[0]["objective"] == done[1]["objective"]
 
 
-@pytest.mark.parametrize("objective", ["adversarial", "confidence_regularization"])
+@pytest.mark.parametrize(
+    "objective", [pytest.param("adversarial", marks=pytest.mark.slow), "confidence_regularization"]
+)
 def test_a_run_that_is_killed_ends_with_the_same_bits(make_job, tmp_path, objective):
     calm = job_with(make_job, tmp_path / "calm", objective)
     run_job(calm)
@@ -95,9 +97,10 @@ def test_a_run_that_is_killed_ends_with_the_same_bits(make_job, tmp_path, object
 
 def test_objectives_are_named_apart_and_report_their_helpers(tmp_path: Path):
     data = made_pairs(), "ngram_average", {"test": made_pairs(20, 1, "test")}
-    train(*data, out=tmp_path, seeds=1, changes=QUICK)
+    (plain,) = plan_jobs(*data, out=tmp_path, seeds=1, changes=QUICK)
+    run_job(plain)
     report = train(
-        *data, out=tmp_path, seeds=2, changes=QUICK, objective="adversarial", bias=Guesses(),
+        *data, out=tmp_path, seeds=2, workers=1, changes=QUICK, objective="adversarial", bias=Guesses(),
         objective_changes={"hidden": 8},
     )  # fmt: skip
     assert sorted(list_runs(tmp_path)["model"]) == ["ngram_average", "ngram_average+adversarial"]
