@@ -116,10 +116,10 @@ def test_killed_at_random_steps_it_ends_with_the_same_bits(make_job, tmp_path, e
 # a second thread some moments after some steps: in the middle of a step, an evaluation or a write.
 _KILLING = """
 import json, os, random, signal, sys, threading
-import torch
+import accelerate, safetensors.torch, torch
 from goldassay.training import running
 from goldassay.training.job import Job
-from goldassay.training import evidence, loop, objectives, precision, state
+from goldassay.training import evidence, loop, objectives, precision, row_sums, span_target, state
 from goldassay.models import ngram_average
 
 from goldassay.data.tokenization import tokenize
