@@ -15,15 +15,18 @@ import goldassay as package
 from goldassay.data.specimen import make_specimen
 from goldassay.errors import InputError
 from goldassay.settings import parse_settings
+from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import COMMAND, Outcome, goldassay
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from goldassay.data.specimen import Specimen
+
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay"]
+__all__ = ["goldassay", "here"]
 
 TINY = """
 [leakage]
@@ -33,16 +36,20 @@ changes = { vectors = 16, hidden = 16, epochs = 4, batch_size = 32 }
 """
 
 
+@pytest.fixture(scope="module")
+def made() -> Specimen:
+    return make_specimen(size=4000, seed=0)
+
+
 @pytest.fixture
-def specimen(tmp_path: Path) -> Path:
-    made = make_specimen(size=4000, seed=0)
+def specimen(made: Specimen, tmp_path: Path) -> Path:
     made.train.write_ndjson(tmp_path / "train.jsonl")
     made.test.write_ndjson(tmp_path / "test.jsonl")
     (tmp_path / "goldassay.toml").write_text(TINY)
     return tmp_path
 
 
-def test_a_network_judges_and_the_report_says_so(goldassay: Command, specimen: Path) -> None:
+def test_a_network_judges_and_the_report_says_so(goldassay: Command, here: Command, specimen: Path) -> None:
     arguments = ("audit", "train.jsonl", "--test", "test.jsonl", "--model", "ngram_average", "-o", "report")
     done = goldassay(*arguments, "-q")
     assert done.status == 0, done.err
@@ -63,7 +70,7 @@ def test_a_network_judges_and_the_report_says_so(goldassay: Command, specimen: P
     # The same command again does not train again, and says the same.
     weights = next((specimen / "report" / "runs").rglob("weights.safetensors"))
     before = weights.stat().st_mtime_ns
-    assert goldassay(*arguments, "-q").status == 0
+    assert here(*arguments, "-q").status == 0
     assert weights.stat().st_mtime_ns == before
     again = json.loads((specimen / "report" / "report.json").read_text())
     assert again["leakage"] == leakage
@@ -78,11 +85,11 @@ def test_a_network_judges_and_the_report_says_so(goldassay: Command, specimen: P
     ],
 )
 def test_refusals_are_one_line_before_anything_is_mined(
-    goldassay: Command, specimen: Path, arguments: tuple[str, ...], message: str
+    here: Command, specimen: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     (specimen / "report-that-is-not-there").mkdir()
     (specimen / "other.toml").write_text("[training]\nchanges = { epoch = 2 }\n")
-    outcome = goldassay("audit", "train.jsonl", "--test", "test.jsonl", "-q", *arguments)
+    outcome = here("audit", "train.jsonl", "--test", "test.jsonl", "-q", *arguments)
     assert outcome.status == 2
     assert message in outcome.line
 
@@ -102,7 +109,6 @@ def test_without_the_extra_it_says_what_to_install(specimen: Path) -> None:
     ]
 
 
-def test_the_function_takes_a_model_too() -> None:
-    made = make_specimen(size=2000, seed=0)
+def test_the_function_takes_a_model_too(made: Specimen) -> None:
     with pytest.raises(InputError, match="did you mean 'bilstm'"):
         package.audit(made.train, made.test, model="bilstmm", settings=parse_settings({"leakage": {"seeds": 2}}))
