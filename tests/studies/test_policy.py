@@ -199,6 +199,9 @@ class TestVerdicts:
         assert outcome.status != "kept"
         few = stored("few", verdicts={"artifacts": verdict("not measurable"), "leakage": verdict("sound")})
         assert not checked(few, worst_verdict="unsound").passed
+        both = stored("both", verdicts={"artifacts": verdict("unsound"), "leakage": verdict("not measurable")})
+        (outcome,) = checked(both, worst_verdict="caution").outcomes
+        assert outcome.line == "worst_verdict: verdict is unsound (artifacts); the policy allows at most caution"
         none = stored("none", verdicts={"shift": verdict("not measurable", None)})
         assert not checked(none, worst_verdict="unsound").passed
 

@@ -121,13 +121,12 @@ def check_reports(reports: Sequence[StoredReport], policy: PolicySection) -> Che
 def _judge(rule: Rule, limit: Limit, reports: Sequence[StoredReport]) -> Outcome:
     found = _figures(rule, limit.by, reports)
     undefined = [each for each in found if math.isnan(each.by)]
-    if not found or (undefined and not limit.optional):
-        return _lacking(rule, limit, undefined, reports)
     judged = [each for each in found if not math.isnan(each.by)]
-    if not judged:
-        return _lacking(rule, limit, undefined, reports)
     allowed = _rank(limit.limit)
     beyond = [each for each in judged if (each.by > allowed if rule.direction == "at most" else each.by < allowed)]
+    # What is worse than allowed is said first, also where something else could not be measured.
+    if not beyond and (not judged or (undefined and not limit.optional)):
+        return _lacking(rule, limit, undefined, reports)
     worst = (max if rule.direction == "at most" else min)(judged, key=lambda each: each.by)
     return _outcome(rule, limit, "broken" if beyond else "kept", _said(rule, limit, worst), worst, judged, beyond)
 
