@@ -1,4 +1,4 @@
-"""`goldassay sweep`; its jobs run in processes of their own."""
+"""`goldassay sweep` as a process."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.runs import list_runs
-from tests.cli.run_files import goldassay
+from tests.end_to_end.conftest import Outcome, goldassay
 from tests.training.made_data import made_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from tests.end_to_end.conftest import Outcome
 
     Command = Callable[..., Outcome]
 

@@ -80,9 +80,7 @@ def test_a_run_taken_up_again_ends_with_the_same_bits(make_job, tmp_path, monkey
     assert done[0]["objective"] == done[1]["objective"]
 
 
-@pytest.mark.parametrize(
-    "objective", [pytest.param("adversarial", marks=pytest.mark.slow), "confidence_regularization"]
-)
+@pytest.mark.parametrize("objective", ["adversarial", "confidence_regularization"])
 def test_a_run_that_is_killed_ends_with_the_same_bits(make_job, tmp_path, objective):
     calm = job_with(make_job, tmp_path / "calm", objective)
     run_job(calm)

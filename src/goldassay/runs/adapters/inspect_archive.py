@@ -12,6 +12,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from goldassay.errors import InputError
+from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.tables import take
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 _ZSTANDARD = 93
 # A summary has about 1 kB, so that this holds those of some 200,000 samples.
 _MAX_MEMBER = 1 << 28
-_DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
 def members_of(path: Path) -> dict[str, zipfile.ZipInfo]:
@@ -32,7 +32,7 @@ def members_of(path: Path) -> dict[str, zipfile.ZipInfo]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = {member.filename: member for member in archive.infolist()}
-    except _DAMAGE as error:
+    except ARCHIVE_DAMAGE as error:
         raise InputError("the archive is damaged or cut short", file=path, mend="copy it again") from error
     outside = [name for name in members if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name)]
     if outside:
@@ -59,7 +59,7 @@ def read_member(path: Path, member: zipfile.ZipInfo) -> Any:
         else:
             with zipfile.ZipFile(path) as archive, archive.open(member) as file:
                 data = take(file, _MAX_MEMBER + 1)
-    except _DAMAGE as error:
+    except ARCHIVE_DAMAGE as error:
         raise InputError(f"{member.filename} in the archive is damaged", file=path, mend="copy it again") from error
     if len(data) > _MAX_MEMBER:
         raise too_large

@@ -8,7 +8,6 @@ leave out R. Objects in an archive are pickles, and refused.
 from __future__ import annotations
 
 import zipfile
-import zlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
+from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.codes import name_codes, names_for
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import MAX_UNPACKED, start_of
@@ -117,8 +117,8 @@ def read_array(path: Path) -> NDArray[Any]:
     return array
 
 
-# What numpy and zipfile say of damaged files; MemoryError is of a header that claims more than there can be.
-DAMAGE = (ValueError, OSError, zipfile.BadZipFile, zlib.error, EOFError, MemoryError, NotImplementedError, RuntimeError)
+# MemoryError is of a header that claims more than there can be.
+DAMAGE = (*ARCHIVE_DAMAGE, MemoryError)
 
 
 def _refused(what: str, path: Path, error: BaseException) -> InputError:
