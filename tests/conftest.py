@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ settings.load_profile("default")
 # Threads that wait by spinning slow tests that run side by side, and the commands they start, as much as twentyfold.
 # Read when torch or NumPy is loaded, which is after this file.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# A shell that runs tests in the background has them ignore interrupts, and the commands they start would do the same.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -185,8 +185,6 @@ def test_an_interrupted_process_ends_soon_with_its_status():
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
         cwd=Path(__file__).parents[2],
-        # A shell that runs tests in the background hands down an ignored SIGINT.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"0\n"
