@@ -50,6 +50,7 @@ _GROUPS = (
     "shift",
     "check",
     "diff",
+    "studies",
 )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
 from goldassay.errors import GoldassayError, InputError, InterruptionError
 
@@ -40,9 +41,7 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the runs.  [default: the plan's]")
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result to this file as well.")
-    ] = None,
+    json_file: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Train every model of a plan on every training set, under every condition, with every seed.
@@ -110,8 +109,6 @@ def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json_file: 
 
     report = SweepReport.of(jobs, outcomes)
     if json_file is not None:
-        from goldassay.cli.run_options import write_json
-
         write_json(json_file, json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
         for row in report.summary().iter_rows(named=True):
@@ -142,14 +139,13 @@ def _price(jobs: Sequence[Job], workers: int, json_file: Path | None, *, quiet: 
     with Steps(quiet).step("training each kind of job for a moment") as progress:
         found = price(jobs, workers, progress=progress)
     if json_file is not None:
-        from goldassay.cli.run_options import write_json
-
         write_json(json_file, json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
-        _show_price(found)
+        show_price(found)
 
 
-def _show_price(price: Price) -> None:
+def show_price(price: Price) -> None:
+    """Say what jobs would cost: a line a kind, and one for all of them."""
     from goldassay.report.numbers import count
 
     for row in price.kinds.iter_rows(named=True):

@@ -1,0 +1,164 @@
+"""`goldassay studies`: a paper's whole experiment, ours beside the printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
+from goldassay.cli.options import Quiet
+from goldassay.cli.run_options import Seed
+from goldassay.cli.sweep import show_price
+from goldassay.errors import InputError, InterruptionError
+from goldassay.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from goldassay.progress import Steps
+    from goldassay.studies.experiments.outcome import StudyReport
+    from goldassay.studies.experiments.recipe import ScaleName
+    from goldassay.studies.experiments.running import Study
+
+
+@app.command(short_help="Run a paper's whole experiment and lay its tables and figures beside ours.")
+def studies(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Which study; without it all are listed.")
+    ] = None,
+    scale: Annotated[
+        str,
+        typer.Option(
+            metavar="SIZE",
+            help="smoke: a minute, on made-up data. desk: hours on two cores, small networks, few seeds. paper: the "
+            "printed protocol.",
+        ),
+    ] = "desk",
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="Folder with the datasets; see --files.")
+    ] = None,
+    pretrained: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Checkpoint to fine-tune where the study has a pretrained model: a folder, or a name on the hub. "
+            "Without it these are left out.",
+        ),
+    ] = None,
+    files: Annotated[
+        bool, typer.Option("--files", help="Run nothing: list the files it needs, and where they come from.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Train nothing: say what the trainings would cost.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Trainings side by side here.  [default: one a core]")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Hand the trainings to the workers of a dask scheduler instead."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder of the study.  [default: goldassay-NAME-SIZE]"),
+    ] = None,
+    json_file: JsonFile = None,
+    seed: Seed = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run a paper's whole experiment: train what it trains, measure what it measures, lay both side by side.
+
+    The page shows the paper's tables and figures beside ours, cell by cell, with our intervals, and says of each of
+    its conclusions whether it held. A study that is stopped goes on when it is given again.
+
+    \b
+      goldassay studies
+      goldassay studies instability --scale smoke -o smoke
+      goldassay studies instability --data data --pretrained bert-base-uncased -o instability
+    """
+    from goldassay.studies.experiments import find_recipe, list_recipes
+    from goldassay.studies.experiments.recipe import ScaleName
+
+    if name is None:
+        for each in list_recipes():
+            typer.echo(f"{each:<12} {find_recipe(each).TITLE}")
+        return
+    sizes = get_args(ScaleName)
+    if scale not in sizes:
+        raise InputError(f"there is no scale {scale!r}", mend=did_you_mean(scale, sizes))
+    size: ScaleName = scale  # type: ignore[assignment]
+    if files:
+        _list_files(name, size, data)
+        return
+    folder = out or Path(f"goldassay-{name}-{scale}")
+    _run(name, size, folder, data, pretrained, seed or 0, workers, scheduler, json_file, dry_run=dry_run, quiet=quiet)
+
+
+def _list_files(name: str, scale: ScaleName, data: Path | None) -> None:
+    from goldassay.studies.experiments import find_recipe
+    from goldassay.studies.experiments.sources import SPECIMEN, known_sources
+
+    recipe = find_recipe(name).SCALES[scale]
+    for key, place in recipe.sets.items():
+        if place.startswith(SPECIMEN):
+            typer.echo(f"{key}: made on the spot")
+            continue
+        source = known_sources()[place]
+        found = source.find(data)
+        where = "not there" if found is None else f"is {found}"
+        kind = ", optional" if key in recipe.optional else ""
+        typer.echo(f"{key}{kind}: {where if data else 'looked for'}; {' or '.join(source.files)}; {source.origin}")
+
+
+def _run(
+    name: str,
+    scale: ScaleName,
+    folder: Path,
+    data: Path | None,
+    pretrained: str | None,
+    seed: int,
+    workers: int | None,
+    scheduler: str | None,
+    json_file: Path | None,
+    *,
+    dry_run: bool,
+    quiet: bool,
+) -> None:
+    from goldassay.progress import Steps
+    from goldassay.studies.experiments import open_study, price_study
+
+    steps = Steps(quiet)
+    study = open_study(name, scale, folder, steps, data=data, pretrained=pretrained, seed=seed)
+    if study.jobs and (dry_run or scale == "paper"):
+        with steps.step("training each kind of job for a moment") as progress:
+            price = price_study(study, workers, progress)
+        if not quiet or dry_run:
+            show_price(price)
+    if dry_run:
+        return
+    report = _measured(study, workers, scheduler, quiet=quiet)
+    page = report.save(folder)
+    if json_file is not None:
+        write_json(json_file, report.to_json())
+    if not quiet:
+        typer.echo(report.summary())
+        typer.echo(page)
+
+
+def _measured(study: Study, workers: int | None, scheduler: str | None, *, quiet: bool) -> StudyReport:
+    from contextlib import nullcontext
+
+    from goldassay.cli.training_progress import bars
+    from goldassay.studies.experiments import run_study
+
+    steps: Steps = study.work.steps
+    try:
+        with nullcontext() if quiet or not study.jobs else bars(len(study.jobs)) as watcher:
+            # The bars of the trainings stand in place of those of the steps.
+            steps.quiet = quiet or bool(study.jobs)
+            return run_study(study, workers, scheduler, watcher)
+    except KeyboardInterrupt as interruption:
+        raise InterruptionError(
+            f"what is trained is kept in {study.work.folder}, and the same command goes on from there"
+        ) from interruption

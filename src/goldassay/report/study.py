@@ -1,0 +1,239 @@
+"""A study as a page, as Markdown and in a terminal: the paper's conclusions, tables and figures beside ours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from goldassay.report.figures import NARROW, WIDE, Picture, draw_figures, study_printed
+from goldassay.report.html import fill_page
+from goldassay.report.markdown import render_section
+from goldassay.report.numbers import bounds_in, count, decimal, number, with_unit
+from goldassay.report.outline import Cell, Part, Section, Table, data, mapping, records, text
+from goldassay.visible import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ICONS = {"held": "check", "did not hold": "stop", "not shown": "alert", "not measured": "none"}
+_DOUBTED = "‡"
+_SEPARATOR = " · "
+
+
+def render_page(
+    document: Mapping[str, Any], reports: Mapping[str, Mapping[str, Any]], table_names: tuple[str, ...] = ()
+) -> str:
+    """The page, beside which study.json, study.md, tables/, figures/ and reports/ lie."""
+    pictures = draw_pictures(document, reports)
+    return fill_page(
+        document=document,
+        cards=_cards(document),
+        dataset_line=_line(document),
+        sections=_sections(document, pictures, tuple(reports)),
+        pictures=pictures,
+        stem="study",
+        table_names=table_names,
+    )
+
+
+def render_markdown(document: Mapping[str, Any]) -> str:
+    """GitHub-flavored Markdown: the conclusions first, then the tables, long ones cut and said so."""
+    blocks = [f"# {one_line(document.get('title'))}", _SEPARATOR.join(_line(document))]
+    for section in (_conclusions(document), *_sections(document, {}, ())):
+        blocks += render_section(section, "tables/")
+    blocks.append(f"Made by goldassay {one_line(document.get('goldassay_version'))}.")
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def render_summary(document: Mapping[str, Any]) -> str:
+    """A line a conclusion."""
+    lines = [f"{one_line(document.get('title'))}, {document.get('scale')}"]
+    lines += [
+        f"  {row.get('standing'):<13} {row.get('name')}: {one_line(row.get('evidence'))}"
+        for row in records(document.get("conclusions"))
+    ]
+    lines += [f"  left out: {name} ({one_line(why)})" for name, why in mapping(document, "absent").items()]
+    return "\n".join(lines)
+
+
+def draw_pictures(document: Mapping[str, Any], reports: Mapping[str, Mapping[str, Any]]) -> dict[str, Picture]:
+    """Ours against printed for each table, and what the study shows of its reports."""
+    pictures = {}
+    for comparison in records(document.get("comparisons")):
+        wide, narrow = (study_printed.draw_comparison(comparison, width) for width in (WIDE, NARROW))
+        if wide is not None and narrow is not None:
+            name = f"printed_{comparison.get('name')}"
+            title = f"{comparison.get('title')}: ours against printed"
+            pictures[name] = Picture(
+                name, title, study_printed.CAPTION, wide.inline(), narrow.inline(), wide.standalone()
+            )
+    drawn = {name: draw_figures(report) for name, report in reports.items()}
+    for row in records(document.get("shown")):
+        picture = drawn.get(str(row.get("report")), {}).get(str(row.get("figure")))
+        if picture is not None:
+            name = f"{row.get('report')}_{picture.name}"
+            pictures[name] = replace(picture, name=name, title=str(row.get("title")))
+    return pictures
+
+
+def _cards(document: Mapping[str, Any]) -> list[dict[str, str]]:
+    cards = []
+    for row in records(document.get("conclusions")):
+        unit, standing = str(row.get("unit")), str(row.get("standing"))
+        known = number(row.get("value")) is not None
+        cards.append(
+            {
+                "key": "conclusions",
+                "title": str(row.get("name")),
+                "question": str(row.get("statement")),
+                "verdict": standing,
+                "icon": _ICONS.get(standing, "none"),
+                "value": with_unit(row.get("value"), unit) if known else "",
+                "interval": bounds_in(row.get("low"), row.get("high"), unit) if known else "",
+                "label": str(row.get("place") or ""),
+                "evidence": str(row.get("evidence") or ""),
+                "next_step": "",
+                "rule": "",
+            }
+        )
+    return cards
+
+
+def _line(document: Mapping[str, Any]) -> list[str]:
+    sets = len(records(document.get("inputs")))
+    trained = number(document.get("n_trainings"))
+    parts = [str(document.get("paper")), f"at {document.get('scale')} scale", f"{sets} sets"]
+    if trained:
+        parts.append(f"{count(trained)} training{'s' if trained > 1 else ''}")
+    return parts
+
+
+def _sections(
+    document: Mapping[str, Any], pictures: Mapping[str, Picture], reports: tuple[str, ...]
+) -> tuple[Section, ...]:
+    found = [_conclusions(document), _tables(document)]
+    names = [
+        f"{row.get('report')}_{row.get('figure')}"
+        for row in records(document.get("shown"))
+        if f"{row.get('report')}_{row.get('figure')}" in pictures
+    ]
+    if names:
+        found.append(
+            Section(
+                key="figures",
+                title="Figures",
+                question="The paper's pictures, drawn from our runs.",
+                parts=tuple(Part(name, _EMPTY) for name in names),
+            )
+        )
+    return (*found, _inputs(document, reports))
+
+
+_EMPTY = Table("", (), ())
+
+
+def _conclusions(document: Mapping[str, Any]) -> Section:
+    rows = tuple(
+        (
+            text(row.get("name")),
+            text(row.get("place")),
+            text(row.get("standing")),
+            Cell(
+                with_unit(row.get("value"), str(row.get("unit"))) if number(row.get("value")) is not None else "—",
+                sort=number(row.get("value")),
+                aside=bounds_in(row.get("low"), row.get("high"), str(row.get("unit"))),
+            ),
+            text(row.get("evidence")),
+        )
+        for row in records(document.get("conclusions"))
+    )
+    table = Table("Conclusions of the paper", ("conclusion", "where", "here", "measured", "evidence"), rows)
+    return Section(
+        key="conclusions",
+        title="Conclusions",
+        question="What the paper concludes, and what became of it here.",
+        notes=(str(document.get("scale_note")), *(str(note) for note in document.get("notes") or ())),
+        parts=(Part(None, table),),
+    )
+
+
+def _tables(document: Mapping[str, Any]) -> Section:
+    parts = []
+    doubted = False
+    for comparison in records(document.get("comparisons")):
+        table = _table(comparison)
+        doubted |= any(cell.aside.endswith(_DOUBTED) for row in table.rows for cell in row)
+        parts.append(Part(f"printed_{comparison.get('name')}", table))
+    notes = [f"{row['title']}: {row['note']}" for row in records(document.get("comparisons")) if row.get("note")]
+    if doubted:
+        notes.append(f"{_DOUBTED} The paper itself contradicts this figure elsewhere.")
+    return Section(
+        key="tables",
+        title="Tables",
+        question="Ours, with its spread over runs or its interval, and in small type beside it what is printed.",
+        notes=tuple(notes),
+        parts=tuple(parts),
+        reason="" if parts else "the study has no table to lay beside a printed one",
+    )
+
+
+def _table(comparison: Mapping[str, Any]) -> Table:
+    """Rows and columns by their keys, in the order in which cells first name them."""
+    rows, columns = comparison.get("rows") or (), comparison.get("columns") or ()
+    cells = records(comparison.get("cells"))
+    across = list(dict.fromkeys(_key(cell, columns) for cell in cells))
+    down: dict[tuple[str, ...], dict[tuple[str, ...], Mapping[str, Any]]] = {}
+    for cell in cells:
+        down.setdefault(_key(cell, rows), {})[_key(cell, columns)] = cell
+    digits = int(number(comparison.get("digits")) or 0)
+    return Table(
+        str(comparison.get("title")),
+        (*(str(name).replace("_", " ") for name in rows), *(_SEPARATOR.join(key) for key in across)),
+        tuple(
+            (*(text(part) for part in key), *(_cell(found.get(column), digits) for column in across))
+            for key, found in down.items()
+        ),
+        file=str(comparison.get("name")),
+    )
+
+
+def _key(cell: Mapping[str, Any], names: Any) -> tuple[str, ...]:
+    return tuple(str(cell.get(name) or "—").replace("_", " ") for name in names)
+
+
+def _cell(cell: Mapping[str, Any] | None, digits: int) -> Cell:
+    """Ours with its spread, or its interval where it has no spread, and beside it what is printed."""
+    if cell is None:
+        return Cell("")
+    shown = "" if number(cell.get("ours")) is None else decimal(cell.get("ours"), digits)
+    if number(cell.get("sd")) is not None:
+        shown += f" ± {decimal(cell.get('sd'), digits)}"
+    elif number(cell.get("low")) is not None:
+        shown += f" [{decimal(cell.get('low'), digits)}, {decimal(cell.get('high'), digits)}]"
+    aside = ""
+    if number(cell.get("printed")) is not None:
+        spread = f" ± {decimal(cell.get('printed_sd'), digits)}" if number(cell.get("printed_sd")) is not None else ""
+        aside = f"{decimal(cell.get('printed'), digits)}{spread}"
+        aside += f"\N{NO-BREAK SPACE}{_DOUBTED}" if cell.get("doubted") else ""
+    return Cell(shown, sort=number(cell.get("ours")), aside=aside)
+
+
+def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
+    rows = tuple(
+        (
+            text(row.get("name")),
+            Cell(count(row.get("n_examples")), sort=number(row.get("n_examples"))),
+            data(", ".join(str(name) for name in row.get("files") or ()) or None),
+            text(", ".join(str(digest)[:12] for digest in row.get("sha256") or ()) or None),
+        )
+        for row in records(document.get("inputs"))
+    )
+    left_out = [f"Left out: {name}, looked for as {why}." for name, why in mapping(document, "absent").items()]
+    whole = [f"The whole reports lie in reports/: {', '.join(reports)}."] if reports else []
+    return Section(
+        key="inputs",
+        title="What was used",
+        question="The sets, as they were read, and the networks.",
+        notes=(*left_out, *whole),
+        parts=(Part(None, Table("Sets", ("set", "examples", "files", "sha256"), rows)),),
+    )

@@ -1,0 +1,140 @@
+"""What a study came to: a document, its tables, the reports behind them, and the page."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goldassay.files import write_parquet, written_together
+from goldassay.report.digest import digest_of
+from goldassay.report.report import flattened
+from goldassay.results import to_plain
+from goldassay.studies.report_frame import describe_environment
+from goldassay.version import __version__
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from goldassay.report import Report
+    from goldassay.studies.experiments.recipe import Comparison, Findings, Recipe
+    from goldassay.studies.experiments.workplace import Workplace
+    from goldassay.training import Job
+
+SCHEMA, SCHEMA_VERSION = "goldassay.study", 1
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """What a study found, able to show itself as a page, as Markdown and as JSON.
+
+    Attributes:
+        document: Plain data under the schema "goldassay.study", version 1.
+        tables: Every printed table beside ours, a row a cell, and further tables.
+        reports: The reports behind them, by name.
+    """
+
+    document: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame]
+    reports: Mapping[str, Report]
+
+    def to_json(self) -> str:
+        """The document as JSON."""
+        text = json.dumps(self.document, ensure_ascii=False, allow_nan=False, indent=2)
+        return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+
+    def to_html(self) -> str:
+        """One page that needs nothing else."""
+        from goldassay.report.study import render_page
+
+        return render_page(self.document, self._documents(), tuple(self.tables))
+
+    def to_markdown(self) -> str:
+        """Markdown that pastes into a pull request."""
+        from goldassay.report.study import render_markdown
+
+        return render_markdown(self.document)
+
+    def summary(self) -> str:
+        """A line a conclusion, for a terminal."""
+        from goldassay.report.study import render_summary
+
+        return render_summary(self.document)
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Write study.html, study.json, study.md, tables/, figures/ and reports/; return the path of the page.
+
+        Raises:
+            OutputError: The folder cannot be made or written to, or the disk is full.
+        """
+        from goldassay.report.study import draw_pictures
+
+        for name, report in self.reports.items():
+            report.save(Path(directory) / "reports" / name)
+        texts = {"study.html": self.to_html(), "study.json": self.to_json(), "study.md": self.to_markdown()}
+        pictures = draw_pictures(self.document, self._documents())
+        texts |= {f"figures/{name}.svg": picture.standalone for name, picture in pictures.items()}
+        with written_together(directory) as folder:
+            for name in ("figures", "tables"):
+                (folder / name).mkdir()
+            for name, text in texts.items():
+                (folder / name).write_bytes(text.encode("utf-8", "replace"))
+            for name, table in self.tables.items():
+                write_parquet(table, folder / "tables" / f"{name}.parquet")
+                flattened(table).write_csv(folder / "tables" / f"{name}.csv")
+        return Path(directory) / "study.html"
+
+    def _documents(self) -> dict[str, Mapping[str, Any]]:
+        return {name: report.to_dict() for name, report in self.reports.items()}
+
+
+def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findings: Findings) -> StudyReport:
+    """The document of a study, from what it found."""
+    steps = work.steps
+    document = {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "goldassay_version": __version__,
+        "title": recipe.TITLE,
+        "study": name,
+        "paper": recipe.PAPER,
+        "scale": work.scale_name,
+        "scale_note": work.scale.note,
+        "notes": list(findings.notes),
+        "absent": dict(work.absent),
+        "conclusions": [dataclasses.asdict(each) for each in findings.conclusions],
+        "comparisons": [_comparison(each) for each in findings.comparisons],
+        "shown": [dataclasses.asdict(each) for each in findings.shown],
+        "n_trainings": len(jobs),
+        "models": sorted({job.model_name for job in jobs}),
+        "inputs": [
+            {
+                "name": key,
+                "n_examples": len(dataset),
+                "files": [file.name for file in dataset.provenance.files],
+                "sha256": [file.sha256 for file in dataset.provenance.files],
+            }
+            for key, dataset in work.sets.items()
+        ],
+        "settings": {"seed": work.seed, "scale": work.scale_name, "pretrained": work.pretrained},
+        "environment": describe_environment(),
+        "timing": {
+            "started": steps.started.isoformat(timespec="seconds"),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": {step: round(seconds, 3) for step, seconds in steps.seconds.items()},
+        },
+    }
+    plain: dict[str, Any] = to_plain(document)
+    tables = {each.name: each.cells for each in findings.comparisons} | dict(findings.tables)
+    return StudyReport({**plain, "digest": digest_of(plain)}, tables, findings.reports)
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    plain = {field.name: getattr(comparison, field.name) for field in dataclasses.fields(comparison)}
+    return {**plain, "cells": comparison.cells.to_dicts()}

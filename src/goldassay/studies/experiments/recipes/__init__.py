@@ -1,0 +1,1 @@
+"""One file a study; each is found by itself, under its own name."""

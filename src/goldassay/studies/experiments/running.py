@@ -1,0 +1,190 @@
+"""From a recipe to its findings: sets, trainings, measures; what was done is not done again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goldassay.errors import GoldassayError, InputError
+from goldassay.settings import TrainingSettings
+from goldassay.studies.experiments.finding import find_recipe
+from goldassay.studies.experiments.outcome import StudyReport, describe
+from goldassay.studies.experiments.recipe import PRETRAINED
+from goldassay.studies.experiments.sources import lacking_sets, read_sets
+from goldassay.studies.experiments.workplace import Workplace, keep_settings
+
+if TYPE_CHECKING:
+    import os
+
+    from goldassay.progress import Progress, Steps
+    from goldassay.studies.experiments.recipe import Recipe, ScaleName, Training
+    from goldassay.training import Job
+    from goldassay.training.pricing import Price
+    from goldassay.training.workers import Watcher
+
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study about to be run.
+
+    Attributes:
+        name: Of its recipe.
+        recipe: What it declares.
+        work: Where it happens.
+        jobs: What it trains, in the order in which it is done.
+    """
+
+    name: str
+    recipe: Recipe
+    work: Workplace
+    jobs: list[Job]
+
+
+def open_study(
+    name: str,
+    scale: ScaleName,
+    out: str | os.PathLike[str],
+    steps: Steps,
+    *,
+    data: str | os.PathLike[str] | None = None,
+    pretrained: str | None = None,
+    seed: int = 0,
+) -> Study:
+    """Read a study's sets and plan its trainings; nothing is trained yet.
+
+    Args:
+        name: Of the study.
+        scale: Its size.
+        out: Its folder.
+        steps: Progress.
+        data: Folder with the datasets.
+        pretrained: Checkpoint to fine-tune where the recipe has a pretrained model; without it these are left out.
+        seed: Of what is drawn but for trainings, whose seeds are counted from 0.
+
+    Raises:
+        InputError: There is no such study, a set is not there or cannot be read, or the folder was made with other
+            settings.
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    recipe = find_recipe(name)
+    size = recipe.SCALES[scale]
+    place = None if data is None else Path(data)
+    absent = lacking_sets(size, place)
+    needed = [each for each in absent if each not in size.optional]
+    if needed:
+        raise InputError(
+            f"{len(needed)} of its {len(size.sets)} sets are not there: {', '.join(needed)}; {needed[0]} is looked for "
+            f"as {absent[needed[0]]}",
+            file=place,
+            mend="`goldassay studies NAME --files` lists all of them; give their folder with --data",
+        )
+    work = Workplace(Path(out), size, scale, place, pretrained, seed, steps, absent=absent)
+    with steps.step("reading the sets"):
+        work.sets = read_sets(size, place, work.folder, seed)
+    keep_settings(work.folder, _settings(name, work))
+    with steps.step("preparing sets"):
+        work.sets |= recipe.prepare(work)
+    return Study(name, recipe, work, _jobs(work))
+
+
+def price_study(study: Study, workers: int | None, progress: Progress) -> Price:
+    """What the trainings of a study will cost, from a short probe of each kind.
+
+    Raises:
+        InputError: The study trains nothing.
+    """
+    from goldassay.training.pricing import price
+
+    if not study.jobs:
+        raise InputError(f"the study {study.name} trains nothing at this size", mend="run it")
+    return price(study.jobs, _workers(study, workers), progress=progress)
+
+
+def run_study(
+    study: Study, workers: int | None = None, scheduler: str | None = None, watcher: Watcher | None = None
+) -> StudyReport:
+    """Train what is not trained yet, and measure.
+
+    Args:
+        study: As `open_study` gives it.
+        workers: Trainings side by side; as many as there are cores if not given.
+        scheduler: Address of a dask scheduler that does the trainings instead.
+        watcher: Told how they go.
+
+    Raises:
+        GoldassayError: A training failed three times; the others are done, and kept.
+        KeyboardInterrupt: Interrupted; what is trained is kept.
+    """
+    if study.jobs:
+        with study.work.steps.step("training"):
+            _train(study, workers, scheduler, watcher)
+    with study.work.steps.step("measuring"):
+        findings = study.recipe.measure(study.work)
+    return describe(study.name, study.recipe, study.work, study.jobs, findings)
+
+
+def _train(study: Study, workers: int | None, scheduler: str | None, watcher: Watcher | None) -> None:
+    from goldassay.training.workers import Failure, run_jobs
+
+    if scheduler is None:
+        outcomes = run_jobs(study.jobs, _workers(study, workers), watcher, _TRIES)
+    else:
+        from goldassay.training.cluster import run_on_cluster
+        from goldassay.training.workers import Silent
+
+        outcomes = run_on_cluster(study.jobs, scheduler, watcher or Silent(), _TRIES)
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    if failures:
+        raise GoldassayError(
+            f"{len(failures)} of {len(study.jobs)} trainings failed, the rest are done and kept; the first: "
+            f"{failures[0].name}: {failures[0].line}"
+        )
+
+
+def _workers(study: Study, workers: int | None) -> int:
+    from goldassay.training.many_seeds import default_workers
+
+    return workers or default_workers(study.jobs[0].device, study.jobs[0].threads)
+
+
+def _settings(name: str, work: Workplace) -> dict[str, Any]:
+    return {
+        "study": name,
+        "scale": work.scale_name,
+        "seed": work.seed,
+        "pretrained": work.pretrained,
+        **{
+            f"set {key}": [file.sha256 for file in dataset.provenance.files]
+            for key, dataset in sorted(work.sets.items())
+        },
+    }
+
+
+def _jobs(work: Workplace) -> list[Job]:
+    jobs = [job for training in work.scale.trainings for job in _jobs_of(training, work)]
+    # Seed by seed, so that a study that is stopped has something of every model.
+    return sorted(jobs, key=lambda job: job.seed)
+
+
+def _jobs_of(training: Training, work: Workplace) -> list[Job]:
+    from goldassay.studies.opinions import with_sources
+    from goldassay.training.many_seeds import plan_jobs
+
+    tests = {name: work.sets[name] for name in training.tests if name not in work.absent}
+    jobs = []
+    for label, network in training.models.items():
+        model = work.pretrained if network == PRETRAINED else network
+        if model is None:
+            continue
+        given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
+        unset = ("seeds", "model", "conditions", "workers")
+        options = {key: value for key, value in given.arguments().items() if key not in unset}
+        options = with_sources(options, work.runs)
+        jobs += plan_jobs(
+            work.sets[training.train], model, tests, out=work.runs, seeds=training.seeds,
+            conditions=training.conditions or None, label=label, **options,
+        )  # fmt: skip
+    return jobs

@@ -1,0 +1,93 @@
+"""Where a study happens: its folder, its sets, and the promise that it is not resumed with other settings."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from goldassay.errors import InputError
+from goldassay.files import written_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from goldassay.data import Dataset
+    from goldassay.progress import Steps
+    from goldassay.studies.experiments.recipe import Scale, ScaleName
+
+SETTINGS_FILE = "study-settings.json"
+
+
+@dataclass
+class Workplace:
+    """What a recipe measures with.
+
+    Attributes:
+        folder: Of the study.
+        scale: Its size.
+        scale_name: What this is called.
+        data: Folder with the files of others, or None where a study needs none.
+        pretrained: Checkpoint that stands for pretrained models, or None to leave them out.
+        seed: Of everything that is drawn, but for the trainings, which have seeds of their own.
+        steps: Progress.
+        sets: Datasets by the names that tables give them.
+        absent: Sets that are optional and whose files are not there, each with why.
+    """
+
+    folder: Path
+    scale: Scale
+    scale_name: ScaleName
+    data: Path | None
+    pretrained: str | None
+    seed: int
+    steps: Steps
+    sets: dict[str, Dataset] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> Path:
+        """Where runs are trained into."""
+        return self.folder / "runs"
+
+    def file(self, *names: str) -> Path | None:
+        """A file of the data folder: the first of these that is there."""
+        if self.data is None:
+            return None
+        return next((self.data / name for name in names if (self.data / name).exists()), None)
+
+
+def keep_settings(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Note with which settings a study is made, or refuse to go on with others.
+
+    Raises:
+        InputError: The folder was made with other settings; says which differ.
+        OutputError: The folder cannot be written to.
+    """
+    place = folder / SETTINGS_FILE
+    wanted = json.loads(json.dumps(settings))
+    if place.exists():
+        try:
+            before = json.loads(place.read_text("utf-8"))
+        except ValueError:
+            before = None
+        if not isinstance(before, dict):
+            raise InputError("is not what a study wrote", file=place, mend="choose another folder with -o")
+        differ = sorted(key for key in before.keys() | wanted.keys() if before.get(key) != wanted.get(key))
+        if differ:
+            shown = "; ".join(f"{key} was {_said(before.get(key))}, is {_said(wanted.get(key))}" for key in differ[:3])
+            more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
+            raise InputError(
+                f"the study there was made with other settings: {shown}{more}",
+                file=folder,
+                mend="give the same again, or choose another folder with -o",
+            )
+        return
+    with written_whole(place) as aside:
+        aside.write_text(json.dumps(wanted, ensure_ascii=False, indent=2) + "\n", "utf-8")
+
+
+def _said(value: Any) -> str:
+    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:59]}…"
