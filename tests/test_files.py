@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +32,21 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
         raise RuntimeError
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path) -> None:
+    """A pipe, or a device such as /dev/stdout, must not be replaced by a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with written_whole(pipe) as path:
+            path.write_text("all of it")
+        assert os.read(reader, 99) == b"all of it"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 def test_files_appear_together(tmp_path: Path) -> None:

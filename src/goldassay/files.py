@@ -27,16 +27,24 @@ def sha256_of(path: str | os.PathLike[str]) -> str:
 
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+def written_whole(path: str | os.PathLike[str], option: str = "-o") -> Iterator[Path]:
     """Give a path beside `path` to write to; on leaving without error it becomes `path` in one step.
 
     The file is flushed to disk before it is renamed, so that a kill at any moment leaves either the old file or
-    the new one, never half of one.
+    the new one, never half of one. What is no file, such as a terminal or a pipe, is written to as it is.
+
+    Args:
+        path: The file.
+        option: What names another place, for the error to say.
 
     Raises:
         OutputError: The folder cannot be made or written to, or the disk is full.
     """
     target = Path(path)
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with _written_into(target, option) as content:
+            yield content
+        return
     aside: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -49,10 +57,22 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         aside.chmod(0o666 & ~_umask())
         aside.replace(target)
     except OSError as error:
-        raise output_error(error, target) from error
+        raise output_error(error, target, option) from error
     finally:
         if aside is not None:
             aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _written_into(target: Path, option: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        aside = Path(folder) / "content"
+        yield aside
+        try:
+            with target.open("wb") as stream:
+                stream.write(aside.read_bytes())
+        except OSError as error:
+            raise output_error(error, target, option) from error
 
 
 @contextmanager
@@ -129,14 +149,14 @@ def _disk_errors(path: Path) -> Iterator[None]:
         raise OSError(int(number[1]), os.strerror(int(number[1])), os.fspath(path)) from error
 
 
-def output_error(error: OSError, target: Path) -> OutputError:
+def output_error(error: OSError, target: Path, option: str = "-o") -> OutputError:
     """Say in one line why `target` could not be written, and what to do."""
     if isinstance(error, OutputError):
         return error
     reason = error.strerror or str(error)
-    mend = (
-        "free some space or choose another place with -o" if error.errno == errno.ENOSPC else "choose another with -o"
-    )
+    mend = f"choose another with {option}"
+    if error.errno == errno.ENOSPC:
+        mend = f"free some space or choose another place with {option}"
     return OutputError(f"{target}: cannot be written ({reason}); {mend}")
 
 

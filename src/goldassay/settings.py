@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
 from goldassay.errors import InputError
+from goldassay.invalid import in_words
 from goldassay.policy_rules import RULES, Rule
 
 if TYPE_CHECKING:
@@ -188,6 +189,16 @@ class Limit(StrictSection):
         return given if isinstance(given, dict) else {"limit": given}
 
 
+class UnboundedLimit(Limit):
+    """A demand on what has no interval."""
+
+    @model_validator(mode="after")
+    def _by_itself(self) -> UnboundedLimit:
+        if self.by != "value":
+            raise ValueError(f"by = {self.by!r} asks for an end of an interval, and this measure has none")
+        return self
+
+
 class PolicySection(StrictSection):
     """What `goldassay check` demands of a report: a limit each of `goldassay.policy_rules.RULES`."""
 
@@ -197,8 +208,8 @@ class PolicySection(StrictSection):
 
 
 def _fraction(value: float) -> float:
-    if not -1 <= value <= 1:
-        raise ValueError(f"{value:g} is no fraction: 0.05 stands for 5 points or 5 %")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{value:g} is no fraction from 0 to 1: 0.05 stands for 5 points or 5 %")
     return value
 
 
@@ -206,7 +217,7 @@ def _fraction(value: float) -> float:
 _LIMITS: dict[str, Any] = {
     "points": Annotated[float, AfterValidator(_fraction)],
     "share": Annotated[float, AfterValidator(_fraction)],
-    "examples": Annotated[float, Field(ge=0)],
+    "examples": Annotated[float, Field(ge=0, allow_inf_nan=False)],
     "runs": Annotated[int, Field(ge=1)],
     "verdict": Literal["sound", "caution", "unsound"],
 }
@@ -217,13 +228,18 @@ if TYPE_CHECKING:
         """The table `[policy]`, a key for each rule."""
 else:
     _LIMIT_KINDS = {
-        unit: create_model(f"{unit.title()}Limit", __base__=Limit, limit=(kind, ...)) for unit, kind in _LIMITS.items()
+        (unit, base): create_model(f"{unit.title()}{base.__name__}", __base__=base, limit=(kind, ...))
+        for unit, kind in _LIMITS.items()
+        for base in (Limit, UnboundedLimit)
     }
     PolicySettings = create_model(
         "PolicySettings",
         __base__=PolicySection,
         **{
-            rule.name: (_LIMIT_KINDS[rule.unit] | None, Field(default=None, description=f"{rule.sentence}."))
+            rule.name: (
+                _LIMIT_KINDS[rule.unit, Limit if rule.bounded else UnboundedLimit] | None,
+                Field(default=None, description=f"{rule.sentence}."),
+            )
             for rule in RULES
         },
     )
@@ -252,6 +268,27 @@ def load_settings(path: str | os.PathLike[str] | None = None) -> Settings:
     if path is None and not file.is_file():
         return Settings()
     return parse_settings(read_toml(file), file=file)
+
+
+def load_policy(path: str | os.PathLike[str] | None = None) -> PolicySettings:
+    """The table `[policy]` of a settings file; without a path, of ./goldassay.toml.
+
+    Raises:
+        InputError: The file is missing, no TOML, or not as settings have to be; or its policy demands nothing.
+    """
+    file = Path(FILE_NAME if path is None else path)
+    if path is None and not file.is_file():
+        raise InputError(
+            f"there is no {FILE_NAME} here, which holds the policy", mend="write one, or name it with --config FILE"
+        )
+    policy = load_settings(file).policy
+    if not policy.demands():
+        raise InputError(
+            "the policy demands nothing",
+            file=file,
+            mend="set rules in its table [policy], such as max_single_sentence_improvement = 0.05",
+        )
+    return policy
 
 
 def read_toml(file: Path) -> dict[str, Any]:
@@ -297,7 +334,7 @@ def validated(kind: type[Section], content: dict[str, Any], file: str | os.PathL
         elif first["type"] == "missing":
             problem, mend = f"there is no {where!r}", "add it"
         else:
-            problem, mend = f"{where}: {first['msg'].removeprefix('Value error, ')}", "correct the value"
+            problem, mend = f"{_written(first['loc'], content) or where}: {in_words(first)}", "correct the value"
         raise InputError(problem, file=file, mend=mend) from invalid
 
 
@@ -325,11 +362,28 @@ def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> list[str]
     return keys
 
 
+def _written(place: tuple[str | int, ...], content: Any) -> str:
+    """The place as far as the file goes: a plain limit is read as a table with one, of which the file says nothing."""
+    parts: list[str] = []
+    for part in place:
+        if isinstance(part, str) and isinstance(content, dict):
+            content = content.get(part)
+        elif isinstance(part, int) and isinstance(content, list):
+            content = content[part]
+        else:
+            break
+        parts.append(str(part))
+    return ".".join(parts)
+
+
 def _nearest(key: str, kind: type[BaseModel]) -> str:
+    """The nearest key of the same section, else of any, else all of the section."""
     known = known_keys(kind)
-    last = key.rpartition(".")[2]
-    last_parts = [name.rpartition(".")[2] for name in known]
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    if not near and (nearest := difflib.get_close_matches(last, last_parts, n=1)):
-        near = [known[last_parts.index(nearest[0])]]
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    section, dot, last = key.rpartition(".")
+    siblings = [name for name in known if name.rpartition(".")[0] == section]
+    for choices, cutoff in ((siblings, 0.5), (known, 0.6)):
+        names = {name.rpartition(".")[2]: name for name in reversed(choices)}
+        if near := difflib.get_close_matches(last, names, n=1, cutoff=cutoff):
+            return f"did you mean {names[near[0]]!r}?"
+    of = f" in {section!r}" if dot else ""
+    return f"known{of} are {', '.join(name.rpartition('.')[2] for name in siblings)}"

@@ -121,13 +121,17 @@ def changed(document: dict[str, Any], path: str, value: Any) -> str:
         ("artifacts.difficulty.easy.share", 0.01, "was edited"),
         ("verdicts.leakage.verdict", "sound", "was edited"),
         ("title", "Another", "was edited"),
-        ("artifacts.difficulty.easy.share", 1.5, "'artifacts.difficulty.easy.share': does not fit the schema"),
-        ("verdicts.leakage.verdict", "fine", "'verdicts.leakage.verdict': does not fit"),
-        ("leakage.conditions.0.improvement", "0.1", "'leakage.conditions.0.improvement': does not fit"),
-        ("inputs", {}, "'inputs': does not fit"),
+        ("artifacts.difficulty.easy.share", 1.5, "at artifacts.difficulty.easy.share: it must be 1.0 or less, not 1.5"),
+        ("verdicts.leakage.verdict", "fine", "at verdicts.leakage.verdict: it may be 'sound', 'caution'"),
+        (
+            "leakage.conditions.0.improvement",
+            "0.1",
+            "at leakage.conditions.0.improvement: a number is needed, not '0.1'",
+        ),
+        ("inputs", {}, "does not fit the schema of a report at inputs: a list is needed"),
         ("schema", "other", "is no report"),
         ("schema_version", 2, "schema version 2"),
-        ("digest", "sha256:0", "'digest': does not fit"),
+        ("digest", "sha256:0", "at digest: it must match ^sha256:"),
     ],
 )
 def test_what_was_edited_is_refused(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Config, Out, Quiet
 from goldassay.cli.run_options import spoken
 
@@ -45,9 +46,7 @@ def audit(
         ),
     ] = None,
     out: Out = Path("goldassay-report"),
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result to this file as well.")
-    ] = None,
+    json_file: JsonFile = None,
     columns: Annotated[
         str | None,
         typer.Option(
@@ -84,7 +83,6 @@ def audit(
     The quick models need no GPU and about a minute for 20,000 rows. They set a lower bound: what they can
     read from a part of the input, a stronger model can read too.
     """
-    from goldassay.files import written_whole
     from goldassay.settings import load_settings
     from goldassay.studies.audit import audit as run_audit
 
@@ -104,8 +102,7 @@ def audit(
         )
     page = report.save(out)
     if json_file is not None:
-        with written_whole(json_file) as path:
-            path.write_text(report.to_json(), encoding="utf-8")
+        write_json(json_file, report.to_json())
     if not quiet:
         typer.echo(report.summary())
         typer.echo(page)

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Config, Quiet
-from goldassay.cli.run_options import JsonFile, write_json
 
 
 @app.command(short_help="Hold a report against the policy in goldassay.toml; exit with 1 if a rule is broken.")
@@ -44,18 +44,21 @@ def check(
     import json
 
     from goldassay.report.reading import read_report
-    from goldassay.settings import load_settings
+    from goldassay.settings import load_policy
     from goldassay.studies.policy import check_reports
     from goldassay.visible import one_line
 
-    found = check_reports([read_report(path) for path in reports], load_settings(config).policy)
+    policy = load_policy(config)
+    read = [read_report(path) for path in reports]
+    inputs = [report.path for report in read]
+    found = check_reports(read, policy)
     if junit is not None:
         from goldassay.studies.policy_junit import to_junit
 
-        write_json(junit, to_junit(found))
+        write_json(junit, to_junit(found), "--junit", inputs)
     if json_file is not None:
         text = json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
-        write_json(json_file, text.encode("utf-8", "backslashreplace").decode("utf-8"))
+        write_json(json_file, text.encode("utf-8", "backslashreplace").decode("utf-8"), inputs=inputs)
     for outcome in found.outcomes:
         if outcome.status == "broken":
             typer.echo(f"broken   {one_line(outcome.line)}")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Config, Figures, Latex, Quiet
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import JsonFile, Seed, reads_runs, write_json
+from goldassay.cli.run_options import Seed, reads_runs
 from goldassay.errors import InputError
 from goldassay.studies.run_choice import RunChoice
 

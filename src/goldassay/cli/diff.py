@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import JsonFile, write_json
 
 
 @app.command(short_help="Lay two reports side by side: what changed when a dataset or a model was mended.")

@@ -7,7 +7,6 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -65,7 +64,6 @@ AlignOption = Annotated[
     ),
 ]
 
-JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result to this file as well.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of everything that draws at random.  [default: 0]")]
 
 # What the rooms call their arguments, and what the command line calls them.
@@ -164,14 +162,6 @@ def reads_runs(*, without: Collection[str] = ()) -> Callable[[Callable[..., None
         return called
 
     return decorate
-
-
-def write_json(path: Path, content: str) -> None:
-    """Write a result to the file of `--json`."""
-    from goldassay.files import written_whole
-
-    with written_whole(path) as aside:
-        aside.write_text(content, encoding="utf-8")
 
 
 def parse_labels(text: str | None) -> tuple[dict[str, str] | None, tuple[str, ...] | None]:

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import Columns, Format, JsonFile, reads_runs, spoken, write_json
+from goldassay.cli.run_options import Columns, Format, reads_runs, spoken
 from goldassay.errors import InterruptionError
 from goldassay.studies.run_choice import RunChoice
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import JsonFile, reads_runs, write_json
+from goldassay.cli.run_options import reads_runs
 from goldassay.cli.runs import Place, runs_app
 from goldassay.studies.run_choice import RunChoice
 

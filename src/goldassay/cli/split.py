@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
 
 
@@ -37,9 +38,7 @@ def split(
     file_format: Annotated[
         str, typer.Option("--format", metavar="NAME", help="The format of the data, where its content does not say it.")
     ] = "auto",
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file as well.")
-    ] = None,
+    json_file: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Split a dataset into train.jsonl and test.jsonl such that no sentence is in both.
@@ -49,7 +48,6 @@ def split(
     and counted. With --repeats the splits lie in seed_0, seed_1, ...: what a model scores on each shows how much of a
     score is luck in splitting.
     """
-    from goldassay.cli.run_options import write_json
     from goldassay.data import read_dataset
     from goldassay.errors import InputError
     from goldassay.progress import Steps

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Config, Quiet
 from goldassay.errors import GoldassayError, InputError, InterruptionError
 
@@ -135,9 +136,7 @@ def train(
         str | None, typer.Option("--name", metavar="NAME", help="What the runs call the model.  [default: its name]")
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the runs.")] = Path("runs"),
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result to this file as well.")
-    ] = None,
+    json_file: JsonFile = None,
     columns: Annotated[
         str | None,
         typer.Option(
@@ -193,8 +192,6 @@ def train(
         raise InputError("no model is named", mend="name one with --model, such as --model ngram_average")
     report = _train(data, tests or [], out, columns, asked, quiet=quiet)
     if json_file is not None:
-        from goldassay.cli.run_options import write_json
-
         write_json(json_file, json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
         _show(report)

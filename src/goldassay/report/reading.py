@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pydantic import ValidationError
 
 from goldassay.errors import InputError
+from goldassay.invalid import in_words
 from goldassay.report.digest import digest_of
 from goldassay.report.document import Document
 from goldassay.report.report import SCHEMA, SCHEMA_VERSION
@@ -72,9 +73,8 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
     except ValidationError as invalid:
         first = invalid.errors()[0]
         raise InputError(
-            f"does not fit the schema of a report: {first['msg']}",
+            f"does not fit the schema of a report at {'.'.join(map(str, first['loc']))}: {in_words(first)}",
             file=file,
-            column=".".join(str(part) for part in first["loc"]),
             mend=_AGAIN,
         ) from invalid
     if digest_of(document) != document["digest"]:

@@ -10,7 +10,6 @@ import typer
 from goldassay.cli.artifacts.group import (
     Columns,
     Format,
-    JsonFile,
     MaxGap,
     MaxTokens,
     MinCount,
@@ -27,8 +26,8 @@ from goldassay.cli.artifacts.group import (
     say_dropped_of,
     say_paths,
 )
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import write_json
 
 
 @artifacts_app.command(short_help="Part a test set into easy, hard, conflicting and uncovered examples.")

@@ -10,7 +10,6 @@ import typer
 from goldassay.cli.artifacts.group import (
     Columns,
     Format,
-    JsonFile,
     MinCount,
     Out,
     Seed,
@@ -24,8 +23,8 @@ from goldassay.cli.artifacts.group import (
     say_dropped_of,
     say_paths,
 )
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import write_json
 
 
 @artifacts_app.command(short_help="How far classifiers get that see only the hypothesis.")

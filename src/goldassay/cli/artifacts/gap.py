@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from goldassay.cli.artifacts.group import Columns, JsonFile, Seed, artifacts_app, plain_warnings, say, say_paths
+from goldassay.cli.artifacts.group import Columns, Seed, artifacts_app, plain_warnings, say, say_paths
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import Condition, DatasetName, spoken, write_json
+from goldassay.cli.run_options import Condition, DatasetName, spoken
 
 
 @artifacts_app.command(short_help="Accuracy of any runs on full, easy and hard, and the gap.")

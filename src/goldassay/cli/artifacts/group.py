@@ -82,9 +82,6 @@ Patterns = Annotated[
         "--patterns", metavar="FILE", help="Patterns mined before (patterns.parquet), instead of mining TRAIN."
     ),
 ]
-JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file as well.")
-]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of everything that draws at random.")]
 
 

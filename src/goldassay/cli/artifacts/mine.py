@@ -11,7 +11,6 @@ import typer
 from goldassay.cli.artifacts.group import (
     Columns,
     Format,
-    JsonFile,
     MaxGap,
     MaxTokens,
     MinCount,
@@ -26,8 +25,8 @@ from goldassay.cli.artifacts.group import (
     say_line,
     say_paths,
 )
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import write_json
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.leakage.group import Clusters, Columns, Components, Threshold, by_name, leakage_app
 from goldassay.cli.options import Config, Figures, Latex, Quiet
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import AlignOption, JsonFile, Seed, parse_labels, spoken, write_json
+from goldassay.cli.run_options import AlignOption, Seed, parse_labels, spoken
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:

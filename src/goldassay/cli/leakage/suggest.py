@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.leakage.group import Columns, leakage_app
 from goldassay.cli.options import Config, Quiet
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import JsonFile, Seed, spoken, write_json
+from goldassay.cli.run_options import Seed, spoken
 from goldassay.errors import InputError
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import write_json
 from goldassay.cli.shift.group import shift_app
 from goldassay.errors import InputError
 
@@ -41,9 +41,7 @@ def build(
         typer.Option(metavar="ROLE=NAME,...", help="Which column plays which role, where the names do not say it."),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file as well.")
-    ] = None,
+    json_file: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Build the splits of a benchmark of several domains: a train, dev and test set of each.

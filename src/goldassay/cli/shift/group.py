@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Config, Figures, Latex, Quiet
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import JsonFile, Seed, write_json
+from goldassay.cli.run_options import Seed
 
 if TYPE_CHECKING:
     from goldassay.report import Report

@@ -1,0 +1,72 @@
+"""`--json FILE`, the same for every command, and what else is written to a file of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from goldassay.errors import InputError
+
+_DASH = "-"
+_standard_output: ContextVar[TextIO] = ContextVar("standard_output")
+
+
+@contextmanager
+def _kept_for_json() -> Iterator[None]:
+    """Let what is said to people go to standard error, so that a program can read the other stream."""
+    token = _standard_output.set(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _standard_output.reset(token)
+
+
+def _opened(context: typer.Context, path: Path | None) -> Path | None:
+    if str(path) == _DASH:
+        context.with_resource(_kept_for_json())
+    return path
+
+
+JsonFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        callback=_opened,
+        help="Write the result to this file as well; - is standard output, and all else goes to standard error.",
+    ),
+]
+
+
+def write_json(path: Path, content: str, option: str = "--json", inputs: Collection[Path] = ()) -> None:
+    """Write a result to the file of an option, or to standard output.
+
+    Args:
+        path: What the option says.
+        content: The text.
+        option: Its name.
+        inputs: Files that were read, which it must not replace.
+
+    Raises:
+        InputError: The file is one of those read.
+        OutputError: It cannot be written.
+    """
+    from goldassay.files import written_whole
+
+    if str(path) == _DASH and option == "--json":
+        stream = _standard_output.get()
+        # JSON is UTF-8, whatever a terminal takes.
+        stream.buffer.write(content.encode())
+        stream.buffer.flush()
+        return
+    if any(path.exists() and path.samefile(each) for each in inputs):
+        raise InputError("is the report that was read", file=path, mend=f"name another file with {option}")
+    with written_whole(path, option) as aside:
+        aside.write_text(content, encoding="utf-8")
