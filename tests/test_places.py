@@ -50,3 +50,18 @@ def test_sources_and_reasons() -> None:
     assert figures_at({"artifacts": {"giveaway": {"value": 1.0}}}, either)[0].value == 1.0
     other = Place("artifacts.giveaway", "value", source=("artifacts.coverage_of", ("train",)))
     assert figures_at(DOCUMENT, other) == ()
+
+
+def test_what_does_not_count_is_passed_over_and_said() -> None:
+    parts = Place("leakage.conditions[]", "improvement", ("condition",), but=("condition", "paired"))
+    assert [figure.of for figure in figures_at(DOCUMENT, parts)] == [("premise_only",), ("hypothesis_only",)]
+    assert why_lacking(DOCUMENT, parts) == ""
+    # A dotted key is one of the document.
+    tested = Place("leakage.conditions[]", "improvement", but=("artifacts.coverage_of", "test"))
+    assert figures_at(DOCUMENT, tested) == ()
+    assert why_lacking(DOCUMENT, tested) == "what it has is of test, which does not count"
+
+
+def test_bounds_of_other_names() -> None:
+    (gain,) = figures_at(DOCUMENT, Place("artifacts.giveaway", "value", ends=("high", "value")))
+    assert (gain.low, gain.high) == (0.3, 0.2)

@@ -18,6 +18,9 @@ Direction = Literal["at most", "at least"]
 Unit = Literal["points", "share", "examples", "runs", "verdict"]
 
 _RUNS = ("instability.source", ("runs",))
+# Quick probes measure a benchmark. Their spread says nothing of the model that a policy is about, even where somebody
+# measures the runs that an audit left like those of a model.
+_PROBES = ("model", "quick_probe")
 _TEST = ("artifacts.coverage_of", ("test", ""))
 _RESULTS = ("model", "dataset", "condition")
 
@@ -32,6 +35,7 @@ class Rule:
         direction: Which side of the limit is allowed.
         unit: Of figure and limit; "points" and "share" are fractions.
         places: Where the figure stands, each report having one of them or none.
+        bounded: Whether there is an interval, an end of which may be held against the limit.
         spares_unmeasured: What was not measured for want of input is passed over instead of failing.
     """
 
@@ -40,6 +44,7 @@ class Rule:
     direction: Direction
     unit: Unit
     places: tuple[Place, ...]
+    bounded: bool = True
     spares_unmeasured: bool = False
 
 
@@ -53,11 +58,11 @@ RULES = (
     ),
     Rule(
         "max_biased_share", "share of test examples in biased clusters", "at most", "share",
-        (Place("leakage.peco[]", "biased_share", ("role",)),),
+        (Place("leakage.peco[]", "biased_share", ("role",)),), bounded=False,
     ),
     Rule(
         "max_easy_share", "share of test examples that are easy by pattern", "at most", "share",
-        (Place("artifacts.difficulty.easy", "share", source=_TEST),),
+        (Place("artifacts.difficulty.easy", "share", shares_of="artifacts.difficulty", source=_TEST),),
     ),
     Rule(
         "max_pattern_gain", "accuracy of patterns alone above the majority", "at most", "points",
@@ -65,20 +70,22 @@ RULES = (
     ),
     Rule(
         "min_effective_size", "effective size of the test set", "at least", "examples",
-        (Place("instability.results[]", "effective_size", _RESULTS, source=_RUNS),),
+        (Place("instability.results[]", "effective_size", _RESULTS, but=_PROBES, source=_RUNS),),
     ),
     Rule(
         "max_score_sd", "SD of the score over runs", "at most", "points",
-        (Place("instability.results[]", "sd", _RESULTS, source=_RUNS),),
+        (Place("instability.results[]", "sd", _RESULTS, but=_PROBES, source=_RUNS),),
     ),
     Rule(
         "min_runs", "number of runs of a model", "at least", "runs",
         (
-            Place("instability.results[]", "n_runs", _RESULTS, source=_RUNS),
-            Place("leakage.conditions[]", "n_runs", ("condition",), source=("leakage.source", ("runs", "training"))),
-            Place("shift.generalization[]", "n_runs", ("model", "test")),
-            Place("shift.detection[]", "n_runs", ("model", "dataset", "score")),
+            Place("instability.results[]", "n_runs", _RESULTS, but=_PROBES, source=_RUNS),
+            Place("leakage.conditions[]", "n_runs", ("condition",), but=("leakage.model", "quick_probe"),
+                  source=("leakage.source", ("runs", "training"))),
+            Place("shift.generalization[]", "n_runs", ("model", "test"), but=_PROBES),
+            Place("shift.detection[]", "n_runs", ("model", "dataset", "score"), but=_PROBES),
         ),
+        bounded=False,
     ),
     Rule(
         "max_generalization_gap", "generalization gap", "at most", "points",
@@ -90,12 +97,13 @@ RULES = (
     ),
     *(
         Rule(f"worst_{question}_verdict", f"verdict on {question}", "at most", "verdict",
-             (Place(f"verdicts.{question}", "verdict"),))
+             (Place(f"verdicts.{question}", "verdict"),), bounded=False)
         for question in _QUESTIONS
     ),
     Rule(
         "worst_verdict", "verdict", "at most", "verdict",
         tuple(Place(f"verdicts.{question}", "verdict") for question in _QUESTIONS),
+        bounded=False,
         spares_unmeasured=True,
     ),
 )  # fmt: skip

@@ -17,6 +17,7 @@ from goldassay.cli.main import run
 from goldassay.settings import parse_settings
 from tests.cli.run_files import goldassay, refused
 from tests.end_to_end.conftest import COMMAND
+from tests.report.example import example_report
 from tests.studies.test_policy import AUDIT, RUNS
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def test_a_line_for_each_broken_rule(goldassay: Callable[..., Outcome], tmp_path
     found = goldassay("check", "audit", "--junit", "out/junit.xml", "--json", "check.json")
     assert (found.status, found.err) == (1, "")
     assert found.out.splitlines() == [
-        "broken   max_easy_share: share of test examples that are easy by pattern is 25.0 %; the policy allows at most "
-        "20.0 %",
+        "broken   max_easy_share: share of test examples that are easy by pattern is 25.0 % [21.0, 29.5]; the policy "
+        "allows at most 20.0 %",
         "broken   max_pattern_gain: accuracy of patterns alone above the majority is 4.0 points [3.0, 6.0]; the policy "
         "allows at most 1.0 points",
         "skipped  min_runs: number of runs of a model is not in the report: No runs",
@@ -74,17 +75,32 @@ def test_several_reports(goldassay: Callable[..., Outcome], tmp_path: Path, audi
     write(RUNS, tmp_path / "runs")
     policy(tmp_path, "max_easy_share = 0.3\nmin_runs = 3")
     assert goldassay("check", "audit", "runs").status == 0
-    assert goldassay("check", "runs").status == 1
+    lacking = goldassay("check", "runs")
+    assert (lacking.status, lacking.out.splitlines()[0]) == (
+        1, "broken   max_easy_share: share of test examples that are easy by pattern is not in the report",
+    )  # fmt: skip
+    policy(tmp_path, "min_runs = 4")
+    broken = goldassay("check", "audit", "runs", "--junit", "junit.xml", "--json", "check.json")
+    assert broken.out == (
+        "broken   min_runs: number of runs of a model is 3 (b, d, paired) in runs/report.json; the policy demands at "
+        "least 4\n"
+    )
+    (case,) = ET.parse(tmp_path / "junit.xml").iter("testcase")
+    assert case.get("file") == "runs/report.json"
+    (outcome,) = json.loads((tmp_path / "check.json").read_text())["outcomes"]
+    assert outcome["report"] == "runs/report.json"
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("easy_share = 0.2", "unknown key 'policy.easy_share'; did you mean 'policy.max_easy_share'?"),
-        ("max_easy_share = 20", "20 is no fraction: 0.05 stands for 5 points or 5 %"),
+        ("max_easy_share = 20", "20 is no fraction from 0 to 1: 0.05 stands for 5 points or 5 %"),
         ("min_runs = {limit = 3, opional = true}", "did you mean 'policy.min_runs.optional'?"),
-        ("worst_verdict = 'bad'", "Input should be 'sound', 'caution' or 'unsound'"),
-        ("", "the policy demands nothing"),
+        ("worst_verdict = 'bad'", "it may be 'sound', 'caution' or 'unsound', not 'bad'"),
+        ("max_easy_share = -0.1", "-0.1 is no fraction from 0 to 1"),
+        ("foo = 1", "unknown key 'policy.foo'; known in 'policy' are max_single_sentence_improvement, "),
+        ("", "goldassay: goldassay.toml: the policy demands nothing"),
     ],
 )
 def test_a_policy_that_cannot_be_used(
@@ -96,7 +112,10 @@ def test_a_policy_that_cannot_be_used(
 
 
 def test_reports_that_cannot_be_used(refused: Callable[..., str], tmp_path: Path, audited: Path) -> None:
-    assert "the policy demands nothing" in refused("check", "audit")
+    assert refused("check", "audit") == (
+        "goldassay: there is no goldassay.toml here, which holds the policy; write one, or name it with --config FILE"
+    )
+    assert refused("check", "audit", "--config", "mine.toml").startswith("goldassay: mine.toml: cannot be read")
     policy(tmp_path, "max_easy_share = 0.3")
     assert refused("check", "nowhere").startswith("goldassay: nowhere: cannot be read")
     file = audited / "report.json"
@@ -105,6 +124,34 @@ def test_reports_that_cannot_be_used(refused: Callable[..., str], tmp_path: Path
         "goldassay: audit/report.json: was edited after goldassay wrote it: its digest does not fit; run the command "
         "that made it again"
     )
+
+
+def test_a_report_that_does_not_fit_says_where_in_our_words(
+    refused: Callable[..., str], tmp_path: Path, audited: Path
+) -> None:
+    policy(tmp_path, "max_easy_share = 0.3")
+    file = audited / "report.json"
+    file.write_text(file.read_text().replace('"share": 0.25', '"share": "0.25"'))
+    assert refused("check", "audit") == (
+        "goldassay: audit/report.json: does not fit the schema of a report at artifacts.difficulty.easy.share: a "
+        "number is needed, not '0.25'; run the command that made it again"
+    )
+
+
+@pytest.mark.parametrize("option", ["--junit", "--json"])
+def test_files_that_cannot_be_written_name_their_option(
+    refused: Callable[..., str], tmp_path: Path, audited: Path, option: str
+) -> None:
+    policy(tmp_path, "max_easy_share = 0.3")
+    (tmp_path / "folder").mkdir()
+    line = refused("check", "audit", option, "folder")
+    assert line.startswith("goldassay: folder: cannot be written")
+    assert line.endswith(f"choose another with {option}")
+    content = (audited / "report.json").read_bytes()
+    assert refused("check", "audit", option, "audit/report.json") == (
+        f"goldassay: audit/report.json: is the report that was read; name another file with {option}"
+    )
+    assert (audited / "report.json").read_bytes() == content
 
 
 def test_the_policy_that_is_shown_is_one(audited: Path) -> None:
@@ -130,6 +177,26 @@ def test_the_workflow_reads_as_one() -> None:
     assert steps()[-1]["if"] == "always()"
 
 
+def assert_a_summary(file: Path) -> None:
+    """Headings and tables, and neither the card's metadata nor a picture that the service cannot show."""
+    text = file.read_text("utf-8")
+    assert text.lstrip().startswith("# ")
+    assert "pretty_name" not in text
+    assert "badge.svg" not in text
+
+
+def test_the_summary_is_the_report_without_the_cards_metadata(tmp_path: Path) -> None:
+    report = example_report()
+    (tmp_path / "goldassay-report").mkdir()
+    (tmp_path / "goldassay-report" / "report.md").write_text(report.to_card(), "utf-8")
+    (summary,) = [step["run"] for step in steps() if step.get("name") == "Summary"]
+    environment = {**os.environ, "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+    subprocess.run(["bash", "-e", "-c", summary], cwd=tmp_path, env=environment, check=True)
+    assert_a_summary(tmp_path / "summary.md")
+    body = report.to_markdown().partition("\n")[2]
+    assert body in (tmp_path / "summary.md").read_text("utf-8")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("clean", "status"), [(False, 1), (True, 0)])
@@ -150,6 +217,7 @@ def test_the_workflow_gates_the_specimen(tmp_path: Path, clean: bool, status: in
             left[step["name"]] = done.returncode
     assert left == {"Audit": 0, "Summary": 0, "Gate": status}
     assert (tmp_path / "summary.md").read_text().count("Leakage")
+    assert_a_summary(tmp_path / "summary.md")
     suite = ET.parse(tmp_path / "goldassay-report" / "junit.xml").getroot()
     assert (int(suite.get("failures", "0")) > 0) == bool(status)
 

@@ -21,7 +21,7 @@ from goldassay.studies.diff.comparing import PAIRED, SAME, UNPAIRED
 from goldassay.studies.diff.figures import Measured
 from goldassay.studies.diff.matching import match_figures
 from goldassay.studies.diff.measures import MEASURES, Measure
-from tests.studies.test_policy import condition, gap, result, stored, subset, verdict
+from tests.studies.test_policy import classes, condition, gap, result, stored, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,7 @@ def audit(
         artifacts={
             "strongest": strongest or {"a": [pattern(HOSTILE)]}, "coverage": easy, "coverage_of": "test",
             "giveaway": {"value": 0.04, "low": 0.03, "high": 0.06}, "n_selected": 1, "prior": {"a": 0.5, "b": 0.5},
-            "difficulty": {"easy": subset(easy), **dict.fromkeys(("hard", "conflicting", "uncovered"), subset(0.0))},
+            "difficulty": classes(easy, N),
             "settings": {"min_count": 10 * int(train), "threshold": 0.7},
         },
         leakage={"conditions": [row]},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.errors import InputError
-from goldassay.policy_rules import RULES
+from goldassay.policy_rules import RULES, Rule
 from goldassay.report.digest import digest_of
 from goldassay.report.document import Document
 from goldassay.report.reading import StoredReport
@@ -47,8 +49,10 @@ def gap(test: str, value: float, own: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def subset(share: float) -> dict[str, Any]:
-    return {"n": 1, "share": share}
+def classes(easy: float, n: int = 400) -> dict[str, Any]:
+    """How many of n test examples are easy by pattern; of the rest no pattern says anything."""
+    shares = {"easy": easy, "hard": 0.0, "conflicting": 0.0, "uncovered": 1 - easy}
+    return {name: {"n": round(n * share), "share": share} for name, share in shares.items()}
 
 
 def stored(title: str = "r", **parts: Any) -> StoredReport:
@@ -70,7 +74,7 @@ AUDIT = stored(
     },
     artifacts={
         "coverage_of": "test", "giveaway": {"value": 0.04, "low": 0.03, "high": 0.06},
-        "difficulty": {"easy": subset(0.25), **dict.fromkeys(("hard", "conflicting", "uncovered"), subset(0.1))},
+        "difficulty": classes(0.25),
     },
     leakage={
         "conditions": [condition("paired", 0.4), condition("premise_only", 0.01), condition("hypothesis_only", 0.08)]
@@ -163,10 +167,84 @@ def test_an_end_of_the_interval_may_decide(by: str, limit: float, status: str) -
     assert ("end of the interval" in outcome.line) == (by != "value")
 
 
+def test_a_share_of_examples_has_wilsons_interval() -> None:
+    low, high = proportion_confint(100, 400, method="wilson")
+    (kept,) = checked(AUDIT, max_easy_share={"limit": high + 1e-6, "by": "high"}).outcomes
+    assert kept.status == "kept"
+    assert (kept.low, kept.high) == pytest.approx((low, high))
+    (broken,) = checked(AUDIT, max_easy_share={"limit": high - 1e-6, "by": "high"}).outcomes
+    assert broken.line.replace("\N{NO-BREAK SPACE}", " ").endswith(
+        "is 25.0 % [21.0, 29.5]; the policy allows at most 29.5 %, by the upper end of the interval"
+    )
+
+
+def test_the_interval_over_runs_is_the_reports_own() -> None:
+    rows = [result("a", 5, 900.0, 0.02), result("b", 5, 700.0, 0.02)]
+    figures = [{"figure": "effective_size", "value": 900.0, "runs_low": 500.0, "runs_high": 1500.0}]
+    told = [{"model": "a", "dataset": "d", "condition": "paired", "figures": figures}]
+    report = stored("r", instability={"source": "runs", "results": rows[:1], "intervals": told})
+    assert checked(report, min_effective_size={"limit": 500, "by": "low"}).passed
+    assert not checked(report, min_effective_size={"limit": 501, "by": "low"}).passed
+    both = stored("r", instability={"source": "runs", "results": rows, "intervals": told})
+    assert "has no interval" in checked(both, min_effective_size={"limit": 1, "by": "low"}).broken[0].line
+
+
 def test_no_interval_where_one_is_asked_for() -> None:
-    (outcome,) = checked(AUDIT, max_easy_share={"limit": 0.9, "by": "high"}).outcomes
+    unbounded = {**gap("t", 0.1, False), "gap_low": None, "gap_high": None}
+    report = stored("s", shift={"generalization": [unbounded]})
+    (outcome,) = checked(report, max_generalization_gap={"limit": 0.9, "by": "high"}).outcomes
     assert outcome.status == "broken"
-    assert "has no interval" in outcome.line
+    assert "has no interval, and by = 'high' asks for one" in outcome.line
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_by_is_for_what_has_an_interval(rule: Rule) -> None:
+    """What can be asked for can be kept: each rule that takes an end of an interval finds one in a report."""
+    if not rule.bounded:
+        with pytest.raises(InputError, match=f"policy.{rule.name}: by = 'high' asks for an end of an interval"):
+            parse_settings({"policy": {rule.name: {"limit": "sound" if rule.unit == "verdict" else 1, "by": "high"}}})
+        return
+    row = {**result("a", 3, 1.0, 0.02), "sd_low": 0.01, "sd_high": 0.04}
+    over = [{"figure": "effective_size", "value": 1.0, "runs_low": 0.5, "runs_high": 2.0}]
+    told = [{"model": "a", "dataset": "d", "condition": "paired", "figures": over}]
+    runs = stored("runs", instability={"source": "runs", "results": [row], "intervals": told})
+    found = {**SHIFT.document["shift"]["detection"][0], "false_alarm_rate_low": 0.5, "false_alarm_rate_high": 0.7}
+    shift = stored("shift", shift={**SHIFT.document["shift"], "detection": [found]})
+    (outcome,) = checked([AUDIT, runs, shift], **{rule.name: {"limit": 1, "by": "high"}}).outcomes
+    assert outcome.status == "kept", outcome.line
+
+
+@pytest.mark.parametrize("name", ["max_easy_share", "max_score_sd", "max_pattern_gain"])
+@pytest.mark.parametrize("limit", [-0.05, 1.5, math.nan, math.inf])
+def test_a_limit_that_is_no_fraction(name: str, limit: float) -> None:
+    with pytest.raises(InputError, match="is no fraction from 0 to 1"):
+        checked(AUDIT, **{name: limit})
+
+
+class TestQuickProbes:
+    """What measures a benchmark is not the model that a policy demands runs of."""
+
+    probed = stored("p", instability={"source": "runs", "results": [result("quick_probe", 9, 900.0, 0.001)]})
+
+    @pytest.mark.parametrize("rule", ["min_runs", "min_effective_size", "max_score_sd"])
+    def test_their_runs_do_not_count_though_they_be_measured_like_any(self, rule: str) -> None:
+        (outcome,) = checked(self.probed, **{rule: 1}).outcomes
+        assert outcome.status == "broken"
+        assert outcome.line.endswith("is not in the report: what it has is of quick_probe, which does not count")
+
+    def test_those_of_a_model_beside_them_do(self) -> None:
+        rows = [result("quick_probe", 1, 9.0, 0.5), result("bert", 5, 900.0, 0.001)]
+        both = stored("b", instability={"source": "runs", "results": rows})
+        (outcome,) = checked(both, min_runs=5).outcomes
+        assert (outcome.status, outcome.n_figures, outcome.of) == ("kept", 1, ("bert", "d", "paired"))
+
+    def test_wherever_they_stand(self) -> None:
+        shift = stored("s", shift={"generalization": [{**gap("t", 0.1, False), "model": "quick_probe"}]})
+        leakage = stored("l", leakage={"source": "runs", "model": "quick_probe", "conditions": [condition("a", 0.1)]})
+        for report in (shift, leakage):
+            assert not checked(report, min_runs=1).passed
+        other = stored("l", leakage={"source": "runs", "model": "bert", "conditions": [condition("a", 0.1)]})
+        assert checked(other, min_runs=1).passed
 
 
 def test_an_undefined_figure_breaks_its_rule() -> None:
@@ -212,7 +290,13 @@ def test_several_reports_are_judged_together() -> None:
         "max_easy_share": "kept", "min_runs": "broken", "max_generalization_gap": "kept",
     }  # fmt: skip
     assert check.broken[0].report == str(RUNS.path)
-    assert "none of the 2 reports" in checked([AUDIT, RUNS], max_generalization_gap=0.1).broken[0].line
+    assert f" (b, d, paired) in {RUNS.path}; the policy" in check.broken[0].line
+    lacking = checked([AUDIT, RUNS], max_generalization_gap=0.1).broken[0]
+    assert f"is in none of the 2 reports ({AUDIT.path}, {RUNS.path}): One dataset" in lacking.line
+    few = stored("few", instability={"source": "runs", "results": [result("a", 2, None, 0.0)]})
+    undefined = checked([AUDIT, few], min_effective_size=10).broken[0]
+    assert undefined.line.endswith(f"is not defined (a, d, paired) in {few.path}: no spread")
+    assert undefined.report == str(few.path)
     assert [report["title"] for report in check.to_dict()["reports"]] == ["audit", "runs", "shift"]
 
 
@@ -221,7 +305,7 @@ def test_a_policy_that_demands_nothing() -> None:
         checked(AUDIT)
 
 
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(-1, 1))
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0, 1))
 def test_the_worst_figure_decides(improvements: list[float], limit: float) -> None:
     rows = [condition(f"{i}_only", x, 0.0) for i, x in enumerate(improvements)]
     (outcome,) = checked(stored("p", leakage={"conditions": rows}), max_single_sentence_improvement=limit).outcomes
@@ -253,3 +337,6 @@ def test_junit() -> None:
     assert failure.get("type")
     assert failure.get("message") == failure.text == check.broken[0].line.replace("\x00", "\\x00")
     assert to_junit(check) == to_junit(check)
+    assert [case.get("file") for case in suite.iter("testcase")] == [
+        str(hostile.path).replace("\x00", "\\x00"), str(AUDIT.path), None,
+    ]  # fmt: skip

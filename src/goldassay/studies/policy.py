@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.errors import InputError
-from goldassay.places import Figure, figures_at, under, why_lacking
+from goldassay.places import Figure, under, why_lacking
 from goldassay.policy_rules import WORDS
 from goldassay.report.numbers import bounds_in, count, with_unit
 from goldassay.results import Result
+from goldassay.studies.bounded_figures import bounded_figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,15 +107,11 @@ def check_reports(reports: Sequence[StoredReport], policy: PolicySection) -> Che
     Raises:
         InputError: The policy demands nothing.
     """
-    demands = policy.demands()
-    if not demands:
-        raise InputError(
-            "the policy demands nothing",
-            mend="set rules in the [policy] table of goldassay.toml, such as max_single_sentence_improvement = 0.05",
-        )
+    if not policy.demands():
+        raise InputError("the policy demands nothing", mend="set rules, such as max_single_sentence_improvement = 0.05")
     return Check(
         reports=tuple(report.describe() for report in reports),
-        outcomes=tuple(_judge(rule, limit, reports) for rule, limit in demands),
+        outcomes=tuple(_judge(rule, limit, reports) for rule, limit in policy.demands()),
     )
 
 
@@ -128,14 +125,15 @@ def _judge(rule: Rule, limit: Limit, reports: Sequence[StoredReport]) -> Outcome
     if not beyond and (not judged or (undefined and not limit.optional)):
         return _lacking(rule, limit, undefined, reports)
     worst = (max if rule.direction == "at most" else min)(judged, key=lambda each: each.by)
-    return _outcome(rule, limit, "broken" if beyond else "kept", _said(rule, limit, worst), worst, judged, beyond)
+    line = _said(rule, limit, worst, _place(worst.report, reports))
+    return _outcome(rule, limit, "broken" if beyond else "kept", line, worst, judged, beyond)
 
 
 def _figures(rule: Rule, by: str, reports: Sequence[StoredReport]) -> list[_Held]:
     held = []
     for report in reports:
         for place in rule.places:
-            for figure in figures_at(report.document, place):
+            for figure in bounded_figures(report.document, place):
                 if rule.spares_unmeasured and under(report.document, f"{place.at}.headline") is None:
                     continue
                 of = (*figure.of, place.at.rpartition(".")[2]) if rule.spares_unmeasured else figure.of
@@ -154,23 +152,29 @@ def _rank(value: float | str) -> float:
 
 def _lacking(rule: Rule, limit: Limit, undefined: Sequence[_Held], reports: Sequence[StoredReport]) -> Outcome:
     if undefined:
-        first = undefined[0].figure
+        report, first = undefined[0].report, undefined[0].figure
         what = "is not measurable" if rule.unit == "verdict" else "is not defined"
         if first.is_defined and rule.unit != "verdict":
             what = f"has no interval, and by = {limit.by!r} asks for one"
         why = first.reason
     else:
-        what = "is not in the report" if len(reports) == 1 else f"is in none of the {len(reports)} reports"
-        said = (why_lacking(report.document, place) for report in reports for place in rule.places)
+        report, first = "", Figure(math.nan)
+        names = ", ".join(str(each.path) for each in reports)
+        what = "is not in the report" if len(reports) == 1 else f"is in none of the {len(reports)} reports ({names})"
+        said = (why_lacking(each.document, place) for each in reports for place in rule.places)
         why = next((each for each in said if each), "")
-        first = Figure(math.nan)
     of = f" ({', '.join(first.of)})" if first.of else ""
-    line = f"{rule.name}: {rule.sentence} {what}{of}" + (f": {why}" if why else "")
+    line = f"{rule.name}: {rule.sentence} {what}{of}{_place(report, reports)}" + (f": {why}" if why else "")
     status: Status = "skipped" if limit.optional else "broken"
-    return _outcome(rule, limit, status, line, _Held(first, math.nan, ""), undefined, undefined)
+    return _outcome(rule, limit, status, line, _Held(first, math.nan, report), undefined, undefined)
 
 
-def _said(rule: Rule, limit: Limit, worst: _Held) -> str:
+def _place(report: str, reports: Sequence[StoredReport]) -> str:
+    """In which report a figure stands, where there is a choice."""
+    return f" in {report}" if report and len(reports) > 1 else ""
+
+
+def _said(rule: Rule, limit: Limit, worst: _Held, place: str) -> str:
     figure = worst.figure
     if isinstance(figure.value, str):
         shown = figure.value
@@ -181,7 +185,7 @@ def _said(rule: Rule, limit: Limit, worst: _Held) -> str:
     by = by.replace("higher", "upper")
     allowed = limit.limit if isinstance(limit.limit, str) else _shown(limit.limit, rule.unit)
     asked = "allows at most" if rule.direction == "at most" else "demands at least"
-    return f"{rule.name}: {rule.sentence} is {shown}{of}; the policy {asked} {allowed}{by}"
+    return f"{rule.name}: {rule.sentence} is {shown}{of}{place}; the policy {asked} {allowed}{by}"
 
 
 def _shown(value: float, unit: Unit) -> str:

@@ -44,6 +44,8 @@ def to_junit(check: Check) -> str:
             ET.SubElement(properties, "property", {"name": f"report.{i}.{key}", "value": _clean(value)})
     for outcome in check.outcomes:
         case = ET.SubElement(suite, "testcase", {"classname": "goldassay.policy", "name": outcome.rule, "time": "0"})
+        if outcome.report:
+            case.set("file", _clean(outcome.report))
         line = _clean(outcome.line)
         if outcome.status == "broken":
             ET.SubElement(case, "failure", {"message": line, "type": "PolicyViolation"}).text = line

@@ -17,10 +17,10 @@ TITLE = "Confidence in own and foreign texts"
 CAPTION = (
     "One panel a model and other set: the share of texts by the probability of the predicted class, all runs together. "
     "Filled: the model's own distribution; the line: the other. Where they lie over each other, confidence cannot tell "
-    "them apart. The first twelve are drawn."
+    "them apart. The first thirty are drawn."
 )
 
-_HEIGHT, _MOST = 120, 12
+_HEIGHT, _MOST = 120, 30
 
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 TITLE = "Risk against coverage"
 CAPTION = (
     "One panel a model, one line a set: the share of errors among the answers given, when only the surest are, mean "
-    "over runs. A line that falls to the left is a confidence that can be used; a level one is none."
+    "over runs. A line that falls to the left is a confidence that can be used; a level one is none. The first twelve "
+    "models are drawn."
 )
 
 _MARKS = 6

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 TITLE = "Does confidence mean what it says"
 CAPTION = (
     "One panel a model, one line a set: accuracy of the examples of like confidence, in bins of equal mass, all runs "
-    "together. Below the dashed line the model is surer than it is right."
+    "together. Below the dashed line the model is surer than it is right. The first twelve models are drawn."
 )
 
-_HEIGHT, _MOST = 170, 8
+_HEIGHT, _MOST = 170, 12
 
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:

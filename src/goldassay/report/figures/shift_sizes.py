@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.figures.axes import Scale
+from goldassay.report.figures.axes import Scale, legend
 from goldassay.report.figures.panels import Panel, lay_out, under, value_axis
+from goldassay.report.figures.shift_slopes import series_of
 from goldassay.report.figures.svg import Canvas, marker
 from goldassay.report.numbers import bounds, count, decimal, number, signed_points
 from goldassay.report.outline import mapping, records
+from goldassay.report.palette import N_SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,12 +37,14 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     if not shown:
         return None
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
-    for panel, each in zip(lay_out(canvas, list(shown), _HEIGHT), shown.values(), strict=True):
-        _panel(canvas, panel, each)
+    models = list(dict.fromkeys(series_of(row) for each in shown.values() for row in each))
+    y = legend(canvas, models, 0, 14, width) + 4
+    for panel, each in zip(lay_out(canvas, list(shown), _HEIGHT, y), shown.values(), strict=True):
+        _panel(canvas, panel, each, models)
     return canvas
 
 
-def _panel(canvas: Canvas, panel: Panel, rows: list[Mapping[str, Any]]) -> None:
+def _panel(canvas: Canvas, panel: Panel, rows: list[Mapping[str, Any]], models: list[str]) -> None:
     values = [100 * float(row[key]) for row in rows for key in ("gap", "gap_low", "gap_high")]
     low, high = min(0.0, *values), max(0.0, *values)
     pad = 0.06 * (high - low) or 0.5
@@ -49,13 +53,15 @@ def _panel(canvas: Canvas, panel: Panel, rows: list[Mapping[str, Any]]) -> None:
     sizes = sorted({float(row["size"]) for row in rows})
     across = Scale(sizes[0] / 1.5, sizes[-1] * 1.5, panel.left, panel.right, log=True)
     for row in rows:
+        series = models.index(series_of(row))
         x, y = across(float(row["size"])), scale(100 * float(row["gap"]))
-        canvas.line(x, scale(100 * float(row["gap_low"])), x, scale(100 * float(row["gap_high"])), "whisker")
+        css = f"l{series % N_SERIES} thin"
+        canvas.line(x, scale(100 * float(row["gap_low"])), x, scale(100 * float(row["gap_high"])), css)
         title = (
             f"{row.get('model')}, {count(row['size'])} parameters: gap {signed_points(row['gap'], 1)} "
             f"{bounds(row['gap_low'], row['gap_high'])}"
         )
-        canvas.path(marker(0, x, y, 5), "f0 halo", title)
+        canvas.path(marker(series, x, y, 5), f"f{series % N_SERIES} halo", title)
     ends = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
     under(canvas, panel, [(across(size), _short(size)) for size in ends], "parameters")
 

@@ -39,12 +39,17 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     if not shown:
         return None
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
-    models = list(dict.fromkeys(str(row.get("model")) for lines in shown.values() for _, row in lines))
+    models = list(dict.fromkeys(series_of(row) for lines in shown.values() for _, row in lines))
     y = legend(canvas, models, 0, 14, width) + 4 if len(models) > 1 else 0.0
     names = [f"{start} → {end}" for _, start, end in shown]
     for panel, lines in zip(lay_out(canvas, names, _HEIGHT, y), shown.values(), strict=True):
         _panel(canvas, panel, lines, models)
     return canvas
+
+
+def series_of(row: Mapping[str, Any]) -> str:
+    """A model's name without what it was trained on: each panel has one training set, and its color says the model."""
+    return str(row.get("model")).replace(f"@{row.get('train')}", "", 1)
 
 
 def _panel(
@@ -59,7 +64,7 @@ def _panel(
     spread = 6.0
     inset = 0.2 * (panel.right - panel.left)
     for start, end in lines:
-        series = models.index(str(end.get("model")))
+        series = models.index(series_of(end))
         shift = spread * (series - (len(models) - 1) / 2)
         xs = (panel.left + inset + shift, panel.right - inset + shift)
         ys = [scale(100 * (number(row.get("value")) or 0)) for row in (start, end)]

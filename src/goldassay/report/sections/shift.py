@@ -37,7 +37,7 @@ SCORES = {
     "mahalanobis": "Mahalanobis",
     "knn": "k-th neighbor",
 }
-_MOST_OPEN, _MOST_FINDINGS = 24, 10
+_MOST_OPEN, _MOST_FINDINGS, _MOST_DOMAINS = 24, 10, 2
 # Of a text in a table, in characters.
 _LONGEST = 280
 _COVERAGES = ("0.5", "0.8", "0.9", "1.0")
@@ -48,6 +48,7 @@ def section(document: Mapping[str, Any]) -> Section:
     title, question = QUESTIONS["shift"]
     found = mapping(document, "shift")
     gaps, detection = records(found.get("generalization")), records(found.get("detection"))
+    domains = records(found.get("domains"))
     return Section(
         key="shift",
         title=title,
@@ -64,7 +65,7 @@ def section(document: Mapping[str, Any]) -> Section:
             Part("shift_reliability", _calibration(records(found.get("calibration")))),
             Part("shift_coverage", _coverage(records(found.get("risk_coverage")))),
             Part(None, _errors(records(found.get("confident_errors")))),
-            *(Part(None, _words(row)) for row in records(found.get("domains"))),
+            *(Part(None, _words(row), folded=len(domains) > _MOST_DOMAINS) for row in domains),
         ),
         reason="" if gaps or detection else str(found.get("reason") or why_absent(document.get("shift"))),
         explained=True,

@@ -15,6 +15,7 @@ _RESULTS = ("model", "dataset", "condition")
 _GAPS = ("model", "test", "metric")
 _DETECTED = ("model", "dataset", "score")
 _PARTS = {"condition": "*_only"}
+_CLASSES = "artifacts.difficulty"
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,6 @@ class Measure:
         unit: "points" and "share" are fractions.
         better: Which way a benchmark or a model gets better.
         place: Where its figures stand.
-        trials: Dotted key of the number of examples that a share without an interval is of; Wilson's is taken then.
         paired_by: How the table of examples holds it, where it does; see `pairing`.
     """
 
@@ -36,7 +36,6 @@ class Measure:
     unit: Unit
     better: Better
     place: Place
-    trials: str = ""
     paired_by: str = ""
 
 
@@ -47,12 +46,12 @@ MEASURES = (
     Measure("artifacts", "patterns alone, above majority", "points", "lower", Place("artifacts.giveaway", "value")),
     Measure("artifacts", "right where patterns name one label", "share", "neither",
             Place("artifacts.precision", "value")),
-    Measure("artifacts", "test examples with a pattern", "share", "lower", Place("artifacts", "coverage"),
-            "facts.n_test", "covered"),
-    Measure("artifacts", "easy by pattern", "share", "lower", Place("artifacts.difficulty.easy", "share"),
-            "facts.n_test", "easy"),
-    Measure("artifacts", "hard by pattern", "share", "neither", Place("artifacts.difficulty.hard", "share"),
-            "facts.n_test", "hard"),
+    Measure("artifacts", "test examples with a pattern", "share", "lower",
+            Place("artifacts", "coverage", shares_of=_CLASSES), "covered"),
+    Measure("artifacts", "easy by pattern", "share", "lower",
+            Place("artifacts.difficulty.easy", "share", shares_of=_CLASSES), "easy"),
+    Measure("artifacts", "hard by pattern", "share", "neither",
+            Place("artifacts.difficulty.hard", "share", shares_of=_CLASSES), "hard"),
     Measure("leakage", "accuracy above majority", "points", "lower",
             Place("leakage.conditions[]", "improvement", ("condition",), _PARTS), paired_by="right"),
     Measure("leakage", "accuracy of the whole input", "points", "neither",
@@ -62,8 +61,9 @@ MEASURES = (
     Measure("leakage", "decided like the whole", "share", "lower",
             Place("leakage.agreement[]", "agreement", ("condition",), _PARTS)),
     Measure("leakage", "outlier score of clusters", "number", "lower", Place("leakage.peco[]", "score", ("role",))),
+    # Whole clusters change sides: the interval of as many independent examples would be far too narrow.
     Measure("leakage", "examples in biased clusters", "share", "lower",
-            Place("leakage.peco[]", "biased_share", ("role",)), "leakage.n_examples"),
+            Place("leakage.peco[]", "biased_share", ("role",))),
     Measure("leakage", "accuracy above majority", "points", "lower",
             Place("leakage.datasets[]", "improvement", ("dataset", "part"))),
     Measure("leakage", "accuracy above majority, all rows", "points", "lower",
@@ -84,5 +84,5 @@ MEASURES = (
     Measure("shift", "false alarm rate", "share", "lower", Place("shift.detection[]", "false_alarm_rate", _DETECTED)),
     Measure("shift", "AUROC of detection", "share", "higher", Place("shift.detection[]", "auroc", _DETECTED)),
     Measure("comparison", "difference of models", "points", "neither",
-            Place("comparison.pairs[]", "difference", ("a", "b", "dataset"))),
+            Place("comparison.pairs[]", "difference", ("a", "b", "dataset"), ends=("low", "high"))),
 )  # fmt: skip

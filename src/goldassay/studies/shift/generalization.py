@@ -151,8 +151,12 @@ def _confidence(logits: Any) -> Any:
 def measure_domains(
     groups: Sequence[Group], texts: Mapping[str, Dataset], *, seed: int, progress: Progress
 ) -> list[dict[str, Any]]:
-    """How far each other set lies from the model's own, and by which words; each pair of sets once."""
-    pairs = {(group.own.dataset, each.dataset): (group.own, each) for group in groups for each in group.others}
+    """How far each other set lies from the model's own, and by which words; each pair of sets once, either way round."""
+    pairs: dict[tuple[str, str], tuple[Answers, Answers]] = {}
+    for group in groups:
+        for each in group.others:
+            if (each.dataset, group.own.dataset) not in pairs:
+                pairs[group.own.dataset, each.dataset] = (group.own, each)
     rows = []
     for done, ((own, other), (inside, outside)) in enumerate(pairs.items(), 1):
         sides = [texts_of(each, texts.get(each.dataset)) for each in (inside, outside)]
