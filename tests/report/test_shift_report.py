@@ -8,9 +8,12 @@ from xml.etree import ElementTree
 import pytest
 
 from goldassay.report.paper import paper_files
+from tests.cli.shift.toys import answers, texts
 from tests.report.shift_example import HOSTILE, shift_reports
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from goldassay.report import Report
 
 
@@ -47,6 +50,40 @@ def test_the_terminal_says_the_verdict_and_the_largest_findings(reports: tuple[R
         assert len(lines) <= 15
     assert "a gap of" in reports[0].summary()
     assert "false alarms" in reports[1].summary()
+
+
+def test_a_model_has_one_color_whatever_it_was_trained_on(tmp_path: Path) -> None:
+    import polars as pl
+
+    from goldassay.studies.run_choice import RunChoice
+    from goldassay.studies.shift import report_generalization
+
+    gold = {}
+    for name in ("tea", "coffee"):
+        frames = [
+            answers(name, 60, model=model).with_columns(pl.lit(f"{trained}_train").alias("train_set"))
+            for model in ("small", "large")
+            for trained in ("tea", "coffee")
+        ]
+        pl.concat(frames).write_parquet(tmp_path / f"{name}.parquet")
+        gold[name] = str(texts(tmp_path / f"{name}.jsonl", frames[0], f"a cup of {name}"))
+    report = report_generalization(
+        [str(path) for path in sorted(tmp_path.glob("*.parquet"))],
+        sizes={f"{model}@{trained}_train": n for model, n in (("small", 1e3), ("large", 1e6)) for trained in gold},
+        choice=RunChoice(gold=gold, label_names=("negative", "positive")),
+        n_draws=20,
+    )
+    trained = {(row["model"], row["train"]) for row in report.to_dict()["shift"]["generalization"]}
+    assert len(trained) == 4
+    for figure in ("shift_slopes", "shift_sizes"):
+        root = ElementTree.fromstring(report.figures()[figure])
+        written = [element.text for element in root.iter() if element.tag.endswith("text")]
+        assert {"small", "large", "tea → coffee", "coffee → tea"} <= set(written)
+        assert not any("@" in (text or "") for text in written)
+        titles = [element.text or "" for element in root.iter() if element.tag.endswith("title")]
+        assert any("small@tea_train" in title for title in titles)
+    # Two sets lie equally far apart either way round.
+    assert len(report.to_dict()["shift"]["domains"]) == 1
 
 
 def test_nothing_measured_is_nothing_shown(reports: tuple[Report, Report]) -> None:

@@ -28,11 +28,12 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     """A panel an other set, where two models or more have a size."""
     rows = records(mapping(document, "shift").get("generalization"))
     rows = [row for row in rows if row.get("metric") == rows[0].get("metric")]
+    own = {row.get("model"): row.get("test") for row in rows if row.get("own") is True}
     panels: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         known = all(number(row.get(key)) is not None for key in ("size", "gap", "gap_low", "gap_high"))
         if row.get("own") is not True and known:
-            panels.setdefault(f"{row.get('train') or 'own'} → {row.get('test')}", []).append(row)
+            panels.setdefault(f"{own.get(row.get('model'), 'own')} → {row.get('test')}", []).append(row)
     shown = {name: each for name, each in list(panels.items())[:_MOST] if len({row["size"] for row in each}) > 1}
     if not shown:
         return None

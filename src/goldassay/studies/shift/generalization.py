@@ -151,7 +151,7 @@ def _confidence(logits: Any) -> Any:
 def measure_domains(
     groups: Sequence[Group], texts: Mapping[str, Dataset], *, seed: int, progress: Progress
 ) -> list[dict[str, Any]]:
-    """How far each other set lies from the model's own, and by which words; each pair of sets once, either way round."""
+    """How far each other set lies from the model's own, and by which words; each pair once, either way round."""
     pairs: dict[tuple[str, str], tuple[Answers, Answers]] = {}
     for group in groups:
         for each in group.others:
