@@ -51,7 +51,13 @@ def known_sources() -> Mapping[str, Source]:
 
 
 def lacking_sets(scale: Scale, data: Path | None) -> dict[str, str]:
-    """Of a study's sets those that are not there, each with where it is looked for and where it comes from."""
+    """Of a study's sets those that are not there, each with where it is looked for and where it comes from.
+
+    Raises:
+        InputError: There is no such folder.
+    """
+    if data is not None and not data.is_dir():
+        raise InputError("there is no such folder", file=data, mend="give the folder of the datasets with --data")
     found = {}
     for name, place in scale.sets.items():
         if place.startswith(SPECIMEN):
@@ -72,10 +78,8 @@ def read_sets(scale: Scale, data: Path | None, folder: Path, seed: int) -> dict[
         seed: Of the specimen.
 
     Raises:
-        InputError: There is no folder of data, or a file cannot be read.
+        InputError: A file cannot be read.
     """
-    if data is not None and not data.is_dir():
-        raise InputError("there is no such folder", file=data, mend="give the folder of the datasets with --data")
     read = {}
     if any(place.startswith(SPECIMEN) for place in scale.sets.values()):
         write_specimen(folder / "specimen", size=SPECIMEN_ROWS, seed=seed)

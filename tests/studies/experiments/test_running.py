@@ -1,0 +1,93 @@
+"""From a recipe to jobs, and what is refused before anything is trained."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("torch")
+
+from goldassay.errors import InputError
+from goldassay.progress import Steps
+from goldassay.studies.experiments import find_recipe, list_recipes, open_study, price_study
+from goldassay.studies.experiments.recipe import PRETRAINED, Scale, Training
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goldassay.studies.experiments.recipe import Recipe
+
+FEW = Training(
+    train="train",
+    tests=("test", "dev"),
+    models={"small": "ngram_average", "large": PRETRAINED},
+    seeds=2,
+    conditions=("paired", "hypothesis_only"),
+    options={"changes": {"epochs": 1}},
+    of={"small": {"changes": {"epochs": 2}}},
+)
+
+
+@pytest.fixture
+def recipe(monkeypatch: pytest.MonkeyPatch) -> Recipe:
+    """The study of instability, with few trainings."""
+    found = find_recipe("instability")
+    few = Scale(
+        sets={"train": "specimen/train", "test": "specimen/test", "dev": "anli"},
+        trainings=(FEW,),
+        note="",
+        optional=frozenset({"dev"}),
+    )
+    monkeypatch.setattr(found, "SCALES", {"smoke": few})
+    return found
+
+
+def test_jobs_are_of_the_recipe(recipe: Recipe, tmp_path: Path):
+    study = open_study("instability", "smoke", tmp_path, Steps())
+    names = [(job.model_name, job.condition, job.seed) for job in study.jobs]
+    assert sorted(names) == [("small", c, s) for c in ("hypothesis_only", "paired") for s in (0, 1)]
+    # Seed by seed, so that what is stopped has something of everything.
+    assert [seed for *_, seed in names] == [0, 0, 1, 1]
+    assert all(job.changes == {"epochs": 2} for job in study.jobs)
+    assert {test.name for test in study.jobs[0].tests} == {"test"}
+    assert "anli/test.jsonl" in study.work.absent["dev"]
+
+
+def test_a_pretrained_model_is_what_the_user_names(recipe: Recipe, tmp_path: Path):
+    study = open_study("instability", "smoke", tmp_path, Steps(), pretrained="bilstm")
+    assert {job.model for job in study.jobs if job.model_name == "large"} == {"bilstm"}
+    assert len(study.jobs) == 8
+    with pytest.raises(InputError, match=r'pretrained was "bilstm", is nothing'):
+        open_study("instability", "smoke", tmp_path, Steps())
+
+
+def test_a_study_is_priced_before_it_is_trained(recipe: Recipe, tmp_path: Path):
+    price = price_study(open_study("instability", "smoke", tmp_path, Steps()), 1, lambda done, total: None)
+    assert (price.n_jobs, price.n_done) == (4, 0)
+    assert price.seconds > 0
+    assert not list((tmp_path / "runs").glob("*.parquet"))
+
+
+@pytest.mark.parametrize("study", list_recipes())
+def test_a_study_without_its_data_says_what_it_lacks(study: str, tmp_path: Path):
+    with pytest.raises(InputError) as refused:
+        open_study(study, "desk", tmp_path / "out", Steps(), data=tmp_path)
+    line = str(refused.value)
+    assert "sets are not there" in line
+    assert "--files" in line
+    assert "from " in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_study_is_refused_with_the_nearest(tmp_path: Path):
+    with pytest.raises(InputError, match="did you mean 'instability'"):
+        open_study("instabilty", "smoke", tmp_path, Steps())
+
+
+def test_settings_are_kept_before_anything_is_trained(recipe: Recipe, tmp_path: Path):
+    open_study("instability", "smoke", tmp_path, Steps(), seed=4)
+    kept = json.loads((tmp_path / "study-settings.json").read_text())
+    assert (kept["study"], kept["scale"], kept["seed"]) == ("instability", "smoke", 4)
+    assert len(kept["set train"]) == 1
