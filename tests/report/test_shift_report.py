@@ -43,6 +43,14 @@ def test_names_are_shown_and_never_run(reports: tuple[Report, Report]) -> None:
         assert "&lt;script&gt;alert(1)" in page
 
 
+def test_a_card_asks_what_was_measured(reports: tuple[Report, Report]) -> None:
+    questions = ("Does the score hold on another distribution?", "Does the model know when it has left its own")
+    for report, asked, other in zip(reports, questions, reversed(questions), strict=True):
+        page = report.to_html()
+        assert page.count(asked) == 2
+        assert other not in page
+
+
 def test_the_terminal_says_the_verdict_and_the_largest_findings(reports: tuple[Report, Report]) -> None:
     for report in reports:
         lines = report.summary().splitlines()

@@ -157,11 +157,14 @@ class Section:
 
 
 def questions_of(document: Any) -> dict[str, tuple[str, str]]:
-    """The questions that a report answers: those its document names, else all four."""
+    """The questions that a report answers: those its document names, else all four; of shift by what was measured."""
     asked = document.get("questions") if isinstance(document, Mapping) else None
     known = QUESTIONS | FURTHER_QUESTIONS
     chosen = {key: value for key, value in known.items() if isinstance(asked, (list, tuple)) and key in asked}
-    return chosen or QUESTIONS
+    chosen = chosen or QUESTIONS
+    if "shift" in chosen and mapping(document, "shift").get("kind") == "detection":
+        chosen = chosen | {"shift": ("Shift", "Does the model know when it has left its own distribution?")}
+    return chosen
 
 
 def mapping(value: Any, *keys: str) -> Mapping[str, Any]:

@@ -16,7 +16,18 @@ from goldassay.report.numbers import (
     signed_points,
     whole_cell,
 )
-from goldassay.report.outline import QUESTIONS, Cell, Part, Section, Table, data, mapping, marked, records, why_absent
+from goldassay.report.outline import (
+    Cell,
+    Part,
+    Section,
+    Table,
+    data,
+    mapping,
+    marked,
+    questions_of,
+    records,
+    why_absent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,14 +56,14 @@ _COVERAGES = ("0.5", "0.8", "0.9", "1.0")
 
 def section(document: Mapping[str, Any]) -> Section:
     """The section "Shift"."""
-    title, question = QUESTIONS["shift"]
+    title, question = questions_of({**document, "questions": ["shift"]})["shift"]
     found = mapping(document, "shift")
     gaps, detection = records(found.get("generalization")), records(found.get("detection"))
     domains = records(found.get("domains"))
     return Section(
         key="shift",
         title=title,
-        question="Does the model know when it has left its own distribution?" if detection and not gaps else question,
+        question=question,
         verdict=mapping(document, "verdicts", "shift"),
         findings=tuple(str(sentence) for sentence in (found.get("sentences") or ())[:_MOST_FINDINGS]),
         notes=tuple(str(note) for note in found.get("notes") or ()),
