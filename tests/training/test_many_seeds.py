@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 from goldassay.errors import InputError, OutputError
 from goldassay.runs import read_runs
 from goldassay.training import plan_jobs, run_job, run_jobs, run_plan, train
+from goldassay.training.many_seeds import default_workers
 from tests.training.made_data import made_pairs, made_singles
 
 QUICK = {"vectors": 8, "hidden": 8, "min_count": 1, "epochs": 1, "batch_size": 16}
@@ -61,6 +62,11 @@ class _KillsFirst:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes by /proc")
+def test_no_more_processes_than_cores_that_may_be_used(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5, 6, 7, 9}, raising=False)
+    assert [default_workers("cpu", threads) for threads in (1, 2, 8)] == [5, 2, 1]
+
+
 def test_a_worker_that_is_killed_fails_its_job_alone_and_the_same_plan_ends_it(tmp_path):
     jobs = plan_jobs(
         made_pairs(200), "ngram_average", made_pairs(20, 1, "test"), out=tmp_path, seeds=2,

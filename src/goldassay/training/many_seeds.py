@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.cores import cores
 from goldassay.data import Dataset, read_dataset
 from goldassay.errors import GoldassayError, InputError
 from goldassay.models.registry import full_name, load_network
@@ -225,13 +226,13 @@ def plan_jobs(
 
 
 def default_workers(device: str, threads: int) -> int:
-    """As many processes as there are cores for their threads; one on a Mac's GPU.
+    """As many processes as this one may use cores for their threads; one on a Mac's GPU.
 
     On other GPUs as many of them are at work at a time as its memory holds; see `placement`.
     """
     if device == "mps" or (device == "auto" and _has_gpu("mps")):
         return 1
-    return max(1, (os.cpu_count() or 1) // threads)
+    return max(1, cores() // threads)
 
 
 def _has_gpu(device: str) -> bool:

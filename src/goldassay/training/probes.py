@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.cores import cores
 from goldassay.errors import InputError
 from goldassay.progress import Progress, silent
 from goldassay.training.conditions import conditions_of, roles_of
@@ -75,7 +75,7 @@ def train_probes(
     shown = {condition: roles_of(condition, train.text_columns) for condition in names}
     _check(train, tests, seeds)
     plan = _Plan(train, tests, shown, tuple(seeds), max_rows, probe or QuickProbe())
-    return _run(plan, n_jobs or os.cpu_count() or 1, progress)
+    return _run(plan, n_jobs or cores(), progress)
 
 
 def describe_probe(train: Dataset, max_rows: int = MAX_ROWS) -> str:
