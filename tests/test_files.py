@@ -63,6 +63,17 @@ def test_files_appear_together(tmp_path: Path) -> None:
     ]
 
 
+def test_what_is_not_written_anew_is_gone_if_it_is_ours(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt", "mine.txt"):
+        (tmp_path / name).write_text("old")
+    with written_together(tmp_path, instead_of=("a.txt", "b.txt", "sub/c.txt")) as folder:
+        (folder / "b.txt").write_text("new")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"b.txt": "new", "mine.txt": "old"}
+    with pytest.raises(RuntimeError), written_together(tmp_path, instead_of=("b.txt",)) as folder:
+        raise RuntimeError
+    assert (tmp_path / "b.txt").exists()
+
+
 def test_a_failure_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), written_together(tmp_path) as folder:
         (folder / "a.txt").write_text("a")

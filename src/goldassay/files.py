@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     import polars as pl
 
@@ -76,17 +76,22 @@ def _written_into(target: Path, option: str) -> Iterator[Path]:
 
 
 @contextmanager
-def written_together(directory: str | os.PathLike[str]) -> Iterator[Path]:
+def written_together(directory: str | os.PathLike[str], instead_of: Collection[str] = ()) -> Iterator[Path]:
     """Give an empty folder to write files to; on leaving without error they all move into `directory`.
 
     Files of the same names there are replaced, others are left alone. If anything fails, `directory` keeps what
     it had, and is gone again if it was not there.
+
+    Args:
+        directory: The folder.
+        instead_of: Files in it, by their path seen from it, that are gone afterwards unless they were written anew.
 
     Raises:
         OutputError: The folder cannot be made or written to, or the disk is full.
     """
     target = Path(directory)
     was_there = target.exists()
+    moved: set[str] = set()
     aside: Path | None = None
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -96,6 +101,9 @@ def written_together(directory: str | os.PathLike[str]) -> Iterator[Path]:
             goal = target / source.relative_to(aside)
             goal.parent.mkdir(parents=True, exist_ok=True)
             source.replace(goal)
+            moved.add(goal.relative_to(target).as_posix())
+        for name in set(instead_of) - moved:
+            (target / name).unlink(missing_ok=True)
     except OSError as error:
         raise output_error(error, target) from error
     finally:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from goldassay.errors import InputError
 from goldassay.places import Place
+from goldassay.report.diff_lines import changes_shown, left_open
 from goldassay.report.digest import digest_of
 from goldassay.report.document import Document
 from goldassay.studies.diff import ReportDiff, diff_reports
@@ -21,6 +22,7 @@ from goldassay.studies.diff.comparing import PAIRED, SAME, UNPAIRED
 from goldassay.studies.diff.figures import Measured
 from goldassay.studies.diff.matching import match_figures
 from goldassay.studies.diff.measures import MEASURES, Measure
+from goldassay.studies.diff.standing import made_by
 from tests.studies.test_policy import classes, condition, gap, result, stored, verdict
 
 if TYPE_CHECKING:
@@ -196,6 +198,79 @@ def test_swapping_the_reports_turns_every_change_around(a: float, b: float, p: f
     assert forth["change"] == "same" or forth["low"] <= forth["difference"] <= forth["high"]
 
 
+class TestWhatIsTold:
+    """What changed for certain and what it cost, in the same words on the page, in Markdown and in the terminal."""
+
+    def test_every_change_that_is_shown_and_what_it_cost(self, audits: tuple[Path, Path]) -> None:
+        found = diff_reports(*audits)
+        rows_of(found)["easy by pattern", ""]["change"] = "changed"
+        told = changes_shown(found.document)
+        assert told[0] == ("more", "training examples 100 → 200, +100")
+        shown = [row for row in found.document["measures"] if row["change"] in ("better", "worse", "changed")]
+        assert {row["change"] for row in shown} == {"better", "changed"}
+        for (word, sentence), row in zip(told[1:], shown, strict=True):
+            assert (word, sentence.startswith(row["measure"])) == (row["change"], True)
+        for word, sentence in told:
+            assert f"{word.capitalize()}: {sentence}." in found.to_html()
+            assert f"  {word:<8} {sentence}" in found.summary()
+
+    def test_what_is_left_open_is_counted(self) -> None:
+        row = {"measure": "m", "question": "leakage"}
+        assert left_open({"measures": [{**row, "change": "not shown"}] * 2}) == [
+            "2 measures cannot be said to have changed."
+        ]
+        assert left_open({"measures": [{**row, "change": "more"}, {**row, "change": "fewer"}]}) == [
+            "Moved, with no interval to judge by: m."
+        ]
+        assert left_open({"measures": [{**row, "change": "same"}]}) == []
+
+    def test_more_than_fit_are_counted(self, audits: tuple[Path, Path]) -> None:
+        document = diff_reports(*audits).document
+        row = next(row for row in document["measures"] if row["measure"] == "easy by pattern")
+        many = ReportDiff({**document, "measures": [{**row, "change": "worse"}] * 15})
+        assert "3 more have changed; the table has them all." in many.to_html()
+        assert "  and 3 more" in many.summary()
+
+    def test_the_card_says_both_figures_their_unit_and_the_later_interval(self, audits: tuple[Path, Path]) -> None:
+        page = diff_reports(*audits).to_html()
+        assert "<strong>10.0 → 10.0</strong>" in page
+        assert '<span class="interval">now [10.0, 10.0] points</span> l' in page
+        assert "| l: 10.0 → 10.0 points |" in diff_reports(*audits).to_markdown()
+
+    def test_of_many_patterns_each_label_has_its_first(self, tmp_path: Path) -> None:
+        strongest = {label: [pattern(f"{label}{i}", 99 - i - 40 * (label == "b")) for i in range(30)] for label in "ab"}
+        tables = examples_of(1, 0.6, 0.5)
+        before = write(audit(tables, a=strongest["a"], b=strongest["b"]), tmp_path / "a")
+        found = diff_reports(before, write(audit(tables), tmp_path / "b"))
+        page, markdown = found.to_html(), found.to_markdown()
+        assert "Gone: 20 of 60, the first of each label" in page
+        for label in "ab":
+            assert f"<code>{label}9</code>" in page
+            assert f"<code>{label}10</code>" not in page
+            assert f"| `{label}6` |" in markdown
+        assert '<details class="folded"><summary>Table: Gone' in page
+
+
+class TestFolders:
+    def test_an_earlier_comparison_leaves_nothing(self, audits: tuple[Path, Path], tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        diff_reports(*audits).save(out)
+        (out / "tables" / "mine.csv").write_text("kept")
+        assert (out / "tables" / "patterns_gone.csv").exists()
+        diff_reports(audits[0], audits[0]).save(out)
+        left = {path.name for path in (out / "tables").iterdir()}
+        names = ("measures", "patterns_stayed")
+        assert left == {"mine.csv", *(f"{name}.{kind}" for name in names for kind in ("csv", "parquet"))}
+        assert not (out / "figures" / "diff_changes.svg").exists()
+
+    @pytest.mark.parametrize("which", [0, 1])
+    def test_the_folder_of_a_report_is_refused(self, audits: tuple[Path, Path], which: int) -> None:
+        content = {path: path.read_bytes() for path in audits[which].rglob("*") if path.is_file()}
+        with pytest.raises(InputError, match=r"is the folder of .*report\.json; choose another with -o"):
+            diff_reports(*audits).save(audits[which] / "tables" / "..")
+        assert {path: path.read_bytes() for path in audits[which].rglob("*") if path.is_file()} == content
+
+
 def test_patterns(audits: tuple[Path, Path]) -> None:
     found = diff_reports(*audits)
     patterns = found.document["patterns"]
@@ -246,9 +321,59 @@ class TestStanding:
         warnings = diff_reports(*audits).document["warnings"]
         assert warnings == [
             "The reports are of two versions of goldassay, 0.1.0 and 9.9: a change may be one of method.",
-            "The training data differ: train1 (100 rows) and train2 (100 rows).",
+            "The training data differ: train1 (100 rows, sha256 11111111…) and train2 (100 rows, sha256 22222222…).",
             "The settings differ: patterns.min_count 10 and 20.",
         ]
+
+    def test_versions_of_one_name_are_told_apart(self, audits: tuple[Path, Path]) -> None:
+        """Same titles, same names, no file in common: by place, by hash, and with the question that this raises."""
+        for folder, digit in zip(audits, "78", strict=True):
+            document = json.loads((folder / "report.json").read_text())
+            inputs = [source("train", "train", digit), source("test", "test", str(int(digit) - 5))]
+            document |= {"title": "Audit of train", "inputs": inputs}
+            document["digest"] = digest_of(document)
+            (folder / "report.json").write_text(json.dumps(document))
+        found = diff_reports(*audits)
+        assert found.document["warnings"][:3] == [
+            "The training data differ: train (100 rows, sha256 77777777…) and train (100 rows, sha256 88888888…).",
+            "The test data differ: test (100 rows, sha256 22222222…) and test (100 rows, sha256 33333333…).",
+            "No file is the same: are these two versions of one dataset, or two datasets?",
+        ]
+        names = [f"Audit of train ({folder / 'report.json'})" for folder in audits]
+        assert found.summary().splitlines()[:2] == [f"before  {names[0]}", f"after   {names[1]}"]
+        markdown = found.to_markdown().replace("\\_", "_")
+        for name in names:
+            assert name in found.to_html()
+            assert name in markdown
+
+    @pytest.mark.parametrize(
+        ("parts", "command"),
+        [
+            ({}, "audit"),
+            ({"questions": ["leakage"], "leakage": {"conditions": []}}, "leakage measure"),
+            ({"questions": ["leakage"], "leakage": {"suggestion": {"before": {}}}}, "leakage suggest"),
+            ({"questions": ["artifacts"], "artifacts": {"n_mined": 3}}, "artifacts mine"),
+            ({"questions": ["artifacts"], "artifacts": {"difficulty": classes(0.1)}}, "artifacts assign"),
+            ({"questions": ["instability"], "instability": {"source": "runs", "results": []}}, "instability"),
+            ({"questions": ["comparison"], "comparison": {"pairs": []}}, "compare"),
+            ({"questions": ["shift"], "shift": {"generalization": []}}, "shift generalization"),
+            ({"questions": ["shift"], "shift": {"detection": []}}, "shift detection"),
+        ],
+    )
+    def test_the_command_that_wrote_a_report(self, parts: dict[str, Any], command: str) -> None:
+        assert made_by(stored("r", **parts).document) == command
+
+    def test_reports_of_two_commands_are_named(self, tmp_path: Path) -> None:
+        part = {"leakage": {"conditions": [condition("hypothesis_only", 0.1)]}}
+        folders = [
+            write(stored("a", **part), tmp_path / "a"),
+            write(stored("b", **part, questions=["leakage"]), tmp_path / "b"),
+        ]
+        assert (
+            diff_reports(*folders)
+            .document["warnings"][0]
+            .startswith("The reports are of two commands, goldassay audit and goldassay leakage measure: ")
+        )
 
     def test_the_same_twice(self, audits: tuple[Path, Path]) -> None:
         found = diff_reports(audits[0], audits[0])

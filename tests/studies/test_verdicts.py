@@ -78,6 +78,10 @@ def test_no_pattern_is_said_in_words() -> None:
     assert "No word pattern" in verdict.evidence
 
 
+def test_evidence_has_true_minus_signs() -> None:
+    assert "−4.0 points of accuracy (−5.0 to −3.0)" in artifacts(-0.05).evidence
+
+
 def test_leakage_names_the_part_that_tells_most() -> None:
     verdict = judge_leakage(
         condition="hypothesis_only",

@@ -29,7 +29,7 @@ def diff(
     Says how each measure changed, with an interval of the change; which verdicts moved; which patterns are gone and
     which are new. The interval is paired where two audits lie in their folders and evaluate on the same test file,
     else made from the intervals of the two reports, and each row says which. Reports of different questions, labels or
-    texts are refused; other versions, data or settings are named.
+    texts are refused; other commands, versions, data or settings are named.
 
     Writes diff.html, diff.json, diff.md, tables and a figure.
     """
@@ -38,7 +38,9 @@ def diff(
     found = diff_reports(before, after)
     page = found.save(out)
     if json_file is not None:
-        write_json(json_file, found.to_json())
+        write_json(
+            json_file, found.to_json(), inputs=[Path(found.document[side]["path"]) for side in ("before", "after")]
+        )
     if not quiet:
         typer.echo(found.summary())
         typer.echo(page)

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goldassay.report.diff_lines import change_cell, changes_shown, left_open, sides_named, value_cell
 from goldassay.report.figures import Picture, diff_changes, draw_with
 from goldassay.report.html import ICONS, fill_page
 from goldassay.report.markdown import render_section
-from goldassay.report.numbers import (
-    bounds,
-    bounds_in,
-    count,
-    decimal,
-    number,
-    percent,
-    percent_cell,
-    points,
-    signed_points,
-    whole_cell,
-    with_unit,
-)
+from goldassay.report.numbers import bounds_in, count, percent_cell, whole_cell, with_unit
 from goldassay.report.outline import (
     FURTHER_QUESTIONS,
     QUESTIONS,
@@ -46,8 +35,8 @@ _MOVES = {
     "no longer measurable": "Before it was measured.",
     "changed": "Another verdict than before.",
 }
-POINTS = " points"
-_SMALL = 0.02
+# Both figures with their unit are wider than a card.
+_UNITS = (" points", " examples")
 _MOST_PATTERNS = 20
 _MOST_LINES = 12
 
@@ -57,7 +46,7 @@ def render_page(document: Mapping[str, Any], table_names: tuple[str, ...] = ()) 
     return fill_page(
         document=document,
         cards=_cards(document),
-        dataset_line=[str(mapping(document, key).get("title")) for key in ("before", "after")],
+        dataset_line=[f"{side}: {name}" for side, name in zip(("before", "after"), sides_named(document), strict=True)],
         sections=_sections(document),
         pictures=draw_changes(document),
         stem="diff",
@@ -76,14 +65,14 @@ def render_markdown(document: Mapping[str, Any]) -> str:
 
 def render_summary(document: Mapping[str, Any]) -> str:
     """The verdicts, the changes that are shown, and what limits them."""
-    before, after = (one_line(mapping(document, key).get("title")) for key in ("before", "after"))
+    before, after = sides_named(document)
     lines = [f"before  {before}", f"after   {after}"]
     for row in records(document.get("verdicts")):
         first, second = (str(mapping(row, key).get("verdict")) for key in ("before", "after"))
         moved = first if first == second else f"{first} → {second}"
         lines.append(f"{_NAMES[str(row.get('question'))][0]:<13} {moved}")
-    shown = [row for row in records(document.get("measures")) if row.get("change") in ("better", "worse", "changed")]
-    lines += [f"  {row['change']:<8} {_sentence(row)}" for row in shown[:_MOST_LINES]]
+    shown = changes_shown(document)
+    lines += [f"  {word:<8} {sentence}" for word, sentence in shown[:_MOST_LINES]]
     if len(shown) > _MOST_LINES:
         lines.append(f"  and {len(shown) - _MOST_LINES} more")
     if not shown:
@@ -107,8 +96,9 @@ def _cards(document: Mapping[str, Any]) -> list[dict[str, str]]:
         words = [str(verdict.get("verdict")) for verdict in (before, after)]
         title, question = _NAMES[str(row.get("question"))]
         headline = mapping(after, "headline")
-        value, label = _headlines(mapping(before, "headline"), headline)
-        unit = str(headline.get("unit"))
+        value, unit, label = _headlines(mapping(before, "headline"), headline)
+        interval = bounds_in(headline.get("low"), headline.get("high"), str(headline.get("unit"))) if value else ""
+        now = "now " if interval and " → " in value else ""
         cards.append(
             {
                 "key": "changes",
@@ -117,7 +107,7 @@ def _cards(document: Mapping[str, Any]) -> list[dict[str, str]]:
                 "verdict": words[0] if words[0] == words[1] else " → ".join(words),
                 "icon": ICONS.get(words[1], "none"),
                 "value": value,
-                "interval": bounds_in(headline.get("low"), headline.get("high"), unit) if value else "",
+                "interval": f"{now}{interval} {unit}".strip(),
                 "label": label,
                 "evidence": f"{_MOVES[str(row.get('moved'))]} {after.get('evidence')}",
                 "next_step": "",
@@ -127,20 +117,19 @@ def _cards(document: Mapping[str, Any]) -> list[dict[str, str]]:
     return cards
 
 
-def _headlines(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, str]:
-    """The deciding figure then and now, where both reports have one, and what it is."""
+def _headlines(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The deciding figure then and now, where both reports have one; its unit where it stands apart; what it is."""
     if not after:
-        return "", ""
+        return "", "", ""
     unit, label = str(after.get("unit")), str(after.get("label"))
     now = with_unit(after.get("value"), unit)
     if not before or before.get("unit") != after.get("unit"):
-        return now, label
+        return now, "", label
     then = with_unit(before.get("value"), unit)
     if before.get("label") != after.get("label"):
         label = f"{label}; before {before.get('label')}"
-    # Both in full are wider than a card.
-    unit = f"{POINTS.strip()}, " if now.endswith(POINTS) else ""
-    return f"{then.removesuffix(POINTS)} → {now.removesuffix(POINTS)}", f"now, {unit}{label}"
+    apart = next((word for word in _UNITS if now.endswith(word)), "")
+    return f"{then.removesuffix(apart)} → {now.removesuffix(apart)}", apart.strip(), label
 
 
 def _sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
@@ -154,30 +143,29 @@ def _verdict_section(document: Mapping[str, Any]) -> Section:
     rows = []
     for row in records(document.get("verdicts")):
         before, after = mapping(row, "before"), mapping(row, "after")
-        value, label = _headlines(mapping(before, "headline"), mapping(after, "headline"))
+        value, unit, label = _headlines(mapping(before, "headline"), mapping(after, "headline"))
         rows.append(
             (
                 Cell(_NAMES[str(row.get("question"))][0]),
                 text(before.get("verdict")),
                 text(after.get("verdict")),
-                text(f"{label}: {value}" if value else None),
+                text(f"{label}: {value} {unit}".rstrip() if value else None),
             )
         )
     table = Table("Verdicts", ("question", "before", "after", "measured"), tuple(rows))
-    titles = [str(mapping(document, key).get("title")) for key in ("before", "after")]
     return Section(
-        key="verdicts", title="Verdicts", question=f"{titles[0]} → {titles[1]}", parts=(Part(None, table),),
+        key="verdicts", title="Verdicts", question=" → ".join(sides_named(document)), parts=(Part(None, table),),
         reason="" if rows else "the reports have no verdict in common",
     )  # fmt: skip
 
 
 def _changes(document: Mapping[str, Any]) -> Section:
     measures = records(document.get("measures"))
-    moved = [row for row in measures if row.get("change") in ("better", "worse")]
-    still = sum(row.get("change") == "not shown" for row in measures)
-    findings = [f"{str(row['change']).capitalize()}: {_sentence(row)}." for row in moved[:_MOST_LINES]]
-    if still:
-        findings.append(f"{still} measure{'s' if still > 1 else ''} cannot be said to have changed.")
+    shown = changes_shown(document)
+    findings = [f"{word.capitalize()}: {sentence}." for word, sentence in shown[:_MOST_LINES]]
+    if len(shown) > _MOST_LINES:
+        findings.append(f"{len(shown) - _MOST_LINES} more have changed; the table has them all.")
+    findings += left_open(document)
     tables = [Part("diff_changes" if i == 0 else None, table) for i, table in enumerate(_tables(measures))]
     alone = Table(
         "Measured in one of the reports alone",
@@ -185,7 +173,7 @@ def _changes(document: Mapping[str, Any]) -> Section:
         tuple(
             (
                 text(_question(row)), _named(row),
-                *((_value(row), text(None)) if key == "only_before" else (text(None), _value(row))),
+                *((value_cell(row), text(None)) if key == "only_before" else (text(None), value_cell(row))),
             )
             for key in ("only_before", "only_after")
             for row in records(document.get(key))
@@ -196,7 +184,7 @@ def _changes(document: Mapping[str, Any]) -> Section:
         title="Changes",
         question="Which measures moved, and by how much?",
         findings=tuple(findings),
-        notes=tuple(str(note) for note in document.get("notes") or ()),
+        notes=tuple(str(note) for key in ("warnings", "notes") for note in document.get(key) or ()),
         parts=(*tables, Part(None, alone)),
         reason="" if measures or alone.rows else "the reports have no measure in common",
     )
@@ -207,9 +195,9 @@ def _tables(measures: list[Mapping[str, Any]]) -> list[Table]:
         (
             text(_question(row)),
             _named(row),
-            _value(row, "before"),
-            _value(row, "after"),
-            Cell(_difference(row), sort=number(row.get("difference")), aside=_bounds(row)),
+            value_cell(row, "before"),
+            value_cell(row, "after"),
+            change_cell(row),
             text(row.get("change")),
             text(row.get("method")),
         )
@@ -223,49 +211,8 @@ def _named(row: Mapping[str, Any]) -> Cell:
     return Cell(str(row.get("measure")), aside=str(row.get("of") or ""))
 
 
-def _digits(row: Mapping[str, Any]) -> int:
-    """Decimals of points: what is smaller than two of them needs a second one."""
-    sizes = [abs(number(row.get(key)) or 0.0) for key in ("value", "before", "after")]
-    return 2 if max(sizes) < _SMALL else 1
-
-
 def _question(row: Mapping[str, Any]) -> str:
     return str(row.get("question")).capitalize()
-
-
-def _value(row: Mapping[str, Any], key: str = "value") -> Cell:
-    prefix = "" if key == "value" else f"{key}_"
-    low, high = row.get(f"{prefix}low"), row.get(f"{prefix}high")
-    unit, value = row.get("unit"), row.get(key)
-    if unit == "examples":
-        return Cell(count(value), sort=number(value), aside=bounds(low, high, 0, 1.0))
-    if unit in ("points", "share"):
-        shown = percent(value, _digits(row)) if unit == "share" else points(value, _digits(row))
-        return Cell(shown, sort=number(value), aside=bounds(low, high, _digits(row)))
-    return Cell(decimal(value, 3), sort=number(value), aside=bounds(low, high, 3, 1.0))
-
-
-def _difference(row: Mapping[str, Any]) -> str:
-    value, unit = row.get("difference"), row.get("unit")
-    if unit in ("points", "share"):
-        return signed_points(value, _digits(row))
-    shown = decimal(value, 0 if unit == "examples" else 3)
-    return f"+{shown}" if (number(value) or 0.0) > 0 else shown
-
-
-def _bounds(row: Mapping[str, Any]) -> str:
-    unit = row.get("unit")
-    if unit in ("points", "share"):
-        return bounds(row.get("low"), row.get("high"), _digits(row))
-    return bounds(row.get("low"), row.get("high"), 0 if unit == "examples" else 3, 1.0)
-
-
-def _sentence(row: Mapping[str, Any]) -> str:
-    of = f" ({one_line(row['of'])})" if row.get("of") else ""
-    unit = {"points": " points", "share": " points", "bits": " bits"}.get(str(row.get("unit")), "")
-    before, after = _value(row, "before").text, _value(row, "after").text
-    change = f"{_difference(row)}{unit} {_bounds(row)}".rstrip()
-    return f"{row.get('measure')}{of} {before} → {after}, {change}"
 
 
 def _patterns(found: Mapping[str, Any]) -> Section:
@@ -281,7 +228,7 @@ def _patterns(found: Mapping[str, Any]) -> Section:
         question="Which patterns that give a label away are gone, and which are new?",
         findings=(f"{_pattern_counts(found)[0].upper()}{_pattern_counts(found)[1:]}.",),
         notes=(str(found.get("source")),),
-        parts=tuple(Part(None, table) for table in tables),
+        parts=tuple(Part(None, table, folded=True) for table in tables),
     )
 
 
@@ -295,8 +242,8 @@ def _pattern_counts(found: Mapping[str, Any]) -> str:
 
 
 def _pattern_table(caption: str, file: str, rows: list[Mapping[str, Any]], compared: str) -> Table:
-    shown = rows[:_MOST_PATTERNS]
-    more = f", the first {len(shown)} of {count(len(rows))}" if len(rows) > len(shown) else ""
+    shown = _first_of_each_label(rows)
+    more = f": {len(shown)} of {count(len(rows))}, the first of each label" if len(rows) > len(shown) else ""
     extra = ("share before",) if compared else ()
     return Table(
         f"{caption}{more}",
@@ -310,7 +257,17 @@ def _pattern_table(caption: str, file: str, rows: list[Mapping[str, Any]], compa
             for row in shown
         ),
         file=file,
+        grouped_by=1,
     )  # fmt: skip
+
+
+def _first_of_each_label(rows: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """As many rows of each label as there is room for, label by label: the most telling are often all of one."""
+    labels: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        labels.setdefault(str(row.get("label")), []).append(row)
+    each = max(1, _MOST_PATTERNS // max(1, len(labels)))
+    return [row for found in labels.values() for row in found[:each]][:_MOST_PATTERNS]
 
 
 def _inputs(document: Mapping[str, Any]) -> Section:
@@ -326,7 +283,6 @@ def _inputs(document: Mapping[str, Any]) -> Section:
     return Section(
         key="inputs",
         title="What was compared",
-        question="Two reports as they lie on disk, and what makes a change mean less than it seems.",
-        notes=tuple(str(warning) for warning in document.get("warnings") or ()),
+        question="Two reports as they lie on disk.",
         parts=(Part(None, table),),
     )

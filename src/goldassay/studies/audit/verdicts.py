@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from goldassay.intervals import sd_interval
+from goldassay.report.numbers import percent, points, signed_points
 from goldassay.results import Result
 
 if TYPE_CHECKING:
@@ -51,16 +52,6 @@ class Verdict(Result):
     headline: Headline | None
     next_step: str
     rule: str
-
-
-def points(value: float) -> str:
-    """A fraction as accuracy points for people: 0.1234 is '12.3'."""
-    return f"{100 * value:.1f}"
-
-
-def percent(value: float) -> str:
-    """A fraction in percent for people, with a space that does not break."""
-    return f"{points(value)}\u00a0%"
 
 
 def judge_interval(low: float, high: float, caution: float, unsound: float) -> Word:
@@ -137,8 +128,8 @@ def judge_artifacts(
         evidence = (
             f"{n_selected:,} pattern{'s occur' if n_selected > 1 else ' occurs'} in {percent(coverage)} of the "
             f"{n_test:,} test examples; where they name one label it is right in {percent(precision)}: "
-            f"{100 * value:+.1f} points of accuracy ({points(low)} to {points(high)}) over always naming the most "
-            f"frequent label."
+            f"{signed_points(value, 1)} points of accuracy ({points(low)} to {points(high)}) over always naming the "
+            f"most frequent label."
         )
     if not is_part and word == "unsound":
         word = "caution"
@@ -191,7 +182,7 @@ def judge_leakage(
     seeds = f"{n_seeds} seed{'s' if n_seeds > 1 else ''}"
     evidence = (
         f"{subject} that sees only the {part} is right in {percent(accuracy)} of {n_test:,} test examples "
-        f"({seeds}) where the most frequent label gives {percent(majority)}: {improvement * 100:+.1f} points "
+        f"({seeds}) where the most frequent label gives {percent(majority)}: {signed_points(improvement, 1)} points "
         f"({points(low)} to {points(high)})."
     )
     if n_shared >= SHARED_WORTH_NAMING * n_test:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from goldassay.studies.diff.pairing import Examples
 
 SCHEMA, SCHEMA_VERSION = "goldassay.diff", 1
+# What a comparison may write; of an earlier one in the same folder nothing is left.
+_TABLES = ("measures", "patterns_gone", "patterns_new", "patterns_turned", "patterns_stayed")
+_FILES = ("figures/diff_changes.svg", *(f"tables/{name}.{kind}" for name in _TABLES for kind in ("parquet", "csv")))
 QUESTIONS = ("artifacts", "leakage", "instability", "shift", "comparison")
 _SEVERITY = {"sound": 0, "caution": 1, "unsound": 2}
 
@@ -77,16 +80,23 @@ class ReportDiff:
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write diff.html, diff.json, diff.md, tables/ and figures/, all or nothing, and return the path of the page.
 
+        An earlier comparison in the same folder is replaced, with the tables that this one has not.
+
         Raises:
+            InputError: The folder is that of one of the two reports, whose own tables lie there.
             OutputError: The folder cannot be made or written to, or the disk is full.
         """
         from goldassay.files import write_parquet, written_together
         from goldassay.report.diff import draw_changes
         from goldassay.report.report import flattened
 
+        for side in ("before", "after"):
+            report = Path(self.document[side]["path"])
+            if Path(directory).resolve() == report.parent.resolve():
+                raise InputError(f"is the folder of {report}", file=directory, mend="choose another with -o")
         texts = {"diff.html": self.to_html(), "diff.json": self.to_json(), "diff.md": self.to_markdown()}
         texts |= {f"figures/{name}.svg": picture.standalone for name, picture in draw_changes(self.document).items()}
-        with written_together(directory) as folder:
+        with written_together(directory, instead_of=_FILES) as folder:
             for name in ("figures", "tables"):
                 (folder / name).mkdir()
             for name, text in texts.items():
@@ -230,8 +240,8 @@ def _notes(measures: list[dict[str, Any]], same: bool | None) -> list[str]:
     with_interval = sum(not math.isnan(row["low"]) for row in measures)
     if with_interval > 1:
         notes.append(
-            f"Each interval is of 95 % by itself: of {with_interval} measures that did not change, about one in twenty "
-            "would seem to have."
+            "Each interval is of 95 % by itself: one measure in twenty would seem to have changed though it did not. "
+            f"Here {with_interval} have an interval."
         )
     return notes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from goldassay.errors import InputError
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
     from goldassay.report.reading import StoredReport
 
 _MOST_SETTINGS = 8
+_ROLES = {"train": "training data", "test": "test data", "runs": "runs"}
+# Which command writes what: the first whose part a report has. An audit says no questions, as it asks all.
+_COMMANDS = (
+    ("leakage suggest", "leakage.suggestion"),
+    ("leakage measure", "leakage"),
+    ("artifacts mine", "artifacts.n_mined"),
+    ("artifacts assign", "artifacts"),
+    ("compare", "comparison"),
+    ("instability", "instability"),
+    ("shift detection", "shift.detection"),
+    ("shift generalization", "shift"),
+)
 # What decides no figure: where and how fast it was computed.
 _IDLE_SETTINGS = ("training", "reading", "verdicts")
 
@@ -44,9 +57,15 @@ def check_comparable(before: StoredReport, after: StoredReport) -> None:
 
 
 def warnings_of(before: StoredReport, after: StoredReport) -> list[str]:
-    """What makes a change mean less than it seems: other versions, other data, other settings."""
+    """What makes a change mean less than it seems: other commands, other versions, other data, other settings."""
     one, other = before.document, after.document
     found = []
+    commands = [made_by(document) for document in (one, other)]
+    if commands[0] != commands[1]:
+        found.append(
+            f"The reports are of two commands, goldassay {commands[0]} and goldassay {commands[1]}: what both measure "
+            "is compared, and each may measure it in its own way."
+        )
     if one["digest"] == other["digest"]:
         found.append("Both reports say the same: their digests are equal.")
     if one["goldassay_version"] != other["goldassay_version"]:
@@ -62,6 +81,13 @@ def warnings_of(before: StoredReport, after: StoredReport) -> list[str]:
     return found
 
 
+def made_by(document: Mapping[str, Any]) -> str:
+    """The command that wrote a report, by what is in it."""
+    if not document.get("questions"):
+        return "audit"
+    return next((name for name, part in _COMMANDS if under(document, part) is not None), "audit")
+
+
 def same_test_set(before: StoredReport, after: StoredReport) -> bool | None:
     """Whether both evaluate on the same file; None where a report names none."""
     one, other = (_files(report.document, "test") for report in (before, after))
@@ -70,7 +96,7 @@ def same_test_set(before: StoredReport, after: StoredReport) -> bool | None:
 
 def _data(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     found = []
-    for role, name in (("train", "training data"), ("test", "test data"), ("runs", "runs")):
+    for role, name in _ROLES.items():
         files = [_files(document, role) for document in (one, other)]
         if files[0] == files[1]:
             continue
@@ -80,7 +106,10 @@ def _data(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
             found.append(f"Only the {which} report names {name}: {next(filter(None, described))}.")
         else:
             found.append(f"The {name} differ: {described[0]} and {described[1]}.")
-    if len(found) > 1 and not any(_files(one, role) == _files(other, role) for role in ("train", "test", "runs")):
+    shared = set().union(*(_files(one, role) for role in _ROLES)) & set().union(
+        *(_files(other, role) for role in _ROLES)
+    )
+    if len(found) > 1 and not shared:
         found.append("No file is the same: are these two versions of one dataset, or two datasets?")
     return found
 
@@ -98,9 +127,13 @@ def _files(document: Mapping[str, Any], role: str) -> list[str]:
 def _described(document: Mapping[str, Any], role: str) -> str:
     named = [each for each in document["inputs"] if each["role"] == role]
     rows = [each["n_rows"] for each in named if isinstance(each.get("n_rows"), int)]
-    size = f" ({count(sum(rows))} rows)" if rows else ""
+    told = [f"{count(sum(rows))} rows"] if rows else []
+    # Two versions of a dataset often have one name: the hash tells them apart.
+    digests = [digest for each in named for digest in each["sha256"]]
+    if digests:
+        told.append(f"sha256 {digests[0][:8]}…" + (f" and {len(digests) - 1} more" if len(digests) > 1 else ""))
     names = list(dict.fromkeys(str(each["name"]) for each in named))
-    return f"{names[0] if len(names) == 1 else f'{len(names)} files'}{size}"
+    return (names[0] if len(names) == 1 else f"{len(names)} files") + (f" ({', '.join(told)})" if told else "")
 
 
 def _settings(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
@@ -109,7 +142,12 @@ def _settings(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
         for document in (one, other)
     ]
     keys = [key for key in flat[0] if key in flat[1] and key.partition(".")[0] not in _IDLE_SETTINGS]
-    return [f"{key} {flat[0][key]} and {flat[1][key]}" for key in keys if flat[0][key] != flat[1][key]]
+    return [f"{key} {_shown(flat[0][key])} and {_shown(flat[1][key])}" for key in keys if flat[0][key] != flat[1][key]]
+
+
+def _shown(value: Any) -> str:
+    """A setting as a settings file has it."""
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
