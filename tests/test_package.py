@@ -34,6 +34,11 @@ def test_every_public_name_is_there() -> None:
     assert set(dir(goldassay)) == set(goldassay.__all__)
 
 
+def test_the_classes_that_show_themselves_are_at_the_top() -> None:
+    for name in ("Dataset", "PatternTable", "Report", "Runs"):
+        assert hasattr(getattr(goldassay, name), "_repr_html_")
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nonesuch"):
         goldassay.nonesuch  # noqa: B018

@@ -16,6 +16,7 @@ from goldassay.version import __version__
 
 if TYPE_CHECKING:
     from goldassay import artifacts, instability, leakage, shift
+    from goldassay.artifacts import PatternTable
     from goldassay.data import Dataset, read_dataset
     from goldassay.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
     from goldassay.report import Report
@@ -27,6 +28,7 @@ _HOME = {
     "GoldassayError": "goldassay.errors",
     "InputError": "goldassay.errors",
     "MissingDependencyError": "goldassay.errors",
+    "PatternTable": "goldassay.artifacts",
     "Report": "goldassay.report",
     "Runs": "goldassay.runs",
     "UndefinedMeasureWarning": "goldassay.errors",
@@ -42,6 +44,7 @@ __all__ = [
     "GoldassayError",
     "InputError",
     "MissingDependencyError",
+    "PatternTable",
     "Report",
     "Runs",
     "UndefinedMeasureWarning",

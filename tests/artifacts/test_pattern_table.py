@@ -234,6 +234,13 @@ class TestFiles:
             PatternTable.read(path)
 
 
+def test_its_plain_form_is_one_line():
+    table = mine_patterns(["a b", "a c", "b c"] * 20, ["x", "y\x1b", "x"] * 20, min_count=8)
+    assert repr(table) == "PatternTable(6 patterns of 60 sentences; x, y\\x1b)"
+    cut = table.significant(0.01).select(0.7)
+    assert repr(cut) == f"PatternTable({len(cut)} patterns of 60 sentences; x, y\\x1b, q 0.01, threshold 0.7)"
+
+
 def test_html_is_escaped():
     shown = mine_patterns(["<script>alert(1)</script>"], ["<b>"], min_count=1, tokenizer="whitespace")._repr_html_()
     assert "<script>" not in shown

@@ -163,6 +163,7 @@ class TestAssign:
             "artifacts", "assign", "--test", test, "--patterns", patterns, "--threshold", "0.8", "-o", "before"
         )
         assert (now.status, before.status) == (0, 0), now.err + before.err
+        assert ("mining patterns done" in now.err, "mining patterns done" in before.err) == (True, False)
         tables = [pl.read_parquet(tmp_path / name / "subsets.parquet") for name in ("now", "before")]
         assert tables[0].drop("class_by_classifier", "share_right").equals(tables[1])
 
@@ -235,6 +236,8 @@ class TestDownsample:
                 "--mode", mode, "--seed", "3", "-o", "out",
             )  # fmt: skip
             assert outcome.status == 0, outcome.err
+            assert "reading the patterns done" in outcome.err
+            assert "mining" not in outcome.err
         debias, control = (read_dataset(tmp_path / f"out/{mode}.parquet") for mode in ("debias", "random"))
         assert len(debias) == len(control) > 0
         cut = PatternTable.read(patterns).select(0.8)

@@ -283,6 +283,11 @@ class PatternTable:
             raise InputError(f"cannot be read as patterns ({error})", file=path, mend="check the path") from error
         return cls(tuple(about["label_names"]), about["settings"], frame)
 
+    def __repr__(self) -> str:
+        cuts = [f", {name} {self.settings[name]}" for name in ("q", "threshold") if name in self.settings]
+        of = f"{self.settings['n_sentences']:,} sentences; {', '.join(self.label_names)}"
+        return visible(f"PatternTable({len(self):,} patterns of {of}{''.join(cuts)})")
+
     def _repr_html_(self) -> str:
         shown = self.to_frame().head(_HTML_ROWS)
         names = ("pattern", "support", "label", "probability", "wilson_low", "wilson_high", "z", "q_value")

@@ -77,7 +77,7 @@ def assign(
         with steps.step("reading the data"):
             evaluation = load(test, file_format=file_format, columns=columns, part="test")
             training = None if train is None else load(train, file_format=file_format, columns=columns)
-        with steps.step("mining patterns") as progress:
+        with steps.step("reading the patterns" if patterns else "mining patterns") as progress:
             bounds = Bounds(max_tokens, max_gap, min_count, tokenizer, text)
             kept = cut(patterns_for(evaluation, training, patterns, bounds, progress), threshold, q)
         with steps.step("classing the test set") as progress:

@@ -69,7 +69,7 @@ def downsample(
     with plain_warnings():
         with steps.step("reading the data"):
             training = load(train, file_format=file_format, columns=columns)
-        with steps.step("mining patterns") as progress:
+        with steps.step("reading the patterns" if patterns else "mining patterns") as progress:
             bounds = Bounds(max_tokens, max_gap, min_count, tokenizer, text)
             mined = patterns_for(training, training, patterns, bounds, progress)
         with steps.step("drawing the subset"):
