@@ -37,6 +37,7 @@ def document() -> dict[str, Any]:
         ],
         "comparisons": [
             {"name": "t1", "title": "Table 1", "rows": ["model"], "columns": ["dataset"], "digits": 1, "note": "so",
+             "drawn": "printed",
              "cells": [
                  cell("a", "x", 61.04, 62.31, sd=1.5), cell("a", "y", 50.0, 40.0, doubted=True),
                  cell(EVIL, "x", None, 30.0), cell(EVIL, "y", 20.0, None),

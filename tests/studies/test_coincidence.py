@@ -108,6 +108,13 @@ def test_a_stratum_can_explain_all_of_it():
     assert within.p_value > 0.05
 
 
+def test_none_in_common_has_the_upper_bound_of_a_poisson_count():
+    first = np.arange(400) < 100
+    found = coincidence(first, (np.arange(400) >= 100) & (np.arange(400) < 120))
+    assert (found.observed, found.ratio, found.low) == (0, 0, 0)
+    assert found.high == pytest.approx(stats.chi2.ppf(0.975, 2) / 2 / found.expected)
+
+
 def test_the_same_seed_gives_the_same():
     first, second, strata = made(100)
     assert coincidence(first, second, strata, seed=4) == coincidence(first, second, strata, seed=4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.figures import NARROW, WIDE, Picture, draw_figures, study_printed
+from goldassay.report.figures import NARROW, WIDE, Picture, draw_figures, study_differences, study_matrix, study_printed
 from goldassay.report.html import fill_page
 from goldassay.report.markdown import render_section
 from goldassay.report.numbers import bounds_in, count, decimal, number, with_unit
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _ICONS = {"held": "check", "did not hold": "stop", "not shown": "alert", "not measured": "none"}
+_DRAWERS: dict[str, Any] = {"printed": study_printed, "matrix": study_matrix, "differences": study_differences}
 _DOUBTED = "‡"
 _SEPARATOR = " · "
 
@@ -60,13 +61,14 @@ def draw_pictures(document: Mapping[str, Any], reports: Mapping[str, Mapping[str
     """Ours against printed for each table, and what the study shows of its reports."""
     pictures = {}
     for comparison in records(document.get("comparisons")):
-        wide, narrow = (study_printed.draw_comparison(comparison, width) for width in (WIDE, NARROW))
+        drawer = _DRAWERS.get(str(comparison.get("drawn")))
+        if drawer is None:
+            continue
+        wide, narrow = (drawer.draw_comparison(comparison, width) for width in (WIDE, NARROW))
         if wide is not None and narrow is not None:
-            name = f"printed_{comparison.get('name')}"
-            title = f"{comparison.get('title')}: ours against printed"
-            pictures[name] = Picture(
-                name, title, study_printed.CAPTION, wide.inline(), narrow.inline(), wide.standalone()
-            )
+            name = _picture_name(comparison)
+            title = f"{comparison.get('title')}{drawer.SUFFIX}"
+            pictures[name] = Picture(name, title, drawer.CAPTION, wide.inline(), narrow.inline(), wide.standalone())
     drawn = {name: draw_figures(report) for name, report in reports.items()}
     for row in records(document.get("shown")):
         picture = drawn.get(str(row.get("report")), {}).get(str(row.get("figure")))
@@ -74,6 +76,10 @@ def draw_pictures(document: Mapping[str, Any], reports: Mapping[str, Mapping[str
             name = f"{row.get('report')}_{picture.name}"
             pictures[name] = replace(picture, name=name, title=str(row.get("title")))
     return pictures
+
+
+def _picture_name(comparison: Mapping[str, Any]) -> str:
+    return f"{comparison.get('drawn')}_{comparison.get('name')}"
 
 
 def _cards(document: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -147,11 +153,11 @@ def _conclusions(document: Mapping[str, Any]) -> Section:
         )
         for row in records(document.get("conclusions"))
     )
-    table = Table("Conclusions of the paper", ("conclusion", "where", "here", "measured", "evidence"), rows)
+    table = Table("Conclusions", ("conclusion", "where", "here", "measured", "evidence"), rows)
     return Section(
         key="conclusions",
         title="Conclusions",
-        question="What the paper concludes, and what became of it here.",
+        question="What is claimed, and what became of it here.",
         notes=(str(document.get("scale_note")), *(str(note) for note in document.get("notes") or ())),
         parts=(Part(None, table),),
     )
@@ -163,14 +169,14 @@ def _tables(document: Mapping[str, Any]) -> Section:
     for comparison in records(document.get("comparisons")):
         table = _table(comparison)
         doubted |= any(cell.aside.endswith(_DOUBTED) for row in table.rows for cell in row)
-        parts.append(Part(f"printed_{comparison.get('name')}", table))
+        parts.append(Part(_picture_name(comparison), table))
     notes = [f"{row['title']}: {row['note']}" for row in records(document.get("comparisons")) if row.get("note")]
     if doubted:
         notes.append(f"{_DOUBTED} The paper itself contradicts this figure elsewhere.")
     return Section(
         key="tables",
         title="Tables",
-        question="Ours, with its spread over runs or its interval, and in small type beside it what is printed.",
+        question="Ours, with its spread over runs or its interval; in small type beside it what is printed.",
         notes=tuple(notes),
         parts=tuple(parts),
         reason="" if parts else "the study has no table to lay beside a printed one",
@@ -185,6 +191,9 @@ def _table(comparison: Mapping[str, Any]) -> Table:
     down: dict[tuple[str, ...], dict[tuple[str, ...], Mapping[str, Any]]] = {}
     for cell in cells:
         down.setdefault(_key(cell, rows), {})[_key(cell, columns)] = cell
+    if set(across) <= down.keys():
+        # The same things down and across, which then have one order.
+        across = [key for key in down if key in across]
     digits = int(number(comparison.get("digits")) or 0)
     return Table(
         str(comparison.get("title")),

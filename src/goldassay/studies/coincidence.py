@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,7 +69,8 @@ def coincidence(
 
     The test permutes the second property within strata: the overlap in each is then hypergeometric, so that its sum is
     drawn exactly and no array is shuffled; p = (1 + #{|draw - expected| >= |observed - expected|}) / (1 + draws). The
-    interval is a percentile bootstrap over examples, drawn as one multinomial over the 4 cells of all strata.
+    interval is a percentile bootstrap over examples, drawn as one multinomial over the 4 cells of all strata. Where no
+    example has both, every draw would be 0: the upper bound is then that of a Poisson count of 0, -ln((1 - level)/2).
 
     Args:
         first: N truth values.
@@ -82,7 +83,8 @@ def coincidence(
     Raises:
         InputError: There are no examples, or lengths differ.
 
-    Source: Mantel and Haenszel 1959 for the expectation; Fisher 1935 for the conditional test.
+    Source: Mantel and Haenszel 1959 for the expectation; Fisher 1935 for the conditional test; Garwood 1936 for a
+    count of 0.
     """
     a, b = (np.asarray(values, dtype=np.bool_).ravel() for values in (first, second))
     codes = np.zeros(a.size, np.int64)
@@ -104,6 +106,8 @@ def coincidence(
         ratios = np.divide(*_overlaps(resampled))
     defined = expected > 0
     interval = percentile_interval(ratios, level) if defined else None
+    if interval is not None and observed == 0:
+        interval = replace(interval, high=-math.log((1 - level) / 2) / expected)
     return Coincidence(
         observed=int(observed),
         expected=expected,

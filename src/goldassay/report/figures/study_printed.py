@@ -12,6 +12,7 @@ from goldassay.report.outline import records
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+SUFFIX = ": ours against printed"
 CAPTION = (
     "One mark a cell that is printed and that we have: the paper's figure across, ours up, with our interval, or one "
     "standard deviation over runs to either side. On the diagonal both are the same; hollow marks are cells that the "

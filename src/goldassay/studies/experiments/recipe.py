@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ScaleName = Literal["smoke", "desk", "paper"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "desk", "paper")
 
+Drawn = Literal["printed", "matrix", "differences", "nothing"]
 Standing = Literal["held", "did not hold", "not shown", "not measured"]
 
 # Stands for the checkpoint that whoever runs a study gives.
@@ -31,16 +32,17 @@ class Training:
         train: Name of the set.
         tests: Names of the sets that each run is evaluated on.
         models: What the runs call each network, and its name or place; `PRETRAINED` stands for what the user gives.
-        seeds: How many.
+        seeds: How many, or which.
         conditions: What they see; everything if there are none.
-        options: Keys of [training] in the settings, for all of them.
+        options: Keys of [training] in the settings, for all of them. `dev` may name a set; `bias`, `teacher` and
+            `vectors` may name something in the study's folder, or one of the size's `files`.
         of: Further keys for single networks, by what the runs call them.
     """
 
     train: str
     tests: tuple[str, ...]
     models: Mapping[str, str]
-    seeds: int
+    seeds: int | tuple[int, ...]
     conditions: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -56,6 +58,7 @@ class Scale:
         note: In what it differs from the printed protocol, in a sentence or two.
         chosen: What else of the protocol depends on the size: thresholds, numbers of draws.
         optional: Names of sets that are left out, and said to be, where their files are not there.
+        files: What is read and is no set, such as word vectors: a name for it, and of where it comes from.
     """
 
     sets: Mapping[str, str]
@@ -63,6 +66,7 @@ class Scale:
     note: str
     chosen: Mapping[str, Any] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,8 @@ class Comparison:
         cells: The keys, and of each cell printed, printed_sd, doubted (the paper contradicts it elsewhere), ours,
             low, high, sd, n_runs; as the paper's table prints them, points where it prints points.
         digits: Decimals that are shown.
-        note: What keeps a cell from being the same as the printed one.
+        note: What keeps a cell from being the same as the printed one, or what the table means.
+        drawn: The picture of it: ours against printed; a matrix of ratios; differences from a baseline.
     """
 
     name: str
@@ -87,6 +92,7 @@ class Comparison:
     cells: pl.DataFrame
     digits: int = 1
     note: str = ""
+    drawn: Drawn = "printed"
 
 
 @dataclass(frozen=True)

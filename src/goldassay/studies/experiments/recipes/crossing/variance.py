@@ -1,0 +1,73 @@
+"""How much of the score's variance over seeds sits in each class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goldassay.instability.by_group import decompose_by_group
+from goldassay.instability.group_resampling import resample_groups
+from goldassay.studies.experiments.recipe import Comparison
+from goldassay.studies.experiments.recipes.crossing.examples import CLASSES
+
+if TYPE_CHECKING:
+    from goldassay.studies.experiments.recipes.crossing.examples import Examples
+
+# What is said by half of these runs cannot be held against the spread of all.
+_OF_RUNS = frozenset({"unstable", "late", "wavering", "unfamiliar"})
+
+
+def measure_variance(examples: Examples, seed: int) -> pl.DataFrame:
+    """Of each class that the seeds did not make: its share of the examples, and of the variance over seeds."""
+    rows = []
+    for name in CLASSES:
+        inside = examples.classes[name]
+        if name in _OF_RUNS or not 0 < inside.sum() < inside.size:
+            continue
+        groups = inside.astype(int).astype(str)
+        found = decompose_by_group(examples.scores, groups).to_frame()
+        ends = resample_groups(examples.scores, groups, over="runs", seed=seed).to_frame()
+        row = found.join(ends, on="group").filter(pl.col("group") == "1").row(0, named=True)
+        rows.append(
+            {
+                "class": name,
+                "share_of_examples": row["n_examples"] / inside.size,
+                "share_of_variance": row["share_of_variance"],
+                "low": row["share_low"],
+                "high": row["share_high"],
+                "accuracy": row["mean"],
+                "sd": row["sd"],
+            }
+        )
+    schema = ("class", "share_of_examples", "share_of_variance", "low", "high", "accuracy", "sd")
+    return pl.DataFrame(rows, schema=None if rows else dict.fromkeys(schema, pl.Float64))
+
+
+def variance_table(variance: pl.DataFrame) -> Comparison:
+    """Share of the examples beside share of the variance, in per cent; accuracy with its SD over seeds."""
+    cells = []
+    for row in variance.iter_rows(named=True):
+        empty = {"printed": None, "printed_sd": None, "doubted": False, "n_runs": None}
+        for what, value, low, high, sd in (
+            ("% of examples", row["share_of_examples"], None, None, None),
+            ("% of the variance", row["share_of_variance"], row["low"], row["high"], None),
+            ("accuracy", row["accuracy"], None, None, row["sd"]),
+        ):
+            cells.append(
+                {
+                    "class": row["class"], "measure": what, "ours": 100 * value,
+                    "low": None if low is None else 100 * low, "high": None if high is None else 100 * high,
+                    "sd": None if sd is None else 100 * sd, **empty,
+                }
+            )  # fmt: skip
+    return Comparison(
+        name="variance_by_class",
+        title="Where the variance over seeds sits",
+        rows=("class",),
+        columns=("measure",),
+        cells=pl.DataFrame(cells, infer_schema_length=None),
+        note="a class whose share of the variance is above its share of the examples is where the score swings; "
+        "intervals are over runs.",
+        drawn="nothing",
+    )
