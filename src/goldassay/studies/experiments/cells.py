@@ -30,6 +30,8 @@ def compare_cells(
 ) -> Comparison:
     """Lay our figures beside a printed table, cell by cell.
 
+    Keys that the printed table has not, such as which of our models a cell is of, repeat it for each of their values.
+
     Args:
         name: The printed table: "zhou2020_table9".
         title: For people.
@@ -46,17 +48,20 @@ def compare_cells(
     for key, value in (where or {}).items():
         printed = printed.filter(pl.col(key) == value)
     spread = [pl.col("sd").alias("printed_sd")] if "sd" in printed.columns else [pl.lit(None).alias("printed_sd")]
-    printed = printed.select(*keys, pl.col("value").alias("printed"), *spread, "doubted")
+    known = [key for key in keys if key in printed.columns]
+    printed = printed.select(*known, pl.col("value").alias("printed"), *spread, "doubted")
     schema = dict.fromkeys(keys, pl.String) | dict.fromkeys(OURS, pl.Float64)
     found = pl.DataFrame(
         [{key: row.get(key) for key in schema} for row in ours], schema=schema, strict=False
     ).with_columns(pl.col("n_runs").cast(pl.Int64))
-    cells = found.join(printed, on=keys, how="full", coalesce=True, maintain_order="left_right")
+    if len(known) < len(keys):
+        printed = printed.join(found.select(*(key for key in keys if key not in known)).unique(), how="cross")
+    cells = found.join(printed, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right")
     if not keep_unmatched:
         ours_of = found.select(rows).unique()
-        cells = cells.join(ours_of, on=list(rows), how="semi", maintain_order="left")
+        cells = cells.join(ours_of, on=list(rows), how="semi", nulls_equal=True, maintain_order="left")
     cells = cells.with_columns(pl.col("doubted").fill_null(value=False), pl.col("printed_sd").cast(pl.Float64))
-    part = "_".join(str(value) for value in (where or {}).values())
+    part = "_".join(str(value) for value in (where or {}).values()).replace(" ", "_")
     return Comparison(
         name=f"{name}_{part}" if part else name,
         title=title,

@@ -11,7 +11,7 @@ from goldassay.settings import TrainingSettings
 from goldassay.studies.experiments.finding import find_recipe
 from goldassay.studies.experiments.outcome import StudyReport, describe
 from goldassay.studies.experiments.recipe import PRETRAINED
-from goldassay.studies.experiments.sources import lacking_sets, read_sets
+from goldassay.studies.experiments.sources import known_sources, lacking_sets, read_sets
 from goldassay.studies.experiments.workplace import Workplace, keep_settings
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def open_study(
     needed = [each for each in absent if each not in size.optional]
     if needed:
         raise InputError(
-            f"{len(needed)} of its {len(size.sets)} sets are not there: {', '.join(needed)}; {needed[0]} is looked for "
-            f"as {absent[needed[0]]}",
+            f"{len(needed)} of its {len(size.sets) + len(size.files)} sets are not there: {', '.join(needed)}; "
+            f"{needed[0]} is looked for as {absent[needed[0]]}",
             file=place,
             mend="`goldassay studies NAME --files` lists all of them; give their folder with --data",
         )
@@ -173,6 +173,8 @@ def _jobs_of(training: Training, work: Workplace) -> list[Job]:
     from goldassay.studies.opinions import with_sources
     from goldassay.training.many_seeds import plan_jobs
 
+    if training.train in work.absent:
+        return []
     tests = {name: work.sets[name] for name in training.tests if name not in work.absent}
     jobs = []
     for label, network in training.models.items():
@@ -182,9 +184,23 @@ def _jobs_of(training: Training, work: Workplace) -> list[Job]:
         given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
         unset = ("seeds", "model", "conditions", "workers")
         options = {key: value for key, value in given.arguments().items() if key not in unset}
-        options = with_sources(options, work.runs)
+        options = with_sources(_found(options, work), work.runs)
         jobs += plan_jobs(
             work.sets[training.train], model, tests, out=work.runs, seeds=training.seeds,
             conditions=training.conditions or None, label=label, **options,
         )  # fmt: skip
     return jobs
+
+
+def _found(options: dict[str, Any], work: Workplace) -> dict[str, Any]:
+    """The options, what they name being looked for among the study's sets and files, then in its folder."""
+    found = dict(options)
+    for key in ("dev", "bias", "teacher", "vectors"):
+        name = found.get(key)
+        if name in work.sets:
+            found[key] = work.sets[name]
+        elif name in work.scale.files:
+            found[key] = known_sources()[work.scale.files[name]].find(work.data)
+        elif name is not None and (work.folder / name).exists():
+            found[key] = work.folder / name
+    return found

@@ -105,20 +105,12 @@ def beside_runs(evidence: Evidence, paths: Sequence[str]) -> Evidence:
     """
     vectors: dict[str, list[NDArray[np.floating[Any]]]] = {}
     what = ""
-    datasets = {runs.dataset for runs in evidence.conditions.values()}
-    trained = {runs.train_set for runs in evidence.conditions.values()}
-    models = {runs.model for runs in evidence.conditions.values()}
+    wanted = {(runs.model, runs.dataset, runs.train_set): None for runs in evidence.conditions.values()}
+    asked = [dict(zip(("model", "dataset", "train_set"), each, strict=True)) for each in wanted]
     for source in (PAIRED, TEXT, ""):
+        of = {"condition": source} if source else {}
         for path in map(Path, paths):
-            for each in _embeddings(path):
-                of = each.origin
-                if (
-                    of.model not in models
-                    or of.dataset not in datasets
-                    or of.train_set not in trained
-                    or (source and of.condition != source)
-                ):
-                    continue
+            for each in (found for one in asked for found in _if_any(read_embeddings, path, **one, **of)):
                 for role, values in each.vectors.items():
                     if role != PAIRED:
                         rows = aligned(values, each.example_ids, evidence.example_ids, "embeddings", str(path))
@@ -128,25 +120,15 @@ def beside_runs(evidence: Evidence, paths: Sequence[str]) -> Evidence:
             break
     relevances: dict[str, dict[int, Any]] = {}
     for path in map(Path, paths):
-        for found in _relevances(path):
-            of = found.origin
-            if of.model in models and of.dataset in datasets and of.train_set in trained:
-                relevances.setdefault(of.condition, {})[of.seed] = found
+        for found in (each for one in asked for each in _if_any(read_relevances, path, **one)):
+            relevances.setdefault(found.origin.condition, {})[found.origin.seed] = found
     return replace(evidence, vectors=vectors, vectors_are=what, relevances=relevances)
 
 
-def _embeddings(path: Path) -> list[Any]:
-    return _if_any(read_embeddings, path)
-
-
-def _relevances(path: Path) -> list[Any]:
-    return _if_any(read_relevances, path)
-
-
-def _if_any(read: Any, path: Path) -> list[Any]:
-    """What lies beside runs; nothing where nothing does. Damaged files are refused."""
+def _if_any(read: Any, path: Path, **asked: str) -> list[Any]:
+    """What lies beside the runs that are asked for; nothing where nothing does. Damaged files are refused."""
     try:
-        found: list[Any] = read(path)
+        found: list[Any] = read(path, **asked)
     except InputError as error:
         if error.problem.startswith("there is no "):
             return []
