@@ -13,7 +13,7 @@ PYTEST ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: audit test lint slow docs pictures install clean
+.PHONY: audit test lint slow docs notebooks pictures install clean
 
 audit: .venv/.installed
 ifeq ($(DATA),)
@@ -63,6 +63,10 @@ install: .venv/.installed
 
 clean:
 	rm -rf .venv build dist $(OUT) $(SPECIMEN)
+
+# The notebooks' outputs, kept in them for those who read them where nothing runs; a test holds them to their code.
+notebooks: .venv/.installed
+	$(BIN)/python scripts/run_notebooks.py
 
 # The documentation's pictures, made by the code they show: those of the pages, and the README's.
 pictures: docs/images/report.png

@@ -22,7 +22,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["README.md", "_static", "_kernel"]
 
 myst_heading_anchors = 4
-# Notebooks are kept without what they print; what the site shows is made when it is built.
+# Whatever a notebook keeps, what the site shows is made when it is built.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
