@@ -33,6 +33,12 @@ def test_a_file_in_the_working_directory_is_read(tmp_path: Path, monkeypatch: py
         ({"artifacts": {"min_cuont": 1}}, "did you mean 'artifacts.min_count'"),
         ({"verdicts": {"leakage": {"unsoud": 1}}}, "did you mean 'verdicts.leakage.unsound'"),
         ({"zzzzqqq": 1}, "known are seed"),
+        ({"policy": {"foo": 1}}, "unknown key 'policy.foo'; known in 'policy' are max_single_sentence_improvement, "),
+        ({"policy": {"seed": 1}}, "did you mean 'seed'"),
+        ({"policy": 3}, "policy: a table is needed, not 3; correct the value"),
+        ({"policy": {"min_runs": "3"}}, "policy.min_runs: a whole number is needed, not '3'"),
+        ({"policy": {"min_runs": {"limit": 3.5}}}, "policy.min_runs.limit: a whole number is needed, not 3.5"),
+        ({"policy": {"min_runs": [3]}}, "policy.min_runs: a whole number is needed"),
         ({"artifacts": {"q": 3}}, "artifacts.q"),
         ({"seed": "0"}, "seed"),
         ({"verdicts": {"leakage": {"caution": 0.9}}}, "above that for unsound"),
@@ -41,6 +47,11 @@ def test_a_file_in_the_working_directory_is_read(tmp_path: Path, monkeypatch: py
 def test_what_is_wrong_is_named(content: dict[str, object], expected: str) -> None:
     with pytest.raises(InputError, match=expected):
         parse_settings(content)
+
+
+def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "marked.toml").write_text("seed = 3\n", "utf-8-sig")
+    assert load_settings(tmp_path / "marked.toml").seed == 3
 
 
 def test_missing_and_broken_files(tmp_path: Path) -> None:

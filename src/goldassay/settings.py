@@ -298,8 +298,8 @@ def read_toml(file: Path) -> dict[str, Any]:
         InputError: The file is missing or no TOML.
     """
     try:
-        with file.open("rb") as stream:
-            return tomllib.load(stream)
+        # Some editors begin a file with a byte order mark.
+        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror})", file=file, mend="name a settings file that exists"

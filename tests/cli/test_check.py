@@ -118,6 +118,8 @@ def test_reports_that_cannot_be_used(refused: Callable[..., str], tmp_path: Path
     assert refused("check", "audit", "--config", "mine.toml").startswith("goldassay: mine.toml: cannot be read")
     policy(tmp_path, "max_easy_share = 0.3")
     assert refused("check", "nowhere").startswith("goldassay: nowhere: cannot be read")
+    (tmp_path / "empty.json").write_text(" \n")
+    assert refused("check", "empty.json") == "goldassay: empty.json: is empty; run the command that made it again"
     file = audited / "report.json"
     file.write_text(file.read_text().replace('"share": 0.25', '"share": 0.15'))
     assert refused("check", "audit") == (
@@ -136,6 +138,21 @@ def test_a_report_that_does_not_fit_says_where_in_our_words(
         "goldassay: audit/report.json: does not fit the schema of a report at artifacts.difficulty.easy.share: a "
         "number is needed, not '0.25'; run the command that made it again"
     )
+
+
+def test_a_report_that_is_named_twice_is_judged_once(
+    goldassay: Callable[..., Outcome], tmp_path: Path, audited: Path
+) -> None:
+    policy(tmp_path, "max_easy_share = 0.2")
+    once = goldassay("check", "audit")
+    assert goldassay("check", "audit", "audit/report.json") == once
+
+
+def test_standard_output_is_for_json(refused: Callable[..., str], tmp_path: Path, audited: Path) -> None:
+    policy(tmp_path, "max_easy_share = 0.2")
+    line = "goldassay: standard output is for --json alone; name a file with --junit"
+    assert refused("check", "audit", "--junit", "-") == line
+    assert not (tmp_path / "-").exists()
 
 
 @pytest.mark.parametrize("option", ["--junit", "--json"])

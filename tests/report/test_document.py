@@ -148,7 +148,7 @@ def test_what_was_edited_is_refused(
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"", "is not JSON"),
+        (b"", "is empty"),
         (b"{", "is not JSON"),
         (b"[" * 200_000, "is not JSON"),
         (b'{"a": NaN}', "NaN is no number"),

@@ -49,7 +49,8 @@ def check(
     from goldassay.visible import one_line
 
     policy = load_policy(config)
-    read = [read_report(path) for path in reports]
+    # Named twice, as a folder and as the file in it, is judged once.
+    read = list({report.path.resolve(): report for report in map(read_report, reports)}.values())
     inputs = [report.path for report in read]
     found = check_reports(read, policy)
     if junit is not None:

@@ -55,12 +55,14 @@ def write_json(path: Path, content: str, option: str = "--json", inputs: Collect
         inputs: Files that were read, which it must not replace.
 
     Raises:
-        InputError: The file is one of those read.
+        InputError: The file is one of those read, or standard output is asked for by another option.
         OutputError: It cannot be written.
     """
     from goldassay.files import written_whole
 
-    if str(path) == _DASH and option == "--json":
+    if str(path) == _DASH and option != "--json":
+        raise InputError("standard output is for --json alone", mend=f"name a file with {option}")
+    if str(path) == _DASH:
         stream = _standard_output.get()
         # JSON is UTF-8, whatever a terminal takes.
         stream.buffer.write(content.encode())

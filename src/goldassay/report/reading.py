@@ -84,11 +84,15 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
 
 def _read_json(file: Path) -> Any:
     try:
-        return json.loads(file.read_bytes(), parse_constant=_refuse)
+        content = file.read_bytes()
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror})", file=file, mend=f"name a {FILE_NAME} or its folder"
         ) from error
+    if not content.strip():
+        raise InputError("is empty", file=file, mend=_AGAIN)
+    try:
+        return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise InputError(f"is not JSON: {error}", file=file, mend=_AGAIN) from error
 
