@@ -259,6 +259,24 @@ def _unreadable(data: bytes, path: Path, error: Exception) -> InputError:
     return InputError(f"the table cannot be read ({reason})", file=path, mend="give each line the same columns")
 
 
+def _decoded(column: pl.Series, path: Path | str) -> pl.Series:
+    """Lists of numbers written as text."""
+    try:
+        return column.str.json_decode(pl.List(pl.Float64))
+    except pl.exceptions.ComputeError as error:
+        for text in column.drop_nulls():
+            try:
+                pl.Series([text]).str.json_decode(pl.List(pl.Float64))
+            except pl.exceptions.ComputeError:
+                raise InputError(
+                    f"{text[:60]!r} is no list of finite numbers",
+                    file=path,
+                    column=column.name,
+                    mend="write them as [0.5, -1.2]",
+                ) from None
+        raise InputError("the lists of numbers cannot be read", file=path, column=column.name) from error
+
+
 def logits_array(column: pl.Series, path: Path | str) -> NDArray[Any]:
     """A column of lists of K numbers as (N, K).
 
@@ -266,7 +284,7 @@ def logits_array(column: pl.Series, path: Path | str) -> NDArray[Any]:
         InputError: The lists differ in length, are empty, or hold anything but numbers.
     """
     if column.dtype == pl.String:
-        column = column.str.json_decode(pl.List(pl.Float64))
+        column = _decoded(column, path)
     if isinstance(column.dtype, pl.Array):
         column = column.arr.to_list()
     if not isinstance(column.dtype, pl.List) or not column.dtype.inner.is_numeric():

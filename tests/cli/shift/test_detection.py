@@ -84,6 +84,27 @@ def test_labels_of_the_other_side_are_ignored(tmp_path: Path, monkeypatch: pytes
     assert [row["score"] for row in rows[0]] == ["energy"]
 
 
+def test_files_that_name_no_dataset_are_called_after_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, sureness in (("own", 3.0), ("far", 0.5)):
+        frame = answers(name, sureness=sureness).drop("dataset")
+        as_text = frame["logits"].map_elements(lambda row: str(row.to_list()), return_dtype=pl.String)
+        frame.with_columns(as_text.alias("logits")).write_csv(f"{name}.csv")
+    arguments = ["shift", "detection", "--in", "own.csv", "--out"]
+    assert run([*arguments, "far.csv", "-o", "out", "-q", "--draws", "50"]) == 0
+    rows = json.loads((tmp_path / "out/report.json").read_text())["shift"]["detection"]
+    assert {(row["in_distribution"], row["dataset"]) for row in rows} == {("own", "far")}
+    for value in ("nan", "inf", "one"):
+        spoilt = frame.with_columns(pl.lit(f"[{value}, 1.0]").alias("logits"))
+        pl.concat([frame.with_columns(as_text.alias("logits")).head(3), spoilt.tail(-3)]).write_csv("spoilt.csv")
+        assert refused(*arguments, "spoilt.csv", "-o", "none") == (
+            f"goldassay: spoilt.csv, column 'logits': '[{value}, 1.0]' is no list of finite numbers; write them as "
+            "[0.5, -1.2]"
+        )
+
+
 def store(folder: Path, dataset: str, n: int, center: float, d: int = 6) -> None:
     """Runs in the store with features beside, whose last dimension follows from the first."""
     rng = np.random.default_rng([n, 3])

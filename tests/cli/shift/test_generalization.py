@@ -294,6 +294,16 @@ def test_runs_that_did_not_answer_everywhere(tmp_path: Path, monkeypatch: pytest
     assert any("bare have no labels" in note for note in found["notes"])
 
 
+def test_what_has_no_labels_is_named_where_nothing_else_is_left(tmp_path: Path, refused: Callable[..., str]) -> None:
+    answers("own").write_parquet(tmp_path / "own.parquet")
+    answers("bare", label=False).drop("prediction").write_parquet(tmp_path / "bare.parquet")
+    paths = ("--runs", "own.parquet", "--runs", "bare.parquet", "--in-distribution", "own")
+    assert refused("shift", "generalization", *paths, "-o", "report") == (
+        "goldassay: the runs on bare have no labels to be scored by, and without them no model answered on two "
+        "datasets; give the right labels with --gold bare=FILE"
+    )
+
+
 @pytest.mark.slow
 def test_a_network_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")

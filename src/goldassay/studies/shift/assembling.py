@@ -45,6 +45,13 @@ def form_groups(
     }
     several = {key: sets for key, sets in models.items() if len(sets) > 1}
     if not several:
+        dropped = [name for name in dict.fromkeys(leave_out) if any(name in sets for sets in found.models.values())]
+        if dropped:
+            raise InputError(
+                f"the runs on {', '.join(dropped)} have no labels to be scored by, and without them no model answered "
+                "on two datasets",
+                mend=f"give the right labels with --gold {dropped[0]}=FILE",
+            )
         there = "; ".join(f"{key[0]} on {', '.join(sets)}" for key, sets in list(models.items())[:4])
         raise InputError(
             f"no model answered on two datasets, and a shift is from one to another ({there})",

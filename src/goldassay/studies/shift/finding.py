@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.errors import InputError
 from goldassay.nearest import did_you_mean
+from goldassay.runs.slices import UNNAMED
 from goldassay.studies.run_sets import find_runs
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _at(place: Place, choice: RunChoice) -> list[Slice]:
     # Whether right labels are given for a dataset that is not there is seen once all places are read.
     found = find_runs([place.path], replace(choice, gold={}))
     if not place.name:
-        return found
+        return _named_by_file(found, place.path)
     datasets = list(dict.fromkeys(part.collection.dataset for part in found))
     if place.name in datasets:
         return [part for part in found if part.collection.dataset == place.name]
@@ -88,6 +89,18 @@ def _at(place: Place, choice: RunChoice) -> list[Slice]:
             mend=did_you_mean(place.name, datasets),
         )
     return [replace(part, collection=part.collection._replace(dataset=place.name)) for part in found]
+
+
+def _named_by_file(found: list[Slice], path: str) -> list[Slice]:
+    """What names no dataset is called after its file: two such files are two datasets here, not one."""
+    file = Path(path)
+    if not file.is_file():
+        return found
+    stem = file.name.split(".")[0]
+    return [
+        replace(part, collection=part.collection._replace(dataset=stem)) if part.collection.dataset == UNNAMED else part
+        for part in found
+    ]
 
 
 def keys_by_model(found: Sequence[Slice]) -> dict[ModelKey, dict[str, Collection]]:
