@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _NAMES = QUESTIONS | FURTHER_QUESTIONS
 _MOVES = {
-    "same": "No other verdict.",
+    "same": "As before.",
     "better": "Better than before.",
     "worse": "Worse than before.",
     "now measured": "Before it was not measurable.",
