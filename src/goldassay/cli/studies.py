@@ -100,7 +100,7 @@ def _list_files(name: str, scale: ScaleName, data: Path | None) -> None:
     from goldassay.studies.experiments.sources import SPECIMEN, known_sources
 
     recipe = find_recipe(name).SCALES[scale]
-    for key, place in recipe.sets.items():
+    for key, place in {**recipe.sets, **recipe.files}.items():
         if place.startswith(SPECIMEN):
             typer.echo(f"{key}: made on the spot")
             continue

@@ -197,10 +197,12 @@ def _found(options: dict[str, Any], work: Workplace) -> dict[str, Any]:
     found = dict(options)
     for key in ("dev", "bias", "teacher", "vectors"):
         name = found.get(key)
+        if name is None:
+            continue
         if name in work.sets:
             found[key] = work.sets[name]
         elif name in work.scale.files:
             found[key] = known_sources()[work.scale.files[name]].find(work.data)
-        elif name is not None and (work.folder / name).exists():
+        elif (work.folder / name).exists():
             found[key] = work.folder / name
     return found

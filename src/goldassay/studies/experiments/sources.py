@@ -51,7 +51,7 @@ def known_sources() -> Mapping[str, Source]:
 
 
 def lacking_sets(scale: Scale, data: Path | None) -> dict[str, str]:
-    """Of a study's sets those that are not there, each with where it is looked for and where it comes from.
+    """Of a study's sets and files those that are not there, each with where it is looked for and comes from.
 
     Raises:
         InputError: There is no such folder.
@@ -59,7 +59,7 @@ def lacking_sets(scale: Scale, data: Path | None) -> dict[str, str]:
     if data is not None and not data.is_dir():
         raise InputError("there is no such folder", file=data, mend="give the folder of the datasets with --data")
     found = {}
-    for name, place in scale.sets.items():
+    for name, place in {**scale.sets, **scale.files}.items():
         if place.startswith(SPECIMEN):
             continue
         source = known_sources()[place]
