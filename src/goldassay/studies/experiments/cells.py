@@ -71,3 +71,28 @@ def compare_cells(
         digits=digits,
         note=note,
     )
+
+
+def show_cells(
+    name: str,
+    title: str,
+    ours: Sequence[Mapping[str, Any]],
+    *,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    digits: int = 1,
+    note: str = "",
+) -> Comparison:
+    """Our figures where the paper draws a picture and prints none; the arguments are those of `compare_cells`."""
+    schema = dict.fromkeys([*rows, *columns], pl.String) | dict.fromkeys(OURS, pl.Float64)
+    cells = pl.DataFrame([{key: row.get(key) for key in schema} for row in ours], schema=schema, strict=False)
+    nothing = [pl.lit(None, pl.Float64).alias(key) for key in ("printed", "printed_sd")]
+    return Comparison(
+        name=name,
+        title=title,
+        rows=tuple(rows),
+        columns=tuple(columns),
+        cells=cells.with_columns(pl.col("n_runs").cast(pl.Int64), *nothing, pl.lit(value=False).alias("doubted")),
+        digits=digits,
+        note=note,
+    )

@@ -34,6 +34,7 @@ class Workplace:
         steps: Progress.
         sets: Datasets by the names that tables give them.
         absent: Sets that are optional and whose files are not there, each with why.
+        unmade: Sets that cannot be made of others, since those are absent; what trains on them is left out.
     """
 
     folder: Path
@@ -45,6 +46,7 @@ class Workplace:
     steps: Steps
     sets: dict[str, Dataset] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    unmade: set[str] = field(default_factory=set)
 
     @property
     def runs(self) -> Path:

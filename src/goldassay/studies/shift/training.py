@@ -23,6 +23,7 @@ from goldassay.runs.store import METADATA_KEY
 from goldassay.settings import Settings
 from goldassay.shift import shared_texts
 from goldassay.studies.run_choice import RunChoice
+from goldassay.studies.shift.foreign import with_placeholder, with_texts_of, without_labels
 from goldassay.studies.shift.gap_report import report_generalization
 from goldassay.studies.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
 from goldassay.training.targets import target_of
@@ -88,8 +89,8 @@ def report_trained(
     made = (options.get("settings") or Settings()).training.of_network()
     with steps.step("reading the data"):
         training = _read(train, columns)
-        sets = [_like(_read(test, columns), training) for test in tests]
-        foreign = [_unlabelled(_like(_read(each, columns), training)) for each in outside]
+        sets = [with_texts_of(_read(test, columns), training) for test in tests]
+        foreign = [without_labels(with_texts_of(_read(each, columns), training)) for each in outside]
     target_of(training).check(training, sets)
     kept = [replace(training, name="train", groups=())] if features else []
     names = [each.name for each in (*sets, *foreign, *kept)]
@@ -127,27 +128,6 @@ def _read(text: str, columns: Mapping[str, str]) -> Dataset:
     if sign and name and not Path(text).exists():
         return replace(read_dataset(path, columns=dict(columns) or None), name=name)
     return read_dataset(text, columns=dict(columns) or None)
-
-
-def _like(dataset: Dataset, training: Dataset) -> Dataset:
-    """The dataset with the texts that the model takes: several are joined by one space where it takes one."""
-    if dataset.text_columns == training.text_columns:
-        return dataset
-    if len(training.text_columns) > 1:
-        raise InputError(
-            f"its texts are {', '.join(dataset.text_columns)}, those of the training data "
-            f"{', '.join(training.text_columns)}",
-            file=dataset.source,
-            mend="name the columns alike with --columns role=name,...",
-        )
-    role = training.text_columns[0]
-    joined = pl.concat_str([pl.col(name) for name in dataset.text_columns], separator=" ", ignore_nulls=True)
-    examples = dataset.examples.with_columns(joined.alias("__joined")).drop(dataset.text_columns)
-    return replace(dataset, examples=examples.rename({"__joined": role}), text_columns=(role,))
-
-
-def _unlabelled(dataset: Dataset) -> Dataset:
-    return replace(dataset, examples=dataset.examples.drop("label", strict=False), label_names=(), groups=())
 
 
 def _joined_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
@@ -191,14 +171,7 @@ def _train_network(
     if foreign and not training.label_names:
         raise no_confidence()
     # The training room scores whatever it predicts; the label that stands in is taken out again below.
-    placeholders = [
-        replace(
-            each,
-            examples=each.examples.with_columns(pl.lit(training.label_names[0]).alias("label")),
-            label_names=training.label_names[:1],
-        )
-        for each in foreign
-    ]
+    placeholders = [with_placeholder(each, training) for each in foreign]
     tests = [(each.name, each) for each in (*sets, *placeholders)]
     made = made | ({"record": ("predictions", "logits", "embeddings")} if features else {})
     # A checkpoint is called by its folder's name, as everywhere.

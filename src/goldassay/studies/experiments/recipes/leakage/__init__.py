@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.studies.experiments.recipe import Findings, Shown
 from goldassay.studies.experiments.recipes.leakage.conclusions import conclude
-from goldassay.studies.experiments.recipes.leakage.evidence import compared, measured_sets, rows_of_all
+from goldassay.studies.experiments.recipes.leakage.evidence import compared, file_name, measured_sets, rows_of_all
 from goldassay.studies.experiments.recipes.leakage.grid import peco_cells
 from goldassay.studies.experiments.recipes.leakage.scales import SCALES
 from goldassay.studies.experiments.recipes.leakage.sets import prepare
@@ -35,7 +35,7 @@ def measure(work: Workplace) -> Findings:
     reports = {each.name: each.report for each in found} | compared(found)
     notes = [] if work.pretrained or work.scale_name != "desk" else ["No pretrained checkpoint was given."]
     return Findings(
-        conclusions=conclude(rows, {each.name: each.document for each in found}),
+        conclusions=conclude(rows, {f"{each.dataset} ({each.model})": each.document for each in found}),
         comparisons=compare_tables(rows, peco_cells(work, found), work.sets),
         reports=reports,
         shown=tuple(_shown(found)),
@@ -45,13 +45,14 @@ def measure(work: Workplace) -> Findings:
 
 def _shown(found: Iterable[MeasuredSet]) -> Iterable[Shown]:
     """Of each model the set that has a map, and all sets together."""
-    models = dict.fromkeys(each.model for each in found)
-    for model in models:
-        yield Shown(f"Figures 2, 5, 6 and 7. What goes together over sets, {model}", model, "leakage_datasets")
+    for model in dict.fromkeys(each.model for each in found):
+        yield Shown(
+            f"Figures 2, 5, 6 and 7. What goes together over sets, {model}", file_name(model), "leakage_datasets"
+        )
     for each in found:
         if each.mapped:
             about = f"{each.dataset}, {each.model}"
             yield Shown(f"Figure 1. Clusters of sentences, {about}", each.name, "leakage_map")
-            yield Shown(f"Figure 4. How much clusters lean, {about}", each.name, "leakage_curve")
+            yield Shown(f"How much clusters lean, {about}", each.name, "leakage_curve")
             yield Shown(f"Figure 8. Confidence in biased clusters and elsewhere, {about}", each.name,
                         "leakage_confidence")  # fmt: skip

@@ -36,7 +36,7 @@ def conclude(rows: Sequence[Row], documents: Mapping[str, Mapping[str, Any]]) ->
 
     Args:
         rows: Of `rows_of_all`.
-        documents: Of the reports behind them, by name.
+        documents: Of the reports behind them, by what they are of.
     """
     shown = [row for row in rows if is_printed_part(row)]
     return (
@@ -83,7 +83,7 @@ def _counted(
         statement,
         place,
         standing_of(above, below, len(found)),
-        f"Of {len(found)} single sentences {above} {said} beyond doubt, {below} the other way; most {_named(first)}: "
+        f"Of {len(found)} parts of sets {above} {said} beyond doubt, {below} the other way; most {_named(first)}: "
         f"{signed_points(most, 1)}, least {_named(last)}: {signed_points(least, 1)}. The figure is of the one in the "
         f"middle, {_named(middle)}.",
         value,
@@ -156,7 +156,7 @@ def _clusters(rows: Sequence[Row]) -> Conclusion:
         statement,
         "Tables 4, 5, Figure 1",
         standing_of(sure, against, len(found)),
-        f"Of {len(found)} single sentences {sure} have a PECO beyond what chance gives; most {_named(first)}: "
+        f"Of {len(found)} parts of sets {sure} have a PECO beyond what chance gives; most {_named(first)}: "
         f"{decimal(first['peco'], 3)}. The figure is of the one in the middle, {_named(middle)}.",
         middle["peco"],
         middle["peco_low"],
@@ -188,7 +188,7 @@ def _together(rows: Sequence[Row]) -> list[Conclusion]:
                 statement,
                 place,
                 "held" if chosen["low"] > 0 else "did not hold" if chosen["high"] < 0 else "not shown",
-                f"Pearson over {chosen['n']} single sentences is {decimal(chosen['r'])} ({model}{others}); the paper "
+                f"Pearson over {chosen['n']} parts of sets is {decimal(chosen['r'])} ({model}{others}); the paper "
                 f"prints {decimal(chosen['printed'])}, and its tables give {decimal(chosen['recomputed'])}.",
                 chosen["r"],
                 chosen["low"],
@@ -248,7 +248,7 @@ def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
         "Figure 8",
         standing_of(faint, strong, len(rows)),
         f"Of {len(rows)} sets and texts {faint} have a correlation of confidence and divergence surely nearer to 0 "
-        f"than {_FAINT}, {strong} surely farther; farthest {first['name']}, {first['role']}: "
+        f"than {_FAINT}, {strong} surely farther; farthest the {first['role']} of {first['name']}: "
         f"{decimal(first['correlation'])}.",
         middle["correlation"],
         middle["low"],

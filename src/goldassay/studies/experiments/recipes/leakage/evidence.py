@@ -45,7 +45,7 @@ class MeasuredSet:
     @property
     def name(self) -> str:
         """Of its report."""
-        return f"{self.model}_{self.dataset}".replace(" ", "_")
+        return file_name(f"{self.model}_{self.dataset}")
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
@@ -81,6 +81,11 @@ def measured_sets(work: Workplace) -> list[MeasuredSet]:
     return found
 
 
+def file_name(name: str) -> str:
+    """A name that a folder may have."""
+    return name.replace(" ", "_")
+
+
 def clusters_of(n_examples: int, wanted: int) -> int:
     """As many clusters as are wanted, or as have ten examples each."""
     return max(1, min(wanted, n_examples // LEAST_A_CLUSTER))
@@ -91,7 +96,7 @@ def compared(found: Iterable[MeasuredSet]) -> dict[str, Report]:
     by_model: dict[str, dict[str, Report]] = {}
     for each in found:
         by_model.setdefault(each.model, {})[each.dataset] = each.report
-    return {model.replace(" ", "_"): compare_datasets(reports) for model, reports in by_model.items()}
+    return {file_name(model): compare_datasets(reports) for model, reports in by_model.items()}
 
 
 def rows_of_all(found: Iterable[MeasuredSet]) -> list[dict[str, Any]]:

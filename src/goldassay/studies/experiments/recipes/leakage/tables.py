@@ -75,9 +75,10 @@ def compare_tables(
         ),
         *(
             compare_cells(
-                "saxon2023_table5", f"Table 5: PECO by clusters and components, {kind}", grid, rows=_ROWS,
-                columns=("k", "pca"), where={"divergence": divergence}, digits=digits,
-                note="in the paper's convention; no components means without PCA.",
+                "saxon2023_table5", f"Table 5: PECO by clusters · components, {kind}",
+                [cell for cell in grid if cell["divergence"] == divergence], rows=_ROWS, columns=("k", "pca"),
+                where={"divergence": divergence}, digits=digits,
+                note="in the paper's convention; with 0 components there is no PCA.",
             )
             for divergence, kind, digits in (("squared_l2", "squared L2", 3), ("kl", "Kullback-Leibler × 100", 1))
         ),

@@ -1,0 +1,48 @@
+"""Scores on another distribution, and whether a model's confidence tells that it has left its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldassay.studies.experiments.recipe import PRETRAINED, Findings, Shown
+from goldassay.studies.experiments.recipes.shift.conclusions import conclude
+from goldassay.studies.experiments.recipes.shift.evidence import DETECTION, Evidence, measured_reports
+from goldassay.studies.experiments.recipes.shift.scales import SCALES
+from goldassay.studies.experiments.recipes.shift.sets import prepare
+from goldassay.studies.experiments.recipes.shift.tables import compare_tables
+
+if TYPE_CHECKING:
+    from goldassay.studies.experiments.workplace import Workplace
+
+__all__ = ["PAPER", "SCALES", "TITLE", "measure", "prepare"]
+
+TITLE = "Robustness to other distributions"
+PAPER = "Hendrycks, Liu, Wallace, Dziedzic, Krishnan and Song 2020"
+
+
+def measure(work: Workplace) -> Findings:
+    """The gap of every model from each training set, and what the models of sentiment take for foreign."""
+    reports = measured_reports(work)
+    found = Evidence.of(reports)
+    asks = any(PRETRAINED in training.models for training in work.scale.trainings)
+    shown = [
+        Shown(f"Figures 1 and 2. Trained on {name}", name, "shift_slopes") for name in reports if name != DETECTION
+    ]
+    if any(row["size"] for row in found.gaps):
+        shown += [
+            Shown(f"Figure 3. Gap and size, trained on {name}", name, "shift_sizes")
+            for name in reports
+            if name != DETECTION
+        ]
+    if DETECTION in reports:
+        shown += [
+            Shown("Figure 4. False alarms", DETECTION, "shift_false_alarms"),
+            Shown("Figure 5. Confidence in own and foreign texts", DETECTION, "shift_confidence"),
+        ]
+    return Findings(
+        conclusions=conclude(found),
+        comparisons=compare_tables(found),
+        reports=reports,
+        shown=tuple(shown),
+        notes=("No pretrained checkpoint was given.",) if asks and not work.pretrained else (),
+    )

@@ -1,0 +1,123 @@
+"""Domains that are built of published files, and texts of other tasks, cleaned and without their labels."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.data import read_dataset
+from goldassay.shift.benchmarks import load_recipe
+from goldassay.studies.experiments.sources import known_sources
+from goldassay.studies.shift.building import build_benchmark
+from goldassay.studies.shift.foreign import with_placeholder, with_texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goldassay.data import Dataset
+    from goldassay.studies.experiments.workplace import Workplace
+
+TRAIN = " train"
+# What is shown to models of SST-2 to be told apart from it.
+OWN = "SST-2"
+NEWSGROUPS = "20 Newsgroups"
+FOREIGN = (NEWSGROUPS, "newstest", "Multi30K", "RTE", "SNLI")
+
+# By recipe, which of the files it is built of, and what its domains are called here.
+_FILES = {
+    "sst2_imdb": ("SST-2 train", "SST-2 dev", "SST-2 test", "IMDb"),
+    "stsb": ("STS-B",),
+    "amazon_multidomain": ("Amazon multi-domain",),
+    "amazon": ("Amazon",),
+    "yelp": ("Yelp",),
+    "record": ("ReCoRD",),
+    "mnli": ("MNLI",),
+}
+_NAMES = {
+    "sst2": OWN, "imdb": "IMDb",
+    "MSRpar": "STS-B MSRpar", "headlines": "STS-B Headlines", "MSRvid": "STS-B MSRvid", "images": "STS-B Images",
+    "books": "Amazon Books", "dvd": "Amazon DVD", "electronics": "Amazon Electronics", "kitchen": "Amazon Kitchen",
+    "shoes": "Amazon Shoes", "baby": "Amazon Baby", "women": "Amazon Women", "men": "Amazon Men",
+    "clothes": "Amazon Clothes", "music": "Amazon Music", "movies": "Amazon Movies",
+    "american": "Yelp American", "chinese": "Yelp Chinese", "italian": "Yelp Italian", "japanese": "Yelp Japanese",
+    "cnn": "ReCoRD CNN", "daily_mail": "ReCoRD Daily Mail",
+    "telephone": "MNLI Telephone", "letters": "MNLI Letters", "facetoface": "MNLI Face-to-Face",
+}  # fmt: skip
+# A line that is quoted, or that says who is.
+_QUOTED = re.compile(r"\s*[>|:]|.*\b(wrote|writes|says|said):\s*$")
+_SIGNATURE = re.compile(r"\s*-{2,}\s*$")
+_FEWEST_WORDS = 3
+
+
+def domains_of(benchmark: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each domain that is trained on, and all that are tested, its own first."""
+    for group in load_recipe(benchmark).groups:
+        for domain in group.train:
+            others = (_NAMES[other] for other in group.test if other != domain)
+            yield _NAMES[domain], (_NAMES[domain], *others)
+
+
+def prepare(work: Workplace) -> dict[str, Dataset]:
+    """Build the domains whose files are there, and take of texts of other tasks what counts.
+
+    Of `chosen` count `benchmarks`, recipes by name; `most_tested` and `most_foreign`, rows of one set.
+    """
+    chosen = work.scale.chosen
+    made: dict[str, Dataset] = {}
+    for benchmark in chosen["benchmarks"]:
+        if any(name in work.absent for name in _FILES[benchmark]):
+            work.unmade |= {name for own, tests in domains_of(benchmark) for name in (f"{own}{TRAIN}", *tests)}
+        else:
+            made |= _built(benchmark, work)
+    made = {
+        name: dataset if name.endswith(TRAIN) else _drawn(dataset, chosen["most_tested"], work.seed)
+        for name, dataset in made.items()
+    }
+    training = (work.sets | made)[f"{OWN}{TRAIN}"]
+    for name in FOREIGN:
+        if name in work.sets:
+            texts = with_texts_of(work.sets[name], training)
+            texts = cleaned(texts) if name == NEWSGROUPS else texts
+            made[name] = with_placeholder(_drawn(texts, chosen["most_foreign"], work.seed), training)
+    return {name: replace(dataset, name=name) for name, dataset in made.items()}
+
+
+def _built(benchmark: str, work: Workplace) -> dict[str, Dataset]:
+    """The training and test sets of a benchmark, which are written into the study's folder with their lists of ids."""
+    places = [known_sources()[work.scale.files[name]].find(work.data) for name in _FILES[benchmark]]
+    built = build_benchmark(benchmark, [place for place in places if place is not None], seed=work.seed)
+    folder = work.folder / "sets" / benchmark
+    built.save(folder)
+    return {
+        f"{_NAMES[each['domain']]}{TRAIN if each['part'] == 'train' else ''}": read_dataset(folder / each["file"])
+        for each in built.to_dict()["sets"]
+        if each["part"] in ("train", "test")
+    }
+
+
+def _drawn(dataset: Dataset, most: int, seed: int) -> Dataset:
+    if len(dataset) <= most:
+        return dataset
+    return dataset.take(np.sort(np.random.default_rng(seed).choice(len(dataset), most, replace=False)))
+
+
+def cleaned(messages: Dataset) -> Dataset:
+    """Messages without quotations and signatures; each text once, and none of a word or two."""
+    role = messages.text_columns[0]
+    texts = pl.Series(role, [_own_words(text) for text in messages.texts(role)], dtype=pl.String)
+    examples = messages.examples.with_columns(texts)
+    long = texts.str.split(" ").list.len() >= _FEWEST_WORDS
+    return replace(messages, examples=examples.filter(long & texts.is_first_distinct()))
+
+
+def _own_words(message: str) -> str:
+    lines = message.splitlines()
+    ends = [at for at, line in enumerate(lines) if _SIGNATURE.match(line)]
+    # What stands behind the last rule is a signature, unless that is most of the message.
+    if ends and ends[-1] >= len(lines) // 2:
+        lines = lines[: ends[-1]]
+    return " ".join(" ".join(line for line in lines if not _QUOTED.match(line)).split())
