@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from goldassay.errors import InputError
 from goldassay.shift.inputs import as_sides, check_share
 from goldassay.shift.ranking import Ranking, rank
@@ -63,6 +65,10 @@ def false_alarm_rate(
     """
     inside, outside = as_sides(scores_in, scores_out)
     check_rule(recall, rule)
+    if rule == "at_least":
+        # One threshold is all it takes, and it is found without sorting either side.
+        last = len(outside) - positives_needed(recall, len(outside))
+        return int(np.count_nonzero(inside >= np.partition(outside, last)[last])) / len(inside)
     return operating_point(rank(outside, inside), recall, rule).false_alarm_rate
 
 
