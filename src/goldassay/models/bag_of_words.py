@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
@@ -12,23 +12,18 @@ from torch import nn
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.models.dropout import Dropout
 from goldassay.models.network import Batch, Stream
-from goldassay.models.network import Network as Base
 from goldassay.models.ragged import Ragged
-from goldassay.models.sentence_encoder import (
-    EncodedTexts,
-    encode_texts,
-    load_vocabulary,
-    padded_words,
-    save_vocabulary,
-)
-from goldassay.models.vocabulary import PADDING, UNKNOWN, Vocabulary
+from goldassay.models.sentence_encoder import EncodedTexts, encode_texts, padded_words
+from goldassay.models.vocabulary import PADDING, UNKNOWN
+from goldassay.models.vocabulary_network import VocabularyNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
     from torch import Tensor
+
+    from goldassay.models.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -61,7 +56,7 @@ class EncodedBags(EncodedTexts):
     rows: tuple[Ragged, ...] = ()
 
 
-class Network(Base):
+class Network(VocabularyNetwork):
     """A linear model on the counts of words: p = W c + b, and a linear classifier on p.
 
     Published (Hendrycks et al. 2020, released settings): counts projected to 300 numbers without a function between,
@@ -88,9 +83,7 @@ class Network(Base):
     }
 
     def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary) -> None:
-        super().__init__()
-        self.vocabulary, self.sizes = vocabulary, sizes
-        self.n_texts = len(task.roles)
+        super().__init__(task, sizes, vocabulary)
         kinds = 2 * self.n_texts if self.n_texts > 1 else 1
         self.table = nn.Embedding(kinds * len(vocabulary), sizes.projection, sparse=True)
         # A review's hundreds of counts are summed: its projection shall begin near 1, not near 20.
@@ -98,22 +91,6 @@ class Network(Base):
         self.bias = nn.Parameter(torch.zeros(sizes.projection))
         self.dropout = Dropout(sizes.dropout)
         self.classifier = nn.Linear(sizes.projection, task.n_outputs)
-
-    @classmethod
-    def build(cls, task: Task, texts: Any, sizes: Any, model: str) -> Network:  # noqa: ARG003
-        """Learn words from the training texts; see `network.Network.build`."""
-        columns = [column for column in texts if column is not None]
-        vocabulary = Vocabulary.learn(columns, task.tokenizer, lowercase=sizes.lowercase, min_count=sizes.min_count)
-        return cls(task, sizes, vocabulary)
-
-    @classmethod
-    def load(cls, task: Task, sizes: Any, assets: Path) -> Network:
-        """See `network.Network.load`."""
-        return cls(task, sizes, load_vocabulary(assets)[0])
-
-    def save_assets(self, folder: Path) -> None:
-        """Write the vocabulary."""
-        save_vocabulary(self.vocabulary, folder)
 
     def encode(self, texts: Sequence[Sequence[str] | None]) -> EncodedBags:
         """Words of each text, and which of them another text of the example has."""
@@ -161,7 +138,3 @@ class Network(Base):
         """Logits."""
         logits: Tensor = self.classifier(self.dropout(representation))
         return logits
-
-    def token_names(self) -> Sequence[str]:
-        """The words, in the order of their numbers."""
-        return [self.vocabulary.word(number) for number in range(len(self.vocabulary))]

@@ -1,9 +1,9 @@
-"""Networks of word vectors that make one vector of each text and compare them by one hidden layer."""
+"""Networks of word vectors that make one vector of each text and compare the texts by these."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import nn
@@ -13,55 +13,61 @@ from goldassay.models.sentence_encoder import join, joined_width
 from goldassay.models.word_network import WordNetwork
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from torch import Tensor
 
     from goldassay.models.configuration import Task
-    from goldassay.models.network import Batch, Stream
+    from goldassay.models.layout import Layout
+    from goldassay.models.network import Batch
     from goldassay.models.vocabulary import Vocabulary
 
 
 class ComparedSentences(WordNetwork):
-    """h = ReLU(W s + b) and a linear classifier, where s joins the texts' vectors.
+    """h = f(W s + b), or s itself, and a linear classifier, where s joins the texts' vectors.
 
-    Of one text s = u, of two s = [u, v, |u - v|, u * v]. A subclass gives u and v: `encode_stream`. Its sizes hold
-    `hidden` and `dropout` beside those of a `WordNetwork`.
+    Of one text s = u, of two s = [u, v, |u - v|, u * v]. A subclass gives u and v (`encode_words`), and may replace f,
+    which is ReLU. Its sizes hold `dropout` beside those of a `WordNetwork`.
 
     Args:
         task: What to learn.
         sizes: Of the subclass.
         vocabulary: Of the training texts.
         width: Of a text's vector.
+        hidden: Width of h; 0 for s itself.
 
     Source: Mou et al. 2016 for joining pairs.
     """
 
-    def __init__(self, task: Task, sizes: Any, vocabulary: Vocabulary, width: int) -> None:
+    activation: ClassVar[Callable[[Tensor], Tensor]] = torch.relu
+
+    def __init__(self, task: Task, sizes: Any, vocabulary: Vocabulary, *, width: int, hidden: int) -> None:
         super().__init__(task, sizes, vocabulary)
         self.dropout = Dropout(sizes.dropout)
-        self.hidden = nn.Linear(joined_width(self.n_texts, width), sizes.hidden)
-        self.classifier = nn.Linear(sizes.hidden, task.n_outputs)
+        joined = joined_width(self.n_texts, width)
+        self.hidden = nn.Linear(joined, hidden) if hidden else None
+        self.classifier = nn.Linear(hidden or joined, task.n_outputs)
 
     @abstractmethod
-    def encode_stream(self, stream: Stream) -> Tensor:
-        """One vector a text, (B, width); 0 for an empty text."""
+    def encode_words(self, vectors: Tensor, layout: Layout) -> Tensor:
+        """One vector a text, (roles B, width), from those of all words, (T', E); 0 for an empty text."""
 
     def sentences(self, batch: Batch) -> tuple[Tensor, ...]:
         """One vector a text, each (B, width); 0 for an empty text."""
-        return tuple(self.encode_stream(stream) for stream in self.embed(batch))
+        return self.encode_words(*self.look_up(batch)).split(batch.size)
+
+    def represent_words(self, vectors: Tensor, layout: Layout) -> Tensor:
+        """What is classified, (B, hidden)."""
+        return self.compare(self.encode_words(vectors, layout).chunk(self.n_texts))
 
     def represent(self, batch: Batch) -> Tensor:
-        """The hidden layer, (B, hidden)."""
+        """What is classified, (B, hidden)."""
         return self.compare(self.sentences(batch))
 
-    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:  # noqa: ARG002
-        """The hidden layer, (B, hidden), from given vectors."""
-        return self.compare([self.encode_stream(stream) for stream in streams])
-
     def compare(self, sentences: Sequence[Tensor]) -> Tensor:
-        """The hidden layer, (B, hidden), from what `sentences` gives."""
-        return torch.relu(self.hidden(self.dropout(join(sentences))))
+        """What is classified, (B, hidden), from what `sentences` gives."""
+        joined = join(sentences)
+        return joined if self.hidden is None else type(self).activation(self.hidden(self.dropout(joined)))
 
     def classify(self, representation: Tensor) -> Tensor:
         """Logits."""

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import nn
 
+from goldassay.models.compared_sentences import ComparedSentences
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
-from goldassay.models.dropout import Dropout
-from goldassay.models.sentence_encoder import join, joined_width
-from goldassay.models.word_network import WordNetwork, real
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from torch import Tensor
 
-    from goldassay.models.network import Batch, Stream
+    from goldassay.models.layout import Layout
     from goldassay.models.vocabulary import Vocabulary
 
 
@@ -49,7 +47,7 @@ class Sizes:
     lowercase: bool = True
 
 
-class Network(WordNetwork):
+class Network(ComparedSentences):
     """Kim's convolutional network, one vector a text; two texts are joined as [u, v, |u - v|, u * v].
 
     For each length h: c_i = ReLU(w . x_(i:i+h-1) + b), its maximum over the places that begin at a word; places beyond
@@ -74,36 +72,16 @@ class Network(WordNetwork):
     }
 
     def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary) -> None:
-        super().__init__(task, sizes, vocabulary)
         lengths = range(sizes.shortest, sizes.longest + 1)
+        super().__init__(task, sizes, vocabulary, width=sizes.filters * len(lengths), hidden=0)
         self.filters = nn.ModuleList(nn.Conv1d(sizes.vectors, sizes.filters, length) for length in lengths)
-        self.dropout = Dropout(sizes.dropout)
-        self.classifier = nn.Linear(joined_width(self.n_texts, sizes.filters * len(lengths)), task.n_outputs)
 
-    def sentences(self, batch: Batch) -> tuple[Tensor, ...]:
-        """The largest responses of each text, (B, filters of all lengths); 0 for an empty text."""
-        return tuple(self._encode(stream) for stream in self.embed(batch))
-
-    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:  # noqa: ARG002
-        """The texts' largest responses, joined."""
-        return self.compare([self._encode(stream) for stream in streams])
-
-    def compare(self, sentences: Sequence[Tensor]) -> Tensor:
-        """The texts' largest responses, joined."""
-        return join(sentences)
-
-    def _encode(self, stream: Stream) -> Tensor:
-        mask = real(stream)
-        vectors = (stream.vectors * mask).transpose(1, 2)
-        responses = []
-        for convolution in self.filters:
-            reach = int(convolution.kernel_size[0]) - 1
-            # ReLU is never below 0, so that places without a word cannot win as 0.
-            found = torch.relu(convolution(nn.functional.pad(vectors, (0, reach)))) * mask.transpose(1, 2)
-            responses.append(found.amax(2))
-        return torch.cat(responses, dim=1)
-
-    def classify(self, representation: Tensor) -> Tensor:
-        """Logits."""
-        logits: Tensor = self.classifier(self.dropout(representation))
-        return logits
+    def encode_words(self, vectors: Tensor, layout: Layout) -> Tensor:
+        """The largest response of each filter, (roles B, filters of all lengths); 0 for an empty text."""
+        reach = self.sizes.longest
+        # All filters as one product: shorter ones are 0 at the words that they do not reach.
+        weights = [nn.functional.pad(each.weight, (0, reach - each.weight.shape[2])) for each in self.filters]
+        weight = torch.cat(weights).transpose(1, 2).flatten(1)
+        bias = torch.cat([each.bias for each in self.filters])
+        windows = layout.windows(vectors, reach).flatten(1)
+        return layout.maxima(torch.relu(nn.functional.linear(windows, weight, bias)).to(vectors.dtype))

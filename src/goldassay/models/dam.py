@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from torch import nn
 
-from goldassay.errors import InputError
+from goldassay.models.alignment import counterparts, refuse_many
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.models.dropout import Dropout
-from goldassay.models.word_network import WordNetwork, aligned, real
+from goldassay.models.word_network import WordNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torch import Tensor
 
-    from goldassay.models.network import Batch, Stream
+    from goldassay.models.layout import Layout
     from goldassay.models.vocabulary import Vocabulary
 
 
@@ -84,20 +84,14 @@ class Network(WordNetwork):
             Dropout(dropout), nn.Linear(width, units), nn.ReLU(), Dropout(dropout), nn.Linear(units, units), nn.ReLU()
         )
 
-    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:  # noqa: ARG002
+    def represent_words(self, vectors: Tensor, layout: Layout) -> Tensor:
         """The hidden layer after aggregation, (B, units)."""
-        words = [self.project(stream.vectors) for stream in streams]
-        masks = [real(stream) for stream in streams]
-        others: Any = [torch.zeros_like(each) for each in words]
-        if self.n_texts == 2:
-            a, b = (self.attend(each) for each in words)
-            others = aligned(a, b, masks[0], masks[1], words[0], words[1])
-        compared = [
-            (self.contrast(torch.cat((own, other), dim=2)) * mask).sum(1)
-            for own, other, mask in zip(words, others, masks, strict=True)
-        ]
+        kind = vectors.dtype
+        words = self.project(vectors).to(kind)
+        others = counterparts(self.attend(words).to(kind), words, layout)
+        compared = layout.sums(self.contrast(torch.cat((words, others), dim=1)).to(kind)).chunk(self.n_texts)
         if self.n_texts == 1:
-            compared.append(torch.zeros_like(compared[0]))
+            compared = (*compared, torch.zeros_like(compared[0]))
         hidden: Tensor = self.aggregate(torch.cat(compared, dim=1))
         return hidden
 
@@ -105,16 +99,3 @@ class Network(WordNetwork):
         """Logits."""
         logits: Tensor = self.classifier(representation)
         return logits
-
-
-def refuse_many(name: str, task: Task) -> None:
-    """Refuse more than two texts, which attention between two cannot compare.
-
-    Raises:
-        InputError: The task has more.
-    """
-    if len(task.roles) > 2:
-        raise InputError(
-            f"{name} compares two texts and was given {len(task.roles)}: {', '.join(task.roles)}",
-            mend="choose bilstm, ngram_average, convnet or a transformer",
-        )

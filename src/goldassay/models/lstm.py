@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import torch
 from torch import nn
 
 from goldassay.models.compared_sentences import ComparedSentences
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
+from goldassay.models.processor import on_processor
+from goldassay.models.recurrence import packed_states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torch import Tensor
 
-    from goldassay.models.network import Stream
+    from goldassay.models.layout import Layout
     from goldassay.models.vocabulary import Vocabulary
 
 
@@ -54,7 +57,7 @@ class Network(ComparedSentences):
     "an MLP" on the encoding, whose width is not printed: here 512, and for two texts on [u, v, |u - v|, u * v]. Their
     released settings classify without a hidden layer. Without a file the vectors are learnt; desk is one layer of 128.
 
-    The last state is that at the text's last word, so that padding behind it has no effect.
+    The last state is that at the text's last word; on a processor there is no padding behind it, see `recurrence`.
 
     Source: Hendrycks, Liu, Wallace, Dziedzic, Krishnan and Song 2020; Hochreiter and Schmidhuber 1997.
     """
@@ -69,13 +72,28 @@ class Network(ComparedSentences):
     }
 
     def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary) -> None:
-        super().__init__(task, sizes, vocabulary, width=sizes.units)
-        self.lstm = nn.LSTM(sizes.vectors, sizes.units, sizes.layers, batch_first=True)
+        super().__init__(task, sizes, vocabulary, width=sizes.units, hidden=sizes.hidden)
+        widths = [sizes.vectors, *[sizes.units] * (sizes.layers - 1)]
+        self.layers = nn.ModuleList(nn.LSTM(width, sizes.units, batch_first=True) for width in widths)
 
-    def encode_stream(self, stream: Stream) -> Tensor:
-        """The state at the last word, (B, units); 0 for an empty text."""
-        lengths = (stream.roles >= 0).sum(1)
-        states, _ = self.lstm(self.dropout(stream.vectors))
+    def encode_words(self, vectors: Tensor, layout: Layout) -> Tensor:
+        """The state at the last word, (roles B, units); 0 for an empty text."""
+        states = self.dropout(vectors)
+        if not on_processor(vectors):
+            return torch.cat([self._last(*each) for each in zip(layout.rectangles(states), layout.real, strict=True)])
+        order, _, starts, places = layout.packed
+        for layer in self.layers:
+            states = packed_states(states, (order,), starts, (layer,))[0]
+            # What the next one reads stands in the order of the steps already.
+            order = torch.arange(len(order))
+        # An empty text takes the row behind all others.
+        states = torch.cat((states, states.new_zeros(1, states.shape[1])))
+        lengths = layout.lengths
+        return states[torch.where(lengths > 0, starts[lengths - 1] + places, len(order))]
+
+    def _last(self, states: Tensor, real: Tensor) -> Tensor:
+        for layer in self.layers:
+            states, _ = layer(states)
+        lengths = real.sum(1)
         last = (lengths - 1).clamp(min=0)[:, None, None].expand(-1, 1, states.shape[2])
-        found: Tensor = states.gather(1, last).squeeze(1)
-        return found * (lengths > 0).unsqueeze(1)
+        return states.gather(1, last).squeeze(1) * (lengths > 0).unsqueeze(1)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
-from goldassay.models.bidirectional import Bidirectional, maximum_of_words
-from goldassay.models.dam import refuse_many
+from goldassay.models.alignment import counterparts, refuse_many
+from goldassay.models.bidirectional import Bidirectional
 from goldassay.models.dropout import Dropout
+from goldassay.models.layout import Layout, flattened
 from goldassay.models.network import Batch, Network, Stream
-from goldassay.models.word_network import aligned, real
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -53,25 +53,18 @@ class SequentialInference(Network):
 
     def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:  # noqa: ARG002
         """The hidden layer, (B, units)."""
-        masks = [real(stream) for stream in streams]
-        states = [self.read(self.dropout(stream.vectors), mask) for stream, mask in zip(streams, masks, strict=True)]
-        others: Any = [torch.zeros_like(each) for each in states]
-        if self.n_texts == 2:
-            others = aligned(states[0], states[1], masks[0], masks[1], states[0], states[1])
-        pooled = [
-            part
-            for own, other, mask in zip(states, others, masks, strict=True)
-            for part in self._composed(own, other, mask)
-        ]
-        if self.n_texts == 1:
-            pooled += [torch.zeros_like(part) for part in pooled]
-        return torch.tanh(self.hidden(self.dropout(torch.cat(pooled, dim=1))))
+        return self.represent_words(*flattened(streams))
 
-    def _composed(self, own: Tensor, other: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Average and maximum over the words of one text, each (B, 2 units); 0 for an empty text."""
-        contrasted = torch.cat((own, other, own - other, own * other), dim=2)
-        states = self.compose(self.dropout(torch.relu(self.contrast(contrasted))), mask)
-        return states.sum(1) / mask.sum(1).clamp(min=1), maximum_of_words(states, mask)
+    def represent_words(self, vectors: Tensor, layout: Layout) -> Tensor:
+        """The hidden layer, (B, units), from the vectors of all words, (T', E)."""
+        own = self.read(self.dropout(vectors), layout)
+        other = counterparts(own, own, layout)
+        contrasted = torch.cat((own, other, own - other, own * other), dim=1)
+        states = self.compose(self.dropout(torch.relu(self.contrast(contrasted))), layout)
+        pooled = torch.cat((layout.averages(states), layout.maxima(states)), dim=1).chunk(self.n_texts)
+        if self.n_texts == 1:
+            pooled = (*pooled, torch.zeros_like(pooled[0]))
+        return torch.tanh(self.hidden(self.dropout(torch.cat(pooled, dim=1))))
 
     def classify(self, representation: Tensor) -> Tensor:
         """Logits."""

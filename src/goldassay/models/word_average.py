@@ -5,22 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-import torch
 from torch import nn
 
 from goldassay.models.compared_sentences import ComparedSentences
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
-from goldassay.models.network import Batch, Stream
-from goldassay.models.sentence_encoder import EncodedTexts, padded_words
-from goldassay.models.word_network import real
+from goldassay.models.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
     from torch import Tensor
 
+    from goldassay.models.network import Batch
     from goldassay.models.vocabulary import Vocabulary
 
 
@@ -75,28 +71,16 @@ class Network(ComparedSentences):
     }
 
     def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary) -> None:
-        super().__init__(task, sizes, vocabulary, width=sizes.vectors)
-
-    def collate(self, encoded: EncodedTexts, rows: NDArray[np.int64]) -> Batch:
-        """Words as rectangles, and of all texts one after the other."""
-        some = [words.take(rows) for words in encoded.words]
-        lengths = np.concatenate([each.lengths for each in some])
-        flat = {
-            "tokens": np.concatenate([each.flat for each in some]),
-            "starts": np.cumsum(lengths) - lengths,
-            "lengths": lengths,
-        }
-        return Batch(padded_words(some) | {name: torch.from_numpy(each) for name, each in flat.items()}, rows.size)
+        super().__init__(task, sizes, vocabulary, width=sizes.vectors, hidden=sizes.hidden)
 
     def sentences(self, batch: Batch) -> tuple[Tensor, ...]:
         """The average of each text, (B, vectors); 0 for an empty text."""
-        # One look-up for all texts and no padding: a table's gradient costs by the look-up.
-        total = nn.functional.embedding_bag(
-            batch["tokens"], self.vectors.weight, batch["starts"], mode="sum", sparse=True
-        )
-        return (total / batch["lengths"].clamp(min=1).unsqueeze(1)).split(batch.size)
+        # The same as `encode_words`, without a row for each word in between.
+        layout, lengths = Layout.in_batch(batch), batch["lengths"]
+        tokens, starts = layout.of_words(batch["tokens"]), lengths.cumsum(0) - lengths
+        total = nn.functional.embedding_bag(tokens, self.vectors.weight, starts, mode="sum", sparse=True)
+        return (total / lengths.clamp(min=1).unsqueeze(1)).split(batch.size)
 
-    def encode_stream(self, stream: Stream) -> Tensor:
-        """The average of each text, (B, vectors); 0 for an empty text."""
-        mask = real(stream)
-        return (stream.vectors * mask).sum(1) / mask.sum(1).clamp(min=1)
+    def encode_words(self, vectors: Tensor, layout: Layout) -> Tensor:
+        """The average of each text, (roles B, vectors); 0 for an empty text."""
+        return layout.averages(vectors)

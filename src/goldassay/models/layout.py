@@ -1,0 +1,136 @@
+"""Texts of a batch one after the other without padding, and as rectangles where a product needs them so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+from goldassay.models.recurrence import Packing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+    from goldassay.models.network import Batch, Stream
+
+
+# The library that multiplies 16-bit numbers compiles a program for each new shape: there shall be few.
+_ROUND = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the T words of a batch of B examples stand: of all texts one after the other, role by role.
+
+    What stands so, "flat", has a round number of rows, T'; those behind the T of words are filling, and what they hold
+    has no effect.
+
+    Attributes:
+        lengths: Words of each text, those of a role together, (roles B,).
+        widths: Of each role's rectangle, L.
+    """
+
+    lengths: Tensor
+    widths: tuple[int, ...]
+
+    @classmethod
+    def in_batch(cls, batch: Batch) -> Layout:
+        """Of what `word_network.WordNetwork.collate` gives."""
+        n_roles = len(batch["lengths"]) // batch.size
+        return cls(batch["lengths"], tuple(batch[f"words{role}"].shape[1] for role in range(n_roles)))
+
+    @classmethod
+    def of_streams(cls, streams: Sequence[Stream]) -> Layout:
+        """Of vectors that come as rectangles, a role each; words come first in each row."""
+        lengths = torch.cat([(stream.roles >= 0).sum(1) for stream in streams])
+        return cls(lengths, tuple(stream.roles.shape[1] for stream in streams))
+
+    def apart(self, n_parts: int) -> list[Layout]:
+        """Layouts of as many roles each, (roles / n_parts) of them together."""
+        share = len(self.widths) // n_parts
+        widths = [self.widths[at : at + share] for at in range(0, len(self.widths), share)]
+        return [Layout(*each) for each in zip(self.lengths.chunk(n_parts), widths, strict=True)]
+
+    @cached_property
+    def real(self) -> list[Tensor]:
+        """Where words are in each rectangle, (B, L)."""
+        of_roles = zip(self.widths, self.lengths.chunk(len(self.widths)), strict=True)
+        return [torch.arange(width, device=lengths.device) < lengths.unsqueeze(1) for width, lengths in of_roles]
+
+    @cached_property
+    def masks(self) -> list[Tensor]:
+        """The same as numbers 1 and 0, (B, L, 1)."""
+        return [each.unsqueeze(2).float() for each in self.real]
+
+    @cached_property
+    def packed(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The arrays of a `recurrence.Packing` of all texts."""
+        packing = Packing.of(self.lengths.numpy())
+        arrays = (packing.forwards, packing.backwards, packing.starts, packing.places)
+        forwards, backwards, starts, places = map(torch.from_numpy, arrays)
+        return forwards, backwards, starts, places
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """Words of each role."""
+        return [int(each.sum()) for each in self.lengths.chunk(len(self.widths))]
+
+    def of_words(self, flat: Tensor) -> Tensor:
+        """Without the filling, (T, D)."""
+        return flat[: sum(self.counts)]
+
+    def filled(self, words: Tensor) -> Tensor:
+        """Rows of words, (T, D), with filling of 0 behind them, (T', D)."""
+        return nn.functional.pad(words, (0, 0, 0, n_filling(len(words))))
+
+    def rectangles(self, flat: Tensor) -> list[Tensor]:
+        """Rectangles of what is flat, (B, L, D) each; 0 at padding."""
+        found = []
+        for part, real in zip(self.of_words(flat).split(self.counts), self.real, strict=True):
+            rectangle = flat.new_zeros(*real.shape, flat.shape[1])
+            rectangle[real] = part
+            found.append(rectangle)
+        return found
+
+    def flat(self, rectangles: Sequence[Tensor]) -> Tensor:
+        """Rectangles, (B, L, D) each, one text after the other without what is padding, (T', D)."""
+        return self.filled(torch.cat([each[real] for each, real in zip(rectangles, self.real, strict=True)]))
+
+    def windows(self, flat: Tensor, width: int) -> Tensor:
+        """Of each word its own row and those of the words behind it, (T', width, D); 0 beyond the text's end."""
+        places = torch.arange(len(flat), device=flat.device)
+        # Filling reaches nothing.
+        ends = self.filled(self.lengths.cumsum(0).repeat_interleave(self.lengths).unsqueeze(1))
+        reached = places.unsqueeze(1) + torch.arange(width, device=flat.device)
+        reached = torch.where(reached < ends, reached, len(flat))
+        return nn.functional.embedding(reached, torch.cat((flat, flat.new_zeros(1, flat.shape[1]))))
+
+    def sums(self, flat: Tensor) -> Tensor:
+        """The sum over each text's words, (roles B, D)."""
+        found: Tensor = torch.segment_reduce(self.of_words(flat), "sum", lengths=self.lengths)
+        return found
+
+    def averages(self, flat: Tensor) -> Tensor:
+        """The average over each text's words, (roles B, D); 0 for a text without words."""
+        return self.sums(flat) / self.lengths.clamp(min=1).unsqueeze(1)
+
+    def maxima(self, flat: Tensor) -> Tensor:
+        """The maximum over each text's words, (roles B, D); 0 for a text without words."""
+        found: Tensor = torch.segment_reduce(self.of_words(flat), "max", lengths=self.lengths)
+        return found.masked_fill((self.lengths == 0).unsqueeze(1), 0)
+
+
+def n_filling(n_words: int) -> int:
+    """Rows of filling behind so many words."""
+    return -n_words % _ROUND
+
+
+def flattened(streams: Sequence[Stream]) -> tuple[Tensor, Layout]:
+    """Vectors that come as rectangles, one text after the other, (T', E), and where they stand."""
+    layout = Layout.of_streams(streams)
+    return layout.flat([stream.vectors for stream in streams]), layout
