@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from goldassay.studies.experiments.cells import compare_cells
+from goldassay.studies.experiments.cells import compare_cells, show_cells
 from goldassay.studies.experiments.printed import printed_table
 
 KEYS = {"rows": ("model",), "columns": ("dataset",)}
@@ -56,3 +56,25 @@ def test_a_part_of_a_table_has_a_name_of_its_own():
     assert found.name == "zhou2020_table6_accuracy_mean"
     assert found.cells.filter(pl.col("ours") == 60)["printed"].to_list() == [61.6]
     assert found.cells.height == 2
+
+
+def test_each_of_our_models_stands_beside_all_that_is_printed():
+    """The printed table has no column of models: each of ours takes the whole of it."""
+    ours = [
+        {"model": model, "dataset": "SNLI", "metric": "improvement", "condition": "hypothesis_only", "ours": value}
+        for model, value in (("a", 10.0), ("b", 20.0))
+    ]
+    found = compare_cells(
+        "saxon2023_table3", "t", ours, rows=("model", "dataset", "condition"), columns=("metric",)
+    ).cells
+    improvements = found.filter(metric="improvement")
+    assert improvements.select("model", "ours", "printed").rows() == [("a", 10.0, 37.8), ("b", 20.0, 37.8)]
+    assert found.filter(metric="recovered").select("model", "ours", "printed").sort("model").rows() == [
+        ("a", None, 79.0), ("b", None, 79.0)
+    ]  # fmt: skip
+
+
+def test_ours_alone_have_nothing_printed():
+    found = show_cells("gaps", "t", [row("LSTM", "IMDb", 3.0, low=1.0, high=5.0)], **KEYS)
+    cell = found.cells.row(0, named=True)
+    assert (cell["ours"], cell["low"], cell["high"], cell["printed"], cell["doubted"]) == (3.0, 1.0, 5.0, None, False)

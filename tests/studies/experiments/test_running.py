@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,9 @@ from goldassay.studies.experiments.recipe import PRETRAINED, Scale, Training
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from goldassay.data import Dataset
     from goldassay.studies.experiments.recipe import Recipe
+    from goldassay.studies.experiments.workplace import Workplace
 
 FEW = Training(
     train="train",
@@ -61,6 +64,29 @@ def test_a_pretrained_model_is_what_the_user_names(recipe: Recipe, tmp_path: Pat
     assert len(study.jobs) == 8
     with pytest.raises(InputError, match=r'pretrained was "bilstm", is nothing'):
         open_study("instability", "smoke", tmp_path, Steps())
+
+
+def test_rows_are_as_many_as_there_are_at_most(recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    few = replace(FEW, models={"small": "ngram_average", "other": "ngram_average"}, options={"rows": 10**6},
+                  of={"other": {"rows": 7}})  # fmt: skip
+    monkeypatch.setattr(recipe, "SCALES", {"smoke": replace(recipe.SCALES["smoke"], trainings=(few,))})
+    jobs = open_study("instability", "smoke", tmp_path, Steps()).jobs
+    assert {(job.model_name, job.rows) for job in jobs} == {("small", None), ("other", 7)}
+
+
+@pytest.mark.parametrize("name", ["train", "test"])
+def test_what_cannot_be_made_is_neither_trained_on_nor_tested(
+    name: str, recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def prepare(work: Workplace) -> dict[str, Dataset]:
+        work.unmade.add(name)
+        return {"other": work.sets["test"]}
+
+    few = replace(FEW, tests=("test", "other"))
+    monkeypatch.setattr(recipe, "prepare", prepare)
+    monkeypatch.setattr(recipe, "SCALES", {"smoke": replace(recipe.SCALES["smoke"], trainings=(few,))})
+    jobs = open_study("instability", "smoke", tmp_path, Steps()).jobs
+    assert {test.name for job in jobs for test in job.tests} == (set() if name == "train" else {"other"})
 
 
 def test_a_study_is_priced_before_it_is_trained(recipe: Recipe, tmp_path: Path):

@@ -34,8 +34,8 @@ class Training:
         models: What the runs call each network, and its name or place; `PRETRAINED` stands for what the user gives.
         seeds: How many, or which.
         conditions: What they see; everything if there are none.
-        options: Keys of [training] in the settings, for all of them. `dev` may name a set; `bias`, `teacher` and
-            `vectors` may name something in the study's folder, or one of the size's `files`.
+        options: Keys of [training] in the settings, for all of them; `rows` is how many at most. `dev` may name a set;
+            `bias`, `teacher` and `vectors` may name something in the study's folder, or one of the size's `files`.
         of: Further keys for single networks, by what the runs call them.
     """
 

@@ -185,6 +185,8 @@ def _jobs_of(training: Training, work: Workplace) -> list[Job]:
         given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
         unset = ("seeds", "model", "conditions", "workers")
         options = {key: value for key, value in given.arguments().items() if key not in unset}
+        if options.get("rows", 0) >= len(work.sets[training.train]):
+            del options["rows"]
         options = with_sources(_found(options, work), work.runs)
         jobs += plan_jobs(
             work.sets[training.train], model, tests, out=work.runs, seeds=training.seeds,

@@ -80,7 +80,7 @@ def _lacks_models(training: Training, work: Workplace) -> bool:
 
 
 def _generalization(training: Training, own: str, work: Workplace) -> Report:
-    tests = {name: work.sets[name] for name in training.tests if name not in (*FOREIGN, *work.absent)}
+    tests = {name: work.sets[name] for name in training.tests if name in work.sets and name not in FOREIGN}
     train = work.sets[training.train]
     notes, untrained = [], []
     if "label" in train.examples.columns and train.examples["label"].dtype.is_float():

@@ -47,8 +47,10 @@ _NAMES = {
     "cnn": "ReCoRD CNN", "daily_mail": "ReCoRD Daily Mail",
     "telephone": "MNLI Telephone", "letters": "MNLI Letters", "facetoface": "MNLI Face-to-Face",
 }  # fmt: skip
-# A line that is quoted, or that says who is.
-_QUOTED = re.compile(r"\s*[>|:]|.*\b(wrote|writes|says|said):\s*$")
+# What a benchmark is built without where it is not there.
+_WITHOUT = ("SST-2 test",)
+# A line that is quoted, or that says who is or where.
+_QUOTED = re.compile(r"\s*([>|:]|In article\b|Quoted from\b)|.*\b(wrote|writes|says|said):\s*$")
 _SIGNATURE = re.compile(r"\s*-{2,}\s*$")
 _FEWEST_WORDS = 3
 
@@ -69,10 +71,12 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
     chosen = work.scale.chosen
     made: dict[str, Dataset] = {}
     for benchmark in chosen["benchmarks"]:
-        if any(name in work.absent for name in _FILES[benchmark]):
-            work.unmade |= {name for own, tests in domains_of(benchmark) for name in (f"{own}{TRAIN}", *tests)}
-        else:
+        needed = [name for name in _FILES[benchmark] if name not in _WITHOUT]
+        if not any(name in work.absent for name in needed):
             made |= _built(benchmark, work)
+        work.unmade |= {
+            name for own, tests in domains_of(benchmark) for name in (f"{own}{TRAIN}", *tests)
+        } - made.keys()
     made = {
         name: dataset if name.endswith(TRAIN) else _drawn(dataset, chosen["most_tested"], work.seed)
         for name, dataset in made.items()
@@ -88,7 +92,8 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
 
 def _built(benchmark: str, work: Workplace) -> dict[str, Dataset]:
     """The training and test sets of a benchmark, which are written into the study's folder with their lists of ids."""
-    places = [known_sources()[work.scale.files[name]].find(work.data) for name in _FILES[benchmark]]
+    files = work.scale.files
+    places = [known_sources()[files[name]].find(work.data) for name in _FILES[benchmark]]
     built = build_benchmark(benchmark, [place for place in places if place is not None], seed=work.seed)
     folder = work.folder / "sets" / benchmark
     built.save(folder)
