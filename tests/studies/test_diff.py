@@ -363,6 +363,19 @@ class TestStanding:
     def test_the_command_that_wrote_a_report(self, parts: dict[str, Any], command: str) -> None:
         assert made_by(stored("r", **parts).document) == command
 
+    def test_gold_labels_of_runs_are_data_too(self, tmp_path: Path) -> None:
+        part = {"source": "runs", "results": [result("m", 3, 900.0, 0.02)]}
+        folders = [
+            write(
+                stored(digit, instability=part, inputs=[source("runs", "r", "1"), source("gold", "g", digit)]),
+                tmp_path / digit,
+            )
+            for digit in "23"
+        ]
+        assert diff_reports(*folders).document["warnings"] == [
+            "The gold labels differ: g (100 rows, sha256 22222222…) and g (100 rows, sha256 33333333…)."
+        ]
+
     def test_reports_of_two_commands_are_named(self, tmp_path: Path) -> None:
         part = {"leakage": {"conditions": [condition("hypothesis_only", 0.1)]}}
         folders = [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from goldassay.report.reading import StoredReport
 
 _MOST_SETTINGS = 8
-_ROLES = {"train": "training data", "test": "test data", "runs": "runs"}
+_ROLES = {"train": "training data", "test": "test data", "runs": "runs", "gold": "gold labels"}
 # Which command writes what: the first whose part a report has. An audit says no questions, as it asks all.
 _COMMANDS = (
     ("leakage suggest", "leakage.suggestion"),
