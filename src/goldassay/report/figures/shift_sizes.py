@@ -52,7 +52,8 @@ def _panel(canvas: Canvas, panel: Panel, rows: list[Mapping[str, Any]], models: 
     scale = value_axis(canvas, panel, low - pad, high + pad, lambda value: decimal(value, 0))
     canvas.line(panel.left, scale(0), panel.right, scale(0), "rule")
     sizes = sorted({float(row["size"]) for row in rows})
-    across = Scale(sizes[0] / 1.5, sizes[-1] * 1.5, panel.left, panel.right, log=True)
+    # Wide enough for one of 1, 2 and 5 to lie between the ends, however alike the sizes are.
+    across = Scale(sizes[0] / 1.6, sizes[-1] * 1.6, panel.left, panel.right, log=True)
     for row in rows:
         series = models.index(series_of(row))
         x, y = across(float(row["size"])), scale(100 * float(row["gap"]))
@@ -63,12 +64,11 @@ def _panel(canvas: Canvas, panel: Panel, rows: list[Mapping[str, Any]], models: 
             f"{bounds(row['gap_low'], row['gap_high'])}"
         )
         canvas.path(marker(series, x, y, 5), f"f{series % N_SERIES} halo", title)
-    ends = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
-    under(canvas, panel, [(across(size), _short(size)) for size in ends], "parameters")
+    under(canvas, panel, [(across(size), _short(size)) for size in across.ticks(4)], "parameters")
 
 
 def _short(size: float) -> str:
     for scale, unit in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
         if size >= scale:
-            return f"{decimal(size / scale, 0 if size >= 10 * scale else 1)}{unit}"
+            return f"{decimal(size / scale, 0)}{unit}"
     return count(size)

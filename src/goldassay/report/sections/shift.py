@@ -49,6 +49,7 @@ SCORES = {
     "knn": "k-th neighbor",
 }
 _MOST_OPEN, _MOST_FINDINGS, _MOST_DOMAINS = 24, 10, 2
+_MOST_ERRORS, _FEWEST_ERRORS = 20, 3
 # Of a text in a table, in characters.
 _LONGEST = 280
 _COVERAGES = ("0.5", "0.8", "0.9", "1.0")
@@ -85,13 +86,13 @@ def section(document: Mapping[str, Any]) -> Section:
 
 def _gaps(rows: list[Mapping[str, Any]]) -> Table:
     several = len({row.get("metric") for row in rows}) > 1
-    trained = any(row.get("train") for row in rows)
+    trained = len({row.get("train") for row in rows}) > 1
     table = []
     for row in rows:
         own = row.get("own") is True
         cells = [data(row.get("model"))]
         cells += [data(row.get("train") or None)] if trained else []
-        cells += [Cell(str(row.get("test")), code=True, aside="in-distribution" if own else "")]
+        cells += [Cell(str(row.get("test")), code=True, aside="own" if own else "")]
         cells += [Cell(METRICS.get(str(row.get("metric")), str(row.get("metric"))))] if several else []
         cells += [
             whole_cell(row.get("n_runs")),
@@ -189,7 +190,7 @@ def _calibration(rows: list[Mapping[str, Any]]) -> Table:
     table = tuple(
         (
             data(row.get("model")),
-            Cell(str(row.get("dataset")), code=True, aside="in-distribution" if row.get("own") is True else ""),
+            Cell(str(row.get("dataset")), code=True, aside="own" if row.get("own") is True else ""),
             points_cell(row.get("accuracy")),
             points_cell(row.get("confidence")),
             _signed(row, "overconfidence"),
@@ -214,7 +215,7 @@ def _coverage(rows: list[Mapping[str, Any]]) -> Table:
     table = tuple(
         (
             data(row.get("model")),
-            Cell(str(row.get("dataset")), code=True, aside="in-distribution" if row.get("own") is True else ""),
+            Cell(str(row.get("dataset")), code=True, aside="own" if row.get("own") is True else ""),
             Cell(
                 points(row.get("aurc"), 2),
                 number(row.get("aurc")),
@@ -232,7 +233,12 @@ def _coverage(rows: list[Mapping[str, Any]]) -> Table:
 
 
 def _errors(rows: list[Mapping[str, Any]]) -> Table:
+    """The first of each model and set, so that several models do not fill the page with them; the files have all."""
     texts = any(row.get("text") for row in rows)
+    lists: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        lists.setdefault((row.get("model"), row.get("dataset")), []).append(row)
+    most = max(_FEWEST_ERRORS, _MOST_ERRORS // max(1, len(lists)))
     table = tuple(
         (
             data(row.get("model")),
@@ -243,7 +249,8 @@ def _errors(rows: list[Mapping[str, Any]]) -> Table:
             percent_cell(row.get("confidence")),
             percent_cell(row.get("share_wrong"), 0),
         )
-        for row in rows
+        for each in lists.values()
+        for row in each[:most]
     )
     columns = ("model", "set", "text" if texts else "example", "label", "predicted", "confidence", "runs wrong")
     caption = "Which examples cross over: the most confident errors out of distribution"
