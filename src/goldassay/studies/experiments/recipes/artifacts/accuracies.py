@@ -108,16 +108,24 @@ class Accuracies:
         if not all(self.masks[name].any() for name in parts):
             return None
         value, draws = 0.0, np.zeros(N_DRAWS)
-        runs = np.zeros(1)
+        # As every accuracy is from 0 to 1, so is their sum from here to there.
+        least = most = 0.0
         for model, weight in weights.items():
             for name, sign in parts.items():
                 value += weight * sign * float(self._means[name][model].mean())
                 draws += weight * sign * self._draws[name][model]
-            runs = sum((sign * self._means[name][model] for name, sign in parts.items()), np.zeros(1))
+                least, most = least + min(weight * sign, 0.0), most + max(weight * sign, 0.0)
         bounds = percentile_interval(draws, LEVEL)
-        several = len(weights) == 1 and runs.size > 1
-        fewest = min(len(self.correct[model]) for model in weights)
-        return Figure(value, bounds.low, bounds.high, float(runs.std(ddof=1)) if several else None, fewest)
+        sizes = [len(self.correct[model]) for model in weights]
+        return Figure(value, max(bounds.low, least), min(bounds.high, most), self._spread(weights, parts), min(sizes))
+
+    def _spread(self, weights: Mapping[Trained, float], parts: Mapping[str, float]) -> float | None:
+        """SD over the runs of a single model."""
+        if len(weights) > 1:
+            return None
+        model = next(iter(weights))
+        runs = np.sum([sign * self._means[name][model] for name, sign in parts.items()], axis=0)
+        return float(runs.std(ddof=1)) if runs.size > 1 else None
 
     @cached_property
     def _means(self) -> dict[str, dict[Trained, NDArray[np.float64]]]:
