@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.training.opinions import DEV, TRAIN, HeldOpinions, hold_opinions, part_of_test
+from goldassay.training.held_opinions import HeldOpinions, hold_opinions
+from goldassay.training.opinions import DEV, TRAIN, part_of_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

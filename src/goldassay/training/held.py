@@ -1,45 +1,24 @@
-"""Datasets as jobs find them: one Parquet file each, named by its content, in the folder of the runs.
-
-Whatever a dataset was read from, jobs read this: roles and labels are decided once, in the process that plans, and a
-file that changes under a long sweep changes nothing.
-"""
+"""Datasets as jobs find them: roles and labels are decided once, in the process that plans."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from goldassay.data import Dataset
-from goldassay.errors import InputError
-from goldassay.files import write_parquet, written_whole
+from goldassay.training.held_table import HeldTable, description_of, place_of, read_held, write_held
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-FOLDER = "_data"
-_KEY = "goldassay_dataset"
-
 
 @dataclass(frozen=True)
-class Held:
-    """A dataset in the folder of the runs.
-
-    Attributes:
-        name: What the dataset is called.
-        sha256: Of its ids, texts, labels, groups and weights.
-        path: Of its file.
-    """
-
-    name: str
-    sha256: str
-    path: str
+class Held(HeldTable):
+    """A dataset in the folder of the runs; its digest is of its ids, texts, labels, groups and weights."""
 
     def load(self) -> Dataset:
         """The dataset.
@@ -64,29 +43,24 @@ def hold(dataset: Dataset, folder: Path, columns: Sequence[str] = ()) -> Held:
     answers = [name for name in ("label", "answers", "answer_starts") if name in dataset.examples.columns]
     kept = ["example_id", *dataset.text_columns, *answers, *dataset.groups, *columns]
     examples = dataset.examples.select(list(dict.fromkeys(kept)))
-    about = {
-        "text_columns": dataset.text_columns,
-        "label_names": dataset.label_names,
-        "name": dataset.name,
-        "groups": dataset.groups,
-    }
-    description = json.dumps(about, ensure_ascii=False, sort_keys=True)
-    digest = hashlib.sha256(description.encode() + examples.write_ndjson().encode()).hexdigest()
+    about = description_of(
+        {
+            "text_columns": dataset.text_columns,
+            "label_names": dataset.label_names,
+            "name": dataset.name,
+            "groups": dataset.groups,
+        }
+    )
+    digest = hashlib.sha256(about.encode() + examples.write_ndjson().encode()).hexdigest()
     readable = re.sub(r"[^\w.-]+", "-", dataset.name).strip("-.") or "data"
-    path = folder / FOLDER / f"{readable[:60]}-{digest[:12]}.parquet"
-    if not path.exists():
-        with written_whole(path) as aside:
-            write_parquet(examples, aside, compression="zstd", metadata={_KEY: description})
+    path = place_of(folder, readable[:60], digest)
+    write_held(path, lambda: examples, about)
     return Held(dataset.name, digest, str(path))
 
 
 @lru_cache(maxsize=16)
 def _load(path: str) -> Dataset:
-    try:
-        about = json.loads(pl.read_parquet_metadata(path)[_KEY])
-        examples = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError, KeyError) as error:
-        raise InputError("the copy of the data is damaged", file=path, mend="start the command again") from error
+    about, examples = read_held(path, "the copy of the data is damaged")
     return Dataset(
         examples, tuple(about["text_columns"]), tuple(about["label_names"]), about["name"], tuple(about["groups"])
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.models.configuration import DESK
 from goldassay.models.vectors import VectorFile
 from goldassay.training.held import Held
-from goldassay.training.opinions import HeldOpinions
+from goldassay.training.held_opinions import HeldOpinions
 from goldassay.training.seeds import SOURCES, Seeds
 
 if TYPE_CHECKING:

@@ -1,35 +1,20 @@
-"""Opinions: what another model says of the examples, a bias model or a teacher, in the folder of the runs.
-
-They are made once, in the process that plans, and jobs read them as they read data (see `held`).
-"""
+"""Opinions: what another model, a bias model or a teacher, says of the examples."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import polars as pl
-
-from goldassay.errors import InputError
-from goldassay.files import write_parquet, written_whole
-from goldassay.training.held import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
-    from goldassay.training.held import Held
 
 TRAIN, DEV = "train", "dev"
-_KEY = "goldassay_opinions"
-_COLUMNS = ("probabilities", "strengths")
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,119 +133,6 @@ def opinions_of(
         accuracy[part] = float(np.mean(values.argmax(axis=1) == codes[dataset.labels()]))
     ids = {part: tuple(parts[part].examples["example_id"].cast(str).to_list()) for part in probabilities}
     return Opinions(source, about, names, ids, on, accuracy)
-
-
-@dataclass(frozen=True)
-class HeldOpinions:
-    """Opinions in the folder of the runs.
-
-    Attributes:
-        name: What the model is called.
-        sha256: Of all that they say.
-        path: Of their file.
-    """
-
-    name: str
-    sha256: str
-    path: str
-
-    def load(self) -> Opinions:
-        """The opinions.
-
-        Raises:
-            InputError: The file is missing or damaged.
-        """
-        return _load(self.path)
-
-
-def hold_opinions(source: OpinionSource, parts: Mapping[str, Held], seed: int, folder: Path) -> HeldOpinions:
-    """Ask a source, and write its opinions for jobs to read, unless they are there.
-
-    Args:
-        source: Of the opinions.
-        parts: The data, "train" at least.
-        seed: Of the job.
-        folder: Of the runs.
-
-    Raises:
-        InputError: See `OpinionSource.on`.
-        OutputError: The folder cannot be written to, or the disk is full.
-    """
-    if source.key is None:
-        opinions = source.on({part: held.load() for part, held in parts.items()}, seed)
-        return _write(opinions, _digest(opinions), folder)
-    asked = json.dumps([source.key, sorted((part, held.sha256) for part, held in parts.items())])
-    digest = hashlib.sha256(asked.encode()).hexdigest()
-    path = _path(digest, folder)
-    if path.exists():
-        return HeldOpinions(_load(str(path)).source, digest, str(path))
-    return _write(source.on({part: held.load() for part, held in parts.items()}, seed), digest, folder)
-
-
-def _path(digest: str, folder: Path) -> Path:
-    return folder / FOLDER / f"opinions-{digest[:12]}.parquet"
-
-
-def _about(opinions: Opinions) -> str:
-    about = {
-        "source": opinions.source,
-        "about": opinions.about,
-        "label_names": opinions.label_names,
-        "accuracy": dict(opinions.accuracy),
-    }
-    return json.dumps(about, ensure_ascii=False, sort_keys=True)
-
-
-def _digest(opinions: Opinions) -> str:
-    digest = hashlib.sha256(_about(opinions).encode())
-    for part, on in opinions.on.items():
-        digest.update("\0".join((part, *opinions.example_ids[part])).encode())
-        digest.update(np.ascontiguousarray(on.probabilities).tobytes())
-        digest.update(np.ascontiguousarray(on.strengths).tobytes())
-    return digest.hexdigest()
-
-
-def _write(opinions: Opinions, digest: str, folder: Path) -> HeldOpinions:
-    path = _path(digest, folder)
-    if not path.exists():
-        frames = []
-        for part, on in opinions.on.items():
-            columns = {
-                "part": pl.repeat(part, len(on), dtype=pl.String, eager=True),
-                "example_id": pl.Series(opinions.example_ids[part], dtype=pl.String),
-                **{name: _lists(getattr(on, name)) for name in _COLUMNS},
-            }
-            frames.append(pl.DataFrame(columns))
-        with written_whole(path) as aside:
-            write_parquet(pl.concat(frames), aside, compression="zstd", metadata={_KEY: _about(opinions)})
-    return HeldOpinions(opinions.source, digest, str(path))
-
-
-def _lists(values: NDArray[np.float32]) -> pl.Series:
-    return pl.Series(np.ascontiguousarray(values)).reshape((-1, values.shape[1])).arr.to_list()
-
-
-@lru_cache(maxsize=8)
-def _load(path: str) -> Opinions:
-    try:
-        about = json.loads(pl.read_parquet_metadata(path)[_KEY])
-        table = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError, KeyError) as error:
-        raise InputError("the opinions are damaged", file=path, mend="start the command again") from error
-    parts = {str(part): rows for (part,), rows in table.group_by("part", maintain_order=True)}
-    K = len(about["label_names"])
-    return Opinions(
-        about["source"],
-        about["about"],
-        tuple(about["label_names"]),
-        {part: tuple(rows["example_id"].to_list()) for part, rows in parts.items()},
-        {part: OpinionsOn(*(_matrix(rows[name], K) for name in _COLUMNS)) for part, rows in parts.items()},
-        about["accuracy"],
-    )
-
-
-def _matrix(column: pl.Series, width: int) -> NDArray[np.float32]:
-    return column.explode().to_numpy().astype(np.float32).reshape(-1, width)
 
 
 def softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

@@ -18,7 +18,8 @@ from goldassay.studies.artifacts.inputs import Bounds, mine_dataset
 from goldassay.studies.opinions import bias_source, teacher_source, with_sources
 from goldassay.studies.opinions.crossed import CrossedProbes, Fit
 from goldassay.training.held import hold
-from goldassay.training.opinions import DEV, TRAIN, HeldOpinions, hold_opinions, part_of_test, softmax
+from goldassay.training.held_opinions import HeldOpinions, hold_opinions
+from goldassay.training.opinions import DEV, TRAIN, part_of_test, softmax
 from tests.training.made_data import LABELS, made_pairs
 
 if TYPE_CHECKING:
