@@ -105,7 +105,7 @@ def test_files_that_name_no_dataset_are_called_after_themselves(
         )
 
 
-def store(folder: Path, dataset: str, n: int, center: float, d: int = 6) -> None:
+def store(folder: Path, dataset: str, n: int, center: float, d: int = 6, model: str = "net") -> None:
     """Runs in the store with features beside, whose last dimension follows from the first."""
     rng = np.random.default_rng([n, 3])
     gold = rng.integers(0, 2, n)
@@ -115,11 +115,11 @@ def store(folder: Path, dataset: str, n: int, center: float, d: int = 6) -> None
     logits = np.stack([-features[:, 0], features[:, 0]], axis=1)[np.newaxis]
     ids = np.array([f"{dataset}{i}" for i in range(n)])
     runs = Runs.from_arrays(
-        gold=gold, logits=logits, seeds=[0], model="net", dataset=dataset, train_set="train", example_ids=ids,
+        gold=gold, logits=logits, seeds=[0], model=model, dataset=dataset, train_set="train", example_ids=ids,
         label_names=("no", "yes"),
     )  # fmt: skip
     write_runs(runs, folder)
-    origin = Origin("net", "train", "paired", dataset, "", 0, 10)
+    origin = Origin(model, "train", "paired", dataset, "", 0, 10)
     write_embeddings(Embeddings(origin, ids, {"text": features}), folder / "_jobs" / f"{dataset}.parquet")
 
 
@@ -137,6 +137,28 @@ def test_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Call
     assert any("covariance is singular" in note and "shrunk" in note for note in found["notes"])
     line = refused(*arguments, "--k", "81", "-o", "none")
     assert line == "goldassay: k is 81, and there are 80 training features; choose k from 1 to that number"
+
+
+def test_models_that_lie_in_different_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, n, center in (("train", 80, 0.0), ("own", 50, 0.0), ("far", 40, 6.0)):
+        store(tmp_path / "a", name, n, center)
+        if name != "train":
+            store(tmp_path / "b", name, n, center, model="bare")
+    sides = ["--in", "own=a", "--in", "own=b", "--out", "far=a", "--out", "far=b"]
+    arguments = ["shift", "detection", *sides, "-q", "--draws", "50", "--train"]
+    assert run([*arguments, "train=a", "-o", "out"]) == 0
+    found = json.loads((tmp_path / "out/report.json").read_text())["shift"]
+    assert {row["model"] for row in found["detection"] if row["score"] == "knn"} == {"net"}
+    assert {row["model"] for row in found["detection"]} == {"net", "bare"}
+    assert "bare: there are no runs on its training data, and so no distances from them." in found["notes"]
+    store(tmp_path / "c", "train", 80, 0.0, model="other")
+    assert refused(*arguments, "train=c", "-o", "none") == (
+        "goldassay: c: the runs on training data are of other, and none of bare, net; give those of the same models "
+        "with --train"
+    )
 
 
 def test_bad_sides(tmp_path: Path, refused: Callable[..., str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,11 +65,15 @@ class Wanted:
 
 @dataclass(frozen=True)
 class FeaturePlaces:
-    """Where features lie: those of the training data, with their runs, and by dataset those of the examples."""
+    """Where features lie: those of the training data, with their runs, and the paths of the examples' runs."""
 
     training: str
     runs: Sequence[Slice]
-    examples: dict[str, str]
+    examples: tuple[str, ...]
+
+    def of(self, answers: Answers) -> str:
+        """The path at which these answers were found: their features lie there too."""
+        return next(path for path in self.examples if Path(answers.file).is_relative_to(path))
 
 
 @dataclass
@@ -154,10 +159,13 @@ def _of_features(
     if not names:
         return {}
     model = group.model_name
+    if all(part.collection.model != model for part in places.runs):
+        found.skipped.append(f"{group.model}: there are no runs on its training data, and so no distances from them.")
+        return {}
     by_run: dict[str, list[list[NDArray[np.float64]]]] = {name: [] for name in names}
     for seed in group.own.seeds:
         training = read_training(places.training, places.runs, model, seed)
-        sides = [read_features(places.examples[each.dataset], each, model, seed) for each in (group.own, other)]
+        sides = [read_features(places.of(each), each, model, seed) for each in (group.own, other)]
         scores, note = feature_scores(training, sides, wanted.k)
         for name in names:
             by_run[name].append(scores[name])

@@ -198,14 +198,17 @@ def _features(
     training: str, places: Sequence[Sequence[Place]], groups: Sequence[Group], choice: RunChoice
 ) -> FeaturePlaces:
     place = Place.parse(training)
-    found = find_sets([place], choice)
-    at = {}
-    for side in places:
-        for each in side:
-            for sets in find_sets([each], choice).models.values():
-                at.update(dict.fromkeys(sets, each.path))
-    wanted = {each.dataset for group in groups for each in (group.own, *group.others)}
-    return FeaturePlaces(place.path, found.slices, {name: path for name, path in at.items() if name in wanted})
+    found = find_sets([place], choice).slices
+    trained = {part.collection.model for part in found}
+    models = [group.model_name for group in groups]
+    if trained.isdisjoint(models):
+        raise InputError(
+            f"the runs on training data are of {', '.join(sorted(trained))}, and none of {', '.join(models)}",
+            file=place.path,
+            mend="give those of the same models with --train",
+        )
+    paths = dict.fromkeys(each.path for side in places for each in side)
+    return FeaturePlaces(place.path, found, tuple(paths))
 
 
 def _say_ignored(groups: Sequence[Group]) -> list[str]:
