@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,9 +12,9 @@ from goldassay.training.seeds import SOURCES, Seeds
 costs = st.lists(st.integers(0, 40), min_size=1, max_size=400).map(lambda values: np.array(values, np.int64))
 
 
-@given(costs, st.integers(1, 17), st.integers(0, 5))
-def test_every_row_stands_in_one_batch(costs, size, seed):
-    for batches in (shuffled_batches(costs, size, np.random.default_rng(seed)), sorted_batches(costs, size)):
+@given(costs, st.integers(1, 17), st.sampled_from([1, 3, 50]), st.integers(0, 5))
+def test_every_row_stands_in_one_batch(costs, size, pool, seed):
+    for batches in (shuffled_batches(costs, size, pool, np.random.default_rng(seed)), sorted_batches(costs, size)):
         assert sorted(np.concatenate(batches).tolist()) == list(range(costs.size))
         assert len(batches) == -(-costs.size // size)
         assert max(batch.size for batch in batches) <= size
@@ -21,13 +22,20 @@ def test_every_row_stands_in_one_batch(costs, size, seed):
 
 def test_rows_of_similar_length_stand_together_in_another_order_each_time():
     costs = np.random.default_rng(0).integers(1, 50, 4000)
-    batches = shuffled_batches(costs, 16, np.random.default_rng(1))
+    batches = shuffled_batches(costs, 16, 50, np.random.default_rng(1))
     padding = sum(int((costs[batch].max() - costs[batch]).sum()) for batch in batches)
     assert padding < 0.1 * costs.sum()
-    other = shuffled_batches(costs, 16, np.random.default_rng(2))
+    other = shuffled_batches(costs, 16, 50, np.random.default_rng(2))
     assert {tuple(sorted(batch)) for batch in batches} != {tuple(sorted(batch)) for batch in other}
-    again = shuffled_batches(costs, 16, np.random.default_rng(1))
+    again = shuffled_batches(costs, 16, 50, np.random.default_rng(1))
     assert all(np.array_equal(one, two) for one, two in zip(batches, again, strict=True))
+
+
+def test_without_a_pool_lengths_are_as_mixed_as_in_a_shuffle():
+    costs = np.random.default_rng(0).integers(1, 50, 4000)
+    batches = shuffled_batches(costs, 16, 1, np.random.default_rng(1))
+    spread = np.mean([costs[batch].std() for batch in batches])
+    assert spread == pytest.approx(costs.std(ddof=1), rel=0.05)
 
 
 def test_each_source_draws_by_itself():

@@ -50,7 +50,8 @@ class Network(SentenceMaxima):
 
     The backward direction is an LSTM over each text turned around within its own length, so that padding always comes
     last in both directions: no hidden state at a word ever depends on it. On a processor there is no padding at all,
-    see `recurrence`; batches are larger than usual, and the rate with them, since there they cost less an example.
+    see `recurrence`. So lengths stay mixed, which learns better than batches of one length (on SNLI's sample .4 points
+    with 128 a batch); and batches are larger than usual, and the rate with them, since they cost less an example.
 
     Source: Conneau, Kiela, Schwenk, Barrault and Bordes 2017.
     """
@@ -59,7 +60,7 @@ class Network(SentenceMaxima):
     activation: ClassVar[Callable[[Tensor], Tensor]] = torch.relu
     configurations: ClassVar[Mapping[str, Configuration]] = {
         DESK: Configuration(
-            Sizes(), Recipe(epochs=4, batch_size=64, learning_rate=4e-3, optimizer="adam", schedule="linear", clip=5.0)
+            Sizes(), Recipe(epochs=4, batch_size=192, learning_rate=1e-2, schedule="linear", clip=5.0, pool=1)
         ),
         PUBLISHED: Configuration(
             Sizes(vectors=300, units=2048, hidden=512, dropout=0.0, frozen=True),

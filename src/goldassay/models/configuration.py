@@ -62,6 +62,7 @@ class Recipe:
         warmup: Share of all steps in which the rate rises from 0 to its peak.
         clip: Largest norm of the gradient, or None.
         patience: Stop after so many epochs without a better dev score; None trains all epochs.
+        pool: Batches whose rows are sorted by length together, so that little is padded; 1 leaves lengths mixed.
     """
 
     epochs: int
@@ -73,9 +74,10 @@ class Recipe:
     warmup: float = 0.0
     clip: float | None = None
     patience: int | None = None
+    pool: int = 50
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("batch_size", 1), ("patience", 1)):
+        for name, least in (("epochs", 1), ("batch_size", 1), ("patience", 1), ("pool", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name} is {value}", mend=f"give {least} or more")

@@ -9,25 +9,25 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Batches sorted by length together: enough for little padding, few enough that what stands together is still mixed.
-_POOL = 50
 
-
-def shuffled_batches(costs: NDArray[np.int64], batch_size: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+def shuffled_batches(
+    costs: NDArray[np.int64], batch_size: int, pool: int, rng: np.random.Generator
+) -> list[NDArray[np.int64]]:
     """Every row once, in random order but for this: rows of similar length stand in the same batch.
 
-    Rows are shuffled, sorted by length within pools of 50 batches, cut into batches, and the batches shuffled.
+    Rows are shuffled, sorted by length within pools of some batches, cut into batches, and the batches shuffled.
 
     Args:
         costs: Length of each row, (N,).
         batch_size: Rows a batch; the last one of a pool may be smaller.
+        pool: Batches sorted together; the more, the less is padded, and the less are lengths mixed. 1 sorts nothing
+            but the rows of a batch among themselves.
         rng: Decides the order.
     """
     order = rng.permutation(costs.size)
-    pool = _POOL * batch_size
     batches = []
-    for start in range(0, order.size, pool):
-        rows = order[start : start + pool]
+    for start in range(0, order.size, pool * batch_size):
+        rows = order[start : start + pool * batch_size]
         rows = rows[np.argsort(costs[rows], kind="stable")]
         batches += [rows[at : at + batch_size] for at in range(0, rows.size, batch_size)]
     return [batches[place] for place in rng.permutation(len(batches))]

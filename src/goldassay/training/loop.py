@@ -117,7 +117,10 @@ class Loop:
         position = self.position
         while not position.finished:
             batches = shuffled_batches(
-                self.examples.encoded.costs, self.recipe.batch_size, self.seeds.generator("order", position.epoch)
+                self.examples.encoded.costs,
+                self.recipe.batch_size,
+                self.recipe.pool,
+                self.seeds.generator("order", position.epoch),
             )
             for rows in batches[position.batch :]:
                 self._step(rows)
