@@ -10,6 +10,7 @@ pytest.importorskip("transformers")
 
 from goldassay.errors import InputError
 from goldassay.models.configuration import Task
+from goldassay.models.dropout import Dropout
 from goldassay.models.registry import find_network
 from goldassay.models.transformer import Network, Sizes
 from tests.models.network_cases import texts_of, tiny_checkpoint
@@ -82,3 +83,32 @@ def test_names_and_places(tmp_path):
     for wrong in ("bilstmm", str(tmp_path / "none"), "a b/c"):
         with pytest.raises(InputError):
             find_network(wrong)
+
+
+def test_a_step_moves_the_word_pieces_of_its_batch_alone(tmp_path):
+    import torch
+
+    from goldassay.models.configuration import Recipe
+    from goldassay.training.optimizers import build_optimizer
+
+    data = made_pairs(12)
+    place = tiny_checkpoint(tmp_path, data, num_labels=3)
+    network = Network.build(TASK, texts_of(data), Sizes(), str(place))
+    table = network.model.get_input_embeddings().weight
+    optimizer = build_optimizer([network], Recipe(1, 1, 0.01, weight_decay=0.1))
+    batch = network.collate(network.encode(texts_of(data)), np.arange(2))
+    before = table.detach().clone()
+    torch.nn.functional.cross_entropy(network(batch), torch.tensor([0, 1])).backward()
+    optimizer.step(0.01)
+    moved = (table != before).any(1).nonzero().squeeze(1).tolist()
+    assert set(moved) == set(batch["tokens"][batch["real"] > 0].tolist())
+
+
+def test_dropouts_are_ours_at_the_checkpoints_rates(tmp_path):
+    import torch
+
+    data = made_pairs(12)
+    network = Network.build(TASK, texts_of(data), Sizes(dropout=0.25), str(tiny_checkpoint(tmp_path, data)))
+    found = [module for module in network.modules() if isinstance(module, torch.nn.Dropout)]
+    assert found
+    assert all(type(each) is Dropout and each.p == 0.25 for each in found)

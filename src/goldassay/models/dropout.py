@@ -27,3 +27,12 @@ class Dropout(nn.Dropout):
         words = torch.empty(-(-input.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
         kept = words.view(torch.uint8)[: input.numel()].view(input.shape) >= dropped
         return input * kept.to(input.dtype).mul_(256 / (256 - dropped))
+
+
+def replace_dropouts(model: nn.Module) -> None:
+    """Put `Dropout` in place of torch's own in a model, at the same rates."""
+    for module in list(model.modules()):
+        for name, child in module.named_children():
+            # Subclasses do something else.
+            if type(child) is nn.Dropout:
+                setattr(module, name, Dropout(child.p))

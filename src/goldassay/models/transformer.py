@@ -19,6 +19,7 @@ from goldassay.models.checkpoint import (
     token_limit,
 )
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
+from goldassay.models.dropout import replace_dropouts
 from goldassay.models.network import Batch, Stream
 from goldassay.models.network import Network as Base
 from goldassay.models.ragged import Ragged
@@ -79,6 +80,9 @@ class Network(Base):
     from left to right and are padded in front, the last token. Where a tokenizer puts nothing between two texts, as
     theirs, an end of text stands behind each, as Radford et al. 2018 put delimiters.
 
+    Vectors of word pieces have sparse gradients: a step moves those of its batch and no others, and weight decay leaves
+    them alone.
+
     Weights are read from safetensors only, and no code that comes with a checkpoint is run.
     """
 
@@ -98,8 +102,12 @@ class Network(Base):
         ),
     }
 
-    def __init__(self, model: nn.Module, tokenizer: Any, sizes: Sizes, n_texts: int) -> None:
+    def __init__(self, model: Any, tokenizer: Any, sizes: Sizes, n_texts: int) -> None:
         super().__init__()
+        replace_dropouts(model)
+        # Half of a small checkpoint's weights are vectors of word pieces, of which a batch holds a hundredth.
+        words: Any = model.get_input_embeddings()
+        words.sparse = isinstance(words, nn.Embedding)
         self.model, self.tokenizer, self.sizes, self.n_texts = model, tokenizer, sizes, n_texts
         self._classifier_name, classifier = _last_linear(model)
         self._captured: list[Tensor] = []
