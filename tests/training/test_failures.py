@@ -95,6 +95,22 @@ def test_refusals_are_one_line(
     assert message in say(capsys, *train(*arguments))
 
 
+def test_texts_that_are_too_long_are_cut_and_counted(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    pytest.importorskip("transformers")
+    from tests.models.network_cases import tiny_checkpoint
+
+    place = tiny_checkpoint(data, made_pairs(64), max_positions=8)
+    monkeypatch.chdir(data)
+    monkeypatch.setattr("goldassay.training.many_seeds.run_jobs", lambda jobs, *_: [run_job(job) for job in jobs])
+    settings = ("--set", "epochs=1", "--seeds", "1")
+    assert run(("train", "train.jsonl", "--model", str(place), "--test", "test.jsonl", *settings)) == 0
+    told = capsys.readouterr().out
+    assert f"Of the training rows of train, 64 are longer than {place.name} takes and were cut." in told
+    assert f"Of the 64 examples of test, 64 are longer than {place.name} takes and were cut." in told
+
+
 @pytest.mark.parametrize("command", [train("--model", "bilstm"), ("sweep", "plan.toml")])
 def test_without_the_extra_what_to_install_is_said(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]

@@ -23,7 +23,7 @@ from goldassay.training.conditions import roles_of
 from goldassay.training.held import hold
 from goldassay.training.job import RECORDS, Job
 from goldassay.training.precision import DEVICES, PRECISIONS
-from goldassay.training.running import Done, check_job, configuration_of
+from goldassay.training.running import TRAINING_ROWS, Done, check_job, configuration_of
 from goldassay.training.seeds import SOURCES, Seeds
 from goldassay.training.targets import METRICS, target_of
 from goldassay.training.workers import Failure, Watcher, run_jobs
@@ -45,9 +45,9 @@ class TrainingReport(Result):
         model: What the runs call it.
         out: Folder of the runs.
         n_jobs: Runs that were asked for.
-        runs: model, train_set, condition, seed, dataset, n_examples, n_cut, a column for each metric (accuracy, or
-            pearson and spearman where labels are numbers), steps, selected_step, seconds and cpu_seconds (of the whole
-            job), skipped (it was already there).
+        runs: model, train_set, condition, seed, n_train_cut, dataset, n_examples, n_cut, a column for each metric
+            (accuracy, or pearson and spearman where labels are numbers), steps, selected_step, seconds and cpu_seconds
+            (of the whole job), skipped (it was already there).
         failures: name, reason; of jobs that could not be finished.
         settings: Sizes and recipe.
         words: Where there is a file of word vectors: how many words the network knows, and how many are found in it;
@@ -245,11 +245,16 @@ def _has_gpu(device: str) -> bool:
 
 
 def cut_sentences(runs: pl.DataFrame) -> list[str]:
-    """How many texts models did not see to their end, a sentence for each model and test set of which there are any."""
+    """How many texts models did not see to their end, a sentence for each model and dataset of which there are any."""
     if runs.is_empty():
         return []
+    trained = runs.group_by("model", "train_set", maintain_order=True).agg(pl.col("n_train_cut").max())
     cut = runs.group_by("model", "dataset", maintain_order=True).agg(pl.col("n_cut").max(), pl.col("n_examples").max())
     return [
+        f"Of the training rows of {train_set}, {n_cut:,} are longer than {model} takes and were cut."
+        for model, train_set, n_cut in trained.iter_rows()
+        if n_cut
+    ] + [
         f"Of the {n_examples:,} examples of {dataset}, {n_cut:,} are longer than {model} takes and were cut."
         for model, dataset, n_cut, n_examples in cut.iter_rows()
         if n_cut
@@ -264,6 +269,7 @@ def run_rows(job: Job, done: Done) -> list[dict[str, Any]]:
             "train_set": job.train.name,
             "condition": job.condition,
             "seed": job.seed,
+            "n_train_cut": done.cut.get(TRAINING_ROWS, 0),
             "dataset": dataset,
             "n_examples": done.n_examples[dataset],
             "n_cut": done.cut[dataset],

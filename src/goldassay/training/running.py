@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 KEPT = "_vectors"
 # Between evaluations the state is kept as often as this: as much work as a kill may cost.
 SECONDS_BETWEEN_STATES = 60.0
+# How many training rows a network did not see to their end is kept under this name, which no dataset has.
+TRAINING_ROWS = "/training rows"
 _LEARNT = {"label": "classes", "number": "numbers", "span": "spans of a text"}
 
 
@@ -63,7 +65,8 @@ class Done:
         selected_step: Whose weights the final evaluation and the records are of.
         seconds: That the training and the evaluations took, over all processes that worked on it.
         cpu_seconds: Of processors, of all its threads; what it costs however busy the machine is.
-        cut: By dataset, how many examples have a text that the network did not see to its end.
+        cut: By test set, how many examples have a text that the network did not see to its end; of the training rows
+            under the name `TRAINING_ROWS`.
         objective: What it says of itself, and of the models beside the network; see `describe_objective`.
         words: Where there is a file of word vectors: how many words the network knows, and how many are found in it.
         skipped: Whether it was already there.
@@ -276,7 +279,7 @@ class Running:
             found = network.start_from(job.vectors, frozen=self.configuration.sizes.frozen)
             self.words = {"known": len(network.vocabulary.words), "found": found}
         encoded = network.encode(tuple(self.texts.values()))
-        self.cut = {self.train.name: int(encoded.cut.any(0).sum())}
+        self.cut = {TRAINING_ROWS: int(encoded.cut.any(0).sum())}
         weights = None if job.weights is None else _weights(self.train, job.weights)
         dev = None if job.dev is None else self._examples(job.dev.load(), network)
         return Loop(
