@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.cli.main import run
+from goldassay.runs import list_runs, read_runs
 from goldassay.training.running import run_job
 from goldassay.training.state import read_state
 from tests.end_to_end.conftest import Outcome, goldassay
@@ -59,6 +60,7 @@ MORE = {"example_id": "more-0", "premise": "there is a dog", "hypothesis": "a do
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "unknown model": (("--model", "ngram_averge"), "there is no model 'ngram_averge'; did you mean 'ngram_average'"),
     "unknown setting": (("--set", "epoch=2"), "there is no setting 'epoch'; did you mean 'epochs'"),
+    "seeds that are no numbers": (("--seeds", "few"), "'few' are no seeds; write --seeds 10"),
     "ragged vectors": (("--vectors", "ragged.txt"), "ragged.txt, line 2: the line has 1 numbers"),
     "labels that the head lacks": (("--test", "more=more.jsonl"), "labels that the training set lacks (a fourth;"),
     "no GPU": (("--device", "cuda"), "a GPU was asked for, and torch finds none"),
@@ -93,6 +95,14 @@ def test_refusals_are_one_line(
         monkeypatch.undo()
         monkeypatch.chdir(data)
     assert message in say(capsys, *train(*arguments))
+
+
+def test_a_single_seed_is_named_with_a_comma(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(data)
+    monkeypatch.setattr("goldassay.training.many_seeds.run_jobs", lambda jobs, *_: [run_job(job) for job in jobs])
+    assert run(train("--seeds", "7,", "--quiet")) == 0
+    assert list_runs(data / "runs")["n_runs"].to_list() == [1]
+    assert read_runs(data / "runs").seeds.tolist() == [7]
 
 
 def test_texts_that_are_too_long_are_cut_and_counted(

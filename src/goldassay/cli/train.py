@@ -43,7 +43,8 @@ def train(
         str | None, typer.Option(metavar="FILE", help="What to choose the best epoch by.  [default: train all epochs]")
     ] = None,
     seeds: Annotated[
-        str | None, typer.Option(metavar="N|A,B,...", help="How many seeds, or which.  [default: 10]")
+        str | None,
+        typer.Option(metavar="N|A,B,...", help="How many seeds, or which; 7, is seed 7 alone.  [default: 10]"),
     ] = None,
     vary: Annotated[
         str | None,
@@ -250,9 +251,10 @@ def _numbers(text: str | None) -> int | tuple[int, ...] | None:
     if text is None:
         return None
     try:
-        numbers = tuple(int(part) for part in text.split(","))
+        # A comma at the end makes a number the seed itself: of a single one nothing else tells.
+        numbers = tuple(int(part) for part in text.removesuffix(",").split(","))
     except ValueError as error:
-        raise InputError(f"{text!r} are no seeds", mend="write --seeds 10 or --seeds 0,1,2") from error
+        raise InputError(f"{text!r} are no seeds", mend="write --seeds 10, --seeds 0,1,2 or --seeds 7,") from error
     return numbers[0] if "," not in text else numbers
 
 
