@@ -12,6 +12,8 @@ from goldassay.studies.experiments.recipe import Comparison
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from goldassay.studies.experiments.recipe import Drawn
+
 # Of our side of a cell, each in the units of the printed table; what a measure has not is left empty.
 OURS = ("ours", "low", "high", "sd", "n_runs")
 
@@ -82,8 +84,9 @@ def show_cells(
     columns: Sequence[str],
     digits: int = 1,
     note: str = "",
+    drawn: Drawn = "printed",
 ) -> Comparison:
-    """Our figures where the paper draws a picture and prints none; the arguments are those of `compare_cells`."""
+    """Our figures where nothing is printed; the arguments are those of `compare_cells`, and how it is drawn."""
     schema = dict.fromkeys([*rows, *columns], pl.String) | dict.fromkeys(OURS, pl.Float64)
     cells = pl.DataFrame([{key: row.get(key) for key in schema} for row in ours], schema=schema, strict=False)
     nothing = [pl.lit(None, pl.Float64).alias(key) for key in ("printed", "printed_sd")]
@@ -95,4 +98,5 @@ def show_cells(
         cells=cells.with_columns(pl.col("n_runs").cast(pl.Int64), *nothing, pl.lit(value=False).alias("doubted")),
         digits=digits,
         note=note,
+        drawn=drawn,
     )

@@ -10,7 +10,7 @@ import polars as pl
 from goldassay.instability import compare, summarize_scores
 from goldassay.intervals import difference_interval
 from goldassay.runs import read_runs
-from goldassay.studies.experiments.recipe import Comparison
+from goldassay.studies.experiments.cells import show_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.runs import Runs
+    from goldassay.studies.experiments.recipe import Comparison
     from goldassay.studies.experiments.recipes.crossing.examples import Examples
     from goldassay.studies.experiments.workplace import Workplace
 
@@ -61,16 +62,19 @@ def measure_debiasing(
 
 def objectives_table(debiasing: pl.DataFrame) -> Comparison:
     """Differences from plain training, in points."""
-    points = {"ours": "difference", "low": "low", "high": "high"}
-    cells = debiasing.select(
-        "objective", "measure", "n_runs", **{name: 100 * pl.col(column) for name, column in points.items()}
-    ).with_columns(sd=None, printed=None, printed_sd=None, doubted=False)  # fmt: skip
-    return Comparison(
-        name="debiasing_differences",
-        title="What each objective changes against plain training, in points",
+    cells = [
+        {
+            "measure": row["measure"], "objective": row["objective"], "n_runs": row["n_runs"],
+            **{name: 100 * row[key] for name, key in (("ours", "difference"), ("low", "low"), ("high", "high"))},
+        }
+        for row in debiasing.iter_rows(named=True)
+    ]  # fmt: skip
+    return show_cells(
+        "debiasing_differences",
+        "What each objective changes against plain training, in points",
+        cells,
         rows=("measure",),
         columns=("objective",),
-        cells=cells,
         note="an objective that works errs less as hypothesis only and gains on hard; what it costs shows elsewhere.",
         drawn="differences",
     )

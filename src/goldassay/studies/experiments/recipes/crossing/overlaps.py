@@ -9,10 +9,11 @@ import polars as pl
 
 from goldassay.multiple_testing import benjamini_hochberg
 from goldassay.studies.coincidence import coincidence
-from goldassay.studies.experiments.recipe import Comparison
+from goldassay.studies.experiments.cells import show_cells
 from goldassay.studies.experiments.recipes.crossing.examples import CLASSES, TOGETHER
 
 if TYPE_CHECKING:
+    from goldassay.studies.experiments.recipe import Comparison
     from goldassay.studies.experiments.recipes.crossing.examples import Examples
 
 
@@ -33,24 +34,19 @@ def measure_overlaps(examples: Examples, seed: int) -> pl.DataFrame:
 
 def overlaps_table(overlaps: pl.DataFrame) -> Comparison:
     """The ratios as a matrix, each pair in both its places."""
-    columns = ["first", "second", "ratio", "low", "high"]
-    mirrored = overlaps.select(
-        pl.col("second").alias("first"), pl.col("first").alias("second"), "ratio", "low", "high"
-    ).select(columns)
-    order = {name: i for i, name in enumerate(CLASSES)}
-    cells = (
-        pl.concat([overlaps.select(columns), mirrored])
-        .rename({"first": "class", "second": "with", "ratio": "ours"})
-        .sort(pl.col("class").replace_strict(order), pl.col("with").replace_strict(order))
-        .with_columns(sd=None, n_runs=None, printed=None, printed_sd=None, doubted=False)
-    )
+    pairs = [
+        {"class": first, "with": second, "ours": row["ratio"], "low": row["low"], "high": row["high"]}
+        for row in overlaps.iter_rows(named=True)
+        for first, second in ((row["first"], row["second"]), (row["second"], row["first"]))
+    ]
+    order = list(CLASSES)
     explained = "; ".join(f"{name}: {meaning}" for name, meaning in CLASSES.items())
-    return Comparison(
-        name="overlap",
-        title="Examples in both classes, as a multiple of what chance within labels would give",
+    return show_cells(
+        "overlap",
+        "Examples in both classes, as a multiple of what chance within labels would give",
+        sorted(pairs, key=lambda cell: (order.index(cell["class"]), order.index(cell["with"]))),
         rows=("class",),
         columns=("with",),
-        cells=cells,
         digits=2,
         note=f"{explained}.",
         drawn="matrix",

@@ -8,10 +8,11 @@ import polars as pl
 
 from goldassay.instability.by_group import decompose_by_group
 from goldassay.instability.group_resampling import resample_groups
-from goldassay.studies.experiments.recipe import Comparison
+from goldassay.studies.experiments.cells import show_cells
 from goldassay.studies.experiments.recipes.crossing.examples import CLASSES
 
 if TYPE_CHECKING:
+    from goldassay.studies.experiments.recipe import Comparison
     from goldassay.studies.experiments.recipes.crossing.examples import Examples
 
 # What is said by half of these runs cannot be held against the spread of all.
@@ -48,25 +49,21 @@ def variance_table(variance: pl.DataFrame) -> Comparison:
     """Share of the examples beside share of the variance, in per cent; accuracy with its SD over seeds."""
     cells = []
     for row in variance.iter_rows(named=True):
-        empty = {"printed": None, "printed_sd": None, "doubted": False, "n_runs": None}
-        for what, value, low, high, sd in (
-            ("% of examples", row["share_of_examples"], None, None, None),
-            ("% of the variance", row["share_of_variance"], row["low"], row["high"], None),
-            ("accuracy", row["accuracy"], None, None, row["sd"]),
-        ):
-            cells.append(
-                {
-                    "class": row["class"], "measure": what, "ours": 100 * value,
-                    "low": None if low is None else 100 * low, "high": None if high is None else 100 * high,
-                    "sd": None if sd is None else 100 * sd, **empty,
-                }
-            )  # fmt: skip
-    return Comparison(
-        name="variance_by_class",
-        title="Where the variance over seeds sits",
+        points = {key: 100 * value for key, value in row.items() if isinstance(value, float)}
+        cells += [
+            {"class": row["class"], "measure": "% of examples", "ours": points["share_of_examples"]},
+            {
+                "class": row["class"], "measure": "% of the variance", "ours": points["share_of_variance"],
+                "low": points["low"], "high": points["high"],
+            },
+            {"class": row["class"], "measure": "accuracy", "ours": points["accuracy"], "sd": points["sd"]},
+        ]  # fmt: skip
+    return show_cells(
+        "variance_by_class",
+        "Where the variance over seeds sits",
+        cells,
         rows=("class",),
         columns=("measure",),
-        cells=pl.DataFrame(cells, infer_schema_length=None),
         note="a class whose share of the variance is above its share of the examples is where the score swings; "
         "intervals are over runs.",
         drawn="nothing",
