@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from goldassay.runs import read_runs
+from goldassay.runs import list_runs, read_runs
 from goldassay.training.held import hold
 from goldassay.training.job_folder import STATE
 from goldassay.training.running import run_job
@@ -49,11 +49,15 @@ def launch(jobs: list[Job], kill_at: int = 0) -> subprocess.CompletedProcess[str
     """Two processes that share the processor."""
     script = Path(jobs[0].out).parent / "does.py"
     script.write_text(_DOES)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
     plain = json.dumps([job.to_dict() for job in jobs])
+    return launched(str(script), plain, str(kill_at), folder=script.parent)
+
+
+def launched(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *arguments]
     # Not by the machine's outer address, which a firewall may keep from itself.
     environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else None
-    return subprocess.run([*command, plain, str(kill_at)], capture_output=True, text=True, timeout=300, env=environment)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, env=environment)
 
 
 def weights(job: Job) -> dict[str, Any]:
@@ -105,3 +109,19 @@ def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, 
             for job in (alone[0], together[0])
         ]
         np.testing.assert_allclose(both[0].logits, both[1].logits, rtol=1e-3, atol=1e-4)
+
+
+def test_of_a_command_one_process_speaks_and_what_is_for_one_alone_is_refused(tmp_path: Path):
+    for name, seed in (("train", 0), ("test", 1)):
+        made_pairs(24, seed, name).examples.drop("weight").write_ndjson(tmp_path / f"{name}.jsonl")
+    settings = ("--set", "min_count=1", "--set", "epochs=1", "--set", "batch_size=8", "--seeds", "1")
+    command = ("-m", "goldassay", "train", "train.jsonl", "--model", "ngram_average", "--test", "test.jsonl", *settings)
+    done = launched(*command, folder=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("ngram_average, paired, on test: accuracy") == 1
+    assert list_runs(tmp_path / "runs")["n_runs"].to_list() == [1]
+    plan = 'models = ["ngram_average"]\ntrain = { made = "train.jsonl" }\ntest = { test = "test.jsonl" }\n'
+    (tmp_path / "plan.toml").write_text(plan)
+    refused = launched("-m", "goldassay", "sweep", "plan.toml", "--dry-run", folder=tmp_path)
+    assert refused.returncode != 0
+    assert "a launcher's processes train, and nothing else; give this to a single process" in refused.stderr
