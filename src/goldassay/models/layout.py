@@ -63,11 +63,6 @@ class Layout:
         return [torch.arange(width, device=lengths.device) < lengths.unsqueeze(1) for width, lengths in of_roles]
 
     @cached_property
-    def masks(self) -> list[Tensor]:
-        """The same as numbers 1 and 0, (B, L, 1)."""
-        return [each.unsqueeze(2).float() for each in self.real]
-
-    @cached_property
     def packed(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """The arrays of a `recurrence.Packing` of all texts."""
         packing = Packing.of(self.lengths.numpy())
