@@ -13,6 +13,7 @@ from goldassay.studies.experiments.recipes import artifacts
 from goldassay.studies.experiments.recipes.artifacts.protocol import BESIDE, OF_THE_PAPER, RANDOM
 from goldassay.studies.experiments.sources import known_sources
 from goldassay.training.objective_choice import settings_of
+from goldassay.training.objectives import load_objective
 
 
 def runs(size: str) -> Counter[tuple[str, str]]:
@@ -66,7 +67,9 @@ def test_every_setting_is_known(size: str):
         for model in training.models:
             given = TrainingSettings.model_validate({**training.options, **training.of.get(model, {})})
             if given.objective is not None:
-                settings_of(given.objective, given.objective_changes or {})
+                changes = given.objective_changes or {}
+                settings_of(given.objective, changes)
+                assert given.bias is not None or not changes.keys() & load_objective(given.objective).of_bias
             assert given.dev is None or given.dev in scale.sets
             assert given.vectors is None or given.vectors in scale.files
     assert all(place in known_sources() for place in scale.files.values())
