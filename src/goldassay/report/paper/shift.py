@@ -5,9 +5,21 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from goldassay.report.figures.shift_slopes import series_of
 from goldassay.report.numbers import number
 from goldassay.report.outline import mapping, records
-from goldassay.report.paper.style import BLUE, MUTED, RED, literal, new_figure, quiet_grid, series, slug
+from goldassay.report.paper.style import (
+    BLUE,
+    MUTED,
+    RED,
+    WIDTH,
+    literal,
+    new_figure,
+    quiet_grid,
+    series,
+    slug,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _Pair = tuple[Any, Any]
+# A legend's mark and the gap behind its name, in inches.
+_MARK = 0.33
 
 
 def figures_of(document: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Figure]]]:
@@ -52,7 +66,7 @@ def _slopes(rows: list[_Pair]) -> Figure:
             marker=shape,
             markersize=4,
             linewidth=1.0,
-            label=literal(end.get("model")),
+            label=literal(series_of(end)),
         )
         for x, row in ((shift, start), (1 + shift, end)):
             if number(row.get("low")) is not None and number(row.get("high")) is not None:
@@ -60,8 +74,14 @@ def _slopes(rows: list[_Pair]) -> Figure:
     axes.set_xticks([0, 1], [literal(rows[0][0].get("test")), literal(rows[0][1].get("test"))])
     axes.set_xlim(-0.25, 1.25)
     axes.set_ylabel(f"{literal(rows[0][0].get('metric'))} (points)")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(3, len(rows)))
+    _name_models(figure, [series_of(end) for _, end in rows])
     return figure
+
+
+def _name_models(figure: Figure, names: list[str]) -> None:
+    """A legend above all, of as many columns as there is room for."""
+    room = int(WIDTH / (width_of(names, 6.5) + _MARK))
+    figure.legend(loc="outside upper center", ncols=max(1, min(room, len(names))))
 
 
 def _alarms(rows: list[Mapping[str, Any]]) -> Figure:
@@ -92,7 +112,7 @@ def _alarms(rows: list[Mapping[str, Any]]) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("own texts flagged (%), chance dashed")
     if len(models) > 1:
-        axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=min(3, len(models)))
+        _name_models(figure, models)
     return figure
 
 

@@ -1,0 +1,53 @@
+"""Shift for papers: what stands above the pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from goldassay.report.paper.shift import figures_of
+from goldassay.report.paper.style import rendered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+
+def draw_as_written(draw: Callable[[], Figure]) -> Figure:
+    """The figure after it was written, with the fonts that a paper gets."""
+    kept: list[Figure] = []
+
+    def keep() -> Figure:
+        kept.append(draw())
+        return kept[0]
+
+    rendered(keep, "png")
+    return kept[0]
+
+
+@pytest.mark.parametrize("name", ["lstm", "a-model-of-some-length", "a" * 70])
+def test_models_are_named_within_the_column(name: str) -> None:
+    shown = [f"{name}{i}" for i in range(5)]
+    rows = [
+        {"model": f"{model}@tea_train", "train": "tea_train", "test": test, "metric": "accuracy", "value": 0.8,
+         "own": test == "tea"}
+        for model in shown
+        for test in ("tea", "coffee")
+    ]  # fmt: skip
+    alarms = [
+        {"model": model, "dataset": "coffee", "score": "energy", "false_alarm_rate": 0.5,
+         "false_alarm_rate_chance": 0.95}
+        for model in shown
+    ]  # fmt: skip
+    drawn = dict(figures_of({"shift": {"generalization": rows, "detection": alarms}}))
+    assert list(drawn) == ["gap-tea-coffee", "false-alarms"]
+    for draw in drawn.values():
+        figure = draw_as_written(draw)
+        (legend,) = figure.legends
+        assert [text.get_text() for text in legend.get_texts()] == shown
+        if len(name) < 50:
+            box, page = legend.get_window_extent(), figure.bbox
+            assert page.x0 <= box.x0
+            assert box.x1 <= page.x1
