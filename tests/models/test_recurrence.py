@@ -74,3 +74,17 @@ def test_dropout_keeps_the_expectation_and_is_off_in_evaluation():
     assert layer.eval()(ones) is ones
     for rate in (0.0, 1.0):
         assert float(Dropout(rate)(ones).mean()) == 1.0 - rate
+
+
+def test_dropout_in_one_pass_is_a_product_with_what_is_kept():
+    layer = Dropout(0.3)
+    values = torch.randn(7, 33, requires_grad=True)
+    slopes = torch.randn(7, 33)
+    torch.manual_seed(2)
+    out = layer(values)
+    torch.manual_seed(2)
+    factors = layer(torch.ones(7, 33, dtype=torch.float64)).float()
+    assert 0 < int((factors == 0).sum()) < factors.numel()
+    torch.testing.assert_close(out, values * factors)
+    (gradient,) = torch.autograd.grad(out, values, slopes)
+    torch.testing.assert_close(gradient, slopes * factors)

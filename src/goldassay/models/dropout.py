@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import nn
+
+from goldassay.compiled import compiled
+from goldassay.models.processor import on_processor
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,8 +29,11 @@ class Dropout(nn.Dropout):
             return super().forward(input)
         # The generator's whole words, of which each byte is as random as the others.
         words = torch.empty(-(-input.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
-        kept = words.view(torch.uint8)[: input.numel()].view(input.shape) >= dropped
-        return input * kept.to(input.dtype).mul_(256 / (256 - dropped))
+        drawn = words.view(torch.uint8)[: input.numel()]
+        if on_processor(input):
+            kept: Tensor = _Kept.apply(input, drawn, dropped)
+            return kept
+        return input * (drawn.view(input.shape) >= dropped).to(input.dtype).mul_(256 / (256 - dropped))
 
 
 def replace_dropouts(model: nn.Module) -> None:
@@ -36,3 +43,33 @@ def replace_dropouts(model: nn.Module) -> None:
             # Subclasses do something else.
             if type(child) is nn.Dropout:
                 setattr(module, name, Dropout(child.p))
+
+
+class _Kept(torch.autograd.Function):
+    """One pass each way, and of what was drawn the bytes are kept."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, drawn: Tensor, dropped: int) -> Tensor:
+        ctx.save_for_backward(drawn)
+        ctx.dropped = dropped
+        return _kept(values, drawn, dropped)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        (drawn,) = ctx.saved_tensors
+        return _kept(gradients[0], drawn, ctx.dropped), None, None
+
+
+def _kept(values: Tensor, drawn: Tensor, dropped: int) -> Tensor:
+    values = values.detach().contiguous()
+    out = torch.empty_like(values)
+    scale = np.float32(256 / (256 - dropped))
+    _keep(values.view(-1).numpy(), drawn.numpy(), np.uint8(dropped), scale, out.view(-1).numpy())
+    return out
+
+
+@compiled
+def _keep(values: Any, drawn: Any, dropped: Any, scale: Any, out: Any) -> None:
+    nothing = np.float32(0)
+    for i in range(values.size):
+        out[i] = values[i] * scale if drawn[i] >= dropped else nothing
