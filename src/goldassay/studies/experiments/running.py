@@ -173,10 +173,9 @@ def _jobs_of(training: Training, work: Workplace) -> list[Job]:
     from goldassay.studies.opinions import with_sources
     from goldassay.training.many_seeds import plan_jobs
 
-    lacking = work.absent.keys() | work.unmade
-    if training.train in lacking:
+    tests = {name: work.sets[name] for name in training.tests if name not in work.lacking}
+    if training.train in work.lacking or not tests:
         return []
-    tests = {name: work.sets[name] for name in training.tests if name not in lacking}
     jobs = []
     for label, network in training.models.items():
         model = work.pretrained if network == PRETRAINED else network

@@ -53,6 +53,11 @@ class Workplace:
         """Where runs are trained into."""
         return self.folder / "runs"
 
+    @property
+    def lacking(self) -> frozenset[str]:
+        """Sets that are neither there nor made; nothing is trained or tested on them."""
+        return frozenset(self.absent.keys() | self.unmade)
+
     def file(self, *names: str) -> Path | None:
         """A file of the data folder: the first of these that is there."""
         if self.data is None:

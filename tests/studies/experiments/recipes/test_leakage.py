@@ -190,6 +190,16 @@ def test_tables_have_a_row_a_model():
     assert printed.rows() == [("net", 60.0, 71.8, True), ("other", 60.0, 71.8, True)]
     sizes = tables["saxon2023_table1_examples"]
     assert sizes.filter(split="train").select("ours", "printed").row(0) == (9.0, 550_000.0)
+    # The paper's "ours" is not ours.
+    whole = tables["saxon2023_table2_accuracy"].filter(model="net")
+    assert dict(whole.select("metric", "printed").rows()) == {"paired": 90.6, "majority": 33.8, "best published": 93.1}
+    assert dict(whole.select("metric", "ours").rows()) == {"paired": 80.0, "majority": 34.0, "best published": None}
+
+
+def test_matched_mnli_has_two_names():
+    tables = compare_tables([_row("MNLI-b")], [], {"MNLI-b": _pairs(4)})
+    assert tables[0].cells.filter(split="test").select("dataset", "ours", "printed").row(0) == ("MNLI-m", 4.0, 10_000.0)
+    assert tables[2].cells.filter(metric="recovered")["printed"].item() == 67.4
 
 
 def test_the_parts_that_the_paper_shows():
@@ -236,6 +246,13 @@ def test_parts_rounds_and_languages_become_sets(tmp_path: Path):
     assert made["A1"].examples["round"].unique().to_list() == ["r1_test"]
     assert made["A1"].name == "A1"
     assert made["XNLI"].examples["language"].unique().to_list() == ["de"]
+
+
+def test_what_is_split_here_may_be_absent(tmp_path: Path):
+    scale = Scale(sets={}, trainings=(), note="", chosen={"split": {"QNLI": 0.5}})
+    work = Workplace(tmp_path, scale, "desk", None, None, 0, Steps(), absent={"QNLI": "not there"})
+    assert prepare(work) == {}
+    assert work.lacking == {"QNLI", "QNLI train"}
 
 
 def test_rounds_that_are_files_are_joined(tmp_path: Path):

@@ -61,7 +61,7 @@ def measured_sets(work: Workplace) -> list[MeasuredSet]:
         models = [label for label, network in training.models.items() if network != PRETRAINED or work.pretrained]
         for model in models:
             for dataset in training.tests:
-                if dataset in work.absent:
+                if not work.lacking.isdisjoint((training.train, dataset)):
                     continue
                 test, mapped = work.sets[dataset], dataset == chosen["mapped"]
                 report = report_leakage(

@@ -29,6 +29,8 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
     for name, share in work.scale.chosen.get("split", {}).items():
         if name in work.sets:
             made |= _parted(work.sets[name], name, share, work.seed)
+        else:
+            work.unmade.add(f"{name}{TRAIN}")
     for name, dataset in work.sets.items():
         parts = dataset.parts
         if {"train", "test"} <= parts.keys():

@@ -56,7 +56,7 @@ def measured_reports(work: Workplace) -> dict[str, Report]:
     """A report on generalization for each training set, and one on detection."""
     reports = {}
     for training in work.scale.trainings:
-        if training.train in work.absent.keys() | work.unmade or _lacks_models(training, work):
+        if training.train in work.lacking or _lacks_models(training, work):
             continue
         own = training.train.removesuffix(TRAIN)
         reports[own.replace(" ", "_")] = _generalization(training, own, work)
