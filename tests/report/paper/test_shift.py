@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goldassay.report.paper.shift import figures_of
-from goldassay.report.paper.style import rendered
+from goldassay.report.paper.style import literal, rendered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,8 +46,7 @@ def test_models_are_named_within_the_column(name: str) -> None:
     for draw in drawn.values():
         figure = draw_as_written(draw)
         (legend,) = figure.legends
-        assert [text.get_text() for text in legend.get_texts()] == shown
-        if len(name) < 50:
-            box, page = legend.get_window_extent(), figure.bbox
-            assert page.x0 <= box.x0
-            assert box.x1 <= page.x1
+        assert [text.get_text() for text in legend.get_texts()] == [literal(model) for model in shown]
+        box, page = legend.get_window_extent(), figure.bbox
+        assert page.x0 <= box.x0
+        assert box.x1 <= page.x1
