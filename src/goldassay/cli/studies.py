@@ -75,7 +75,7 @@ def studies(
     \b
       goldassay studies
       goldassay studies instability --scale smoke -o smoke
-      goldassay studies instability --data data --pretrained bert-base-uncased -o instability
+      goldassay studies instability --data data --pretrained google-bert/bert-base-uncased -o instability
     """
     from goldassay.studies.experiments import find_recipe, list_recipes
     from goldassay.studies.experiments.recipe import ScaleName

@@ -149,7 +149,7 @@ def _conclusions(document: Mapping[str, Any]) -> Section:
                 sort=number(row.get("value")),
                 aside=bounds_in(row.get("low"), row.get("high"), str(row.get("unit"))),
             ),
-            text(row.get("evidence")),
+            Cell(one_line(row.get("evidence")), prose=True),
         )
         for row in records(document.get("conclusions"))
     )

@@ -68,7 +68,11 @@ _DESK = Protocol(
     samples=3,
     initializations=1,
 )  # fmt: skip
-_CHECKPOINTS = {"BERT": "bert-base-uncased", "XLNet": "xlnet-base-cased", "RoBERTa": "roberta-base"}
+_CHECKPOINTS = {
+    "BERT": "google-bert/bert-base-uncased",
+    "XLNet": "xlnet/xlnet-base-cased",
+    "RoBERTa": "FacebookAI/roberta-base",
+}
 # Weights of 5 and patterns above .7 are what the objectives take by themselves.
 _PRINTED = {"discriminators": 2}
 _GROWING = {"step": 0.5, "cap": float("inf")}

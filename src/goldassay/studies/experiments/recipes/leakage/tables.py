@@ -75,7 +75,7 @@ def compare_tables(
             columns=("metric",), note="accuracy, its share of the pair's, and what it is above the majority.",
         ),
         compare_cells(
-            "saxon2023_table4", "Table 4: do they decide alike, and look at the same words?",
+            "saxon2023_table4", "Table 4: decisions and relevances, of one sentence and of the pair",
             list(_cells(rows, _DECISIONS)), rows=_ROWS, columns=("metric",),
             note="all in the paper's convention, in which recovery is a share of what the pair's model gets right, and "
             "a PECO of 5.0 is none; the reports have both conventions, and the part of PECO that is beyond chance.",

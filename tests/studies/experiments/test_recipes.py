@@ -1,0 +1,31 @@
+"""What every study declares can be trained: its networks and the settings that it gives them are known."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from goldassay.models.registry import load_network
+from goldassay.settings import TrainingSettings
+from goldassay.studies.experiments import find_recipe, list_recipes
+from goldassay.studies.experiments.recipe import PRETRAINED
+from goldassay.training.many_seeds import full_name
+
+CHECKPOINT = "google-bert/bert-base-uncased"
+
+
+@pytest.mark.parametrize("study", list_recipes())
+@pytest.mark.parametrize("size", ["smoke", "desk", "paper"])
+def test_trainings_are_of_known_networks_and_settings(study: str, size: str):
+    recipe = find_recipe(study)
+    if size not in recipe.SCALES:
+        pytest.skip(f"{study} has no {size} scale")
+    for training in recipe.SCALES[size].trainings:
+        for label, network in training.models.items():
+            given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
+            model = load_network(CHECKPOINT if network == PRETRAINED else full_name(network))
+            settings = model.configurations[given.configuration or "desk"]
+            changed = settings.replaced(given.changes or {})
+            assert changed.recipe.epochs >= 1
+            assert given.vectors is None or (given.vectors in recipe.SCALES[size].files and model.takes_vectors)
