@@ -83,6 +83,18 @@ def test_a_text_left_out_is_not_an_error(networks, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_batch_without_words_has_logits_and_gradients(networks, name):
+    network = getattr(networks, name)
+    network.zero_grad()
+    logits = network(network.collate(network.encode((["", ""], ["", ""])), np.arange(2)))
+    logits.sum().backward()
+    assert torch.isfinite(logits).all()
+    gradients = [weight.grad.to_dense() for weight in network.parameters() if weight.grad is not None]
+    assert all(torch.isfinite(each).all() for each in gradients)
+    network.zero_grad()
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_texts_cut_are_counted_role_by_role(networks, name, tmp_path):
     network = getattr(networks, name)
     limit = network.max_tokens if name == "transformer" else network.sizes.max_tokens

@@ -107,8 +107,7 @@ class Layout:
 
     def sums(self, flat: Tensor) -> Tensor:
         """The sum over each text's words, (roles B, D)."""
-        found: Tensor = torch.segment_reduce(self.of_words(flat), "sum", lengths=self.lengths)
-        return found
+        return self._reduced(flat, "sum")
 
     def averages(self, flat: Tensor) -> Tensor:
         """The average over each text's words, (roles B, D); 0 for a text without words."""
@@ -116,8 +115,15 @@ class Layout:
 
     def maxima(self, flat: Tensor) -> Tensor:
         """The maximum over each text's words, (roles B, D); 0 for a text without words."""
-        found: Tensor = torch.segment_reduce(self.of_words(flat), "max", lengths=self.lengths)
-        return found.masked_fill((self.lengths == 0).unsqueeze(1), 0)
+        return self._reduced(flat, "max").masked_fill((self.lengths == 0).unsqueeze(1), 0)
+
+    def _reduced(self, flat: Tensor, how: str) -> Tensor:
+        words, lengths = self.of_words(flat), self.lengths
+        if flat.device.type == "mps":
+            # torch has no such reduction for the Mac's GPU.
+            words, lengths = words.cpu(), lengths.cpu()
+        found: Tensor = torch.segment_reduce(words, how, lengths=lengths)
+        return found.to(flat.device)
 
 
 def n_filling(n_words: int) -> int:
