@@ -122,6 +122,6 @@ def test_easy_and_hard_leaves_out_what_was_debiased():
 def test_on_the_specimen_patterns_tell(made: Made):
     """Its flaws are certified: patterns that go with a label."""
     said = {each.name: each for each in made.findings.conclusions}
-    assert said["Patterns"].standing == "held"
-    assert said["Patterns"].value > 0.6
-    assert said["Hypothesis alone"].value > 0
+    assert said["SNLI: Patterns"].standing == "held"
+    assert said["SNLI: Patterns"].value > 0.6
+    assert said["SNLI: Hypothesis alone"].value > 0

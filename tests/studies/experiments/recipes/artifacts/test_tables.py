@@ -118,9 +118,13 @@ def test_patterns_and_sizes(made: Made):
     ours = dict(left.cells.filter(pl.col("ours").is_not_null()).select("lambda", "ours").iter_rows())
     assert ours == pytest.approx({str(t): 100 * share for t, share in sizes.select("threshold", "share").iter_rows()})
     assert cell(left, dataset="SNLI", **{"lambda": "0.5"})["printed"] == 4.0
-    counted = table(made, "liu2020_sizes")
-    assert cell(counted, split="train", subset="whole")["ours"] == 2000
-    assert cell(counted, split="train", subset="whole")["printed"] == 549_867
+    assigned = made.work.sets[made.corpus.test]
+    classes = assign_difficulty(
+        assigned.texts("hypothesis"), assigned.examples["label"].to_list(), patterns.select(made.corpus.threshold)
+    ).summary
+    for subset, of_paper in (("hard", 327), ("easy", 1760)):
+        found = cell(table(made, "liu2020_sizes"), split="test", subset=subset)
+        assert (found["ours"], found["printed"]) == (classes[subset], of_paper)
 
 
 def test_classifiers_stand_beside_their_printed_ones(made: Made):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.report.numbers import count, points, signed_points
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def conclude(found: Sequence[Evidence]) -> tuple[Conclusion, ...]:
-    """What became of each conclusion, corpus by corpus where there are two."""
+    """What became of each conclusion, corpus by corpus."""
     return tuple(
-        conclusion
+        replace(conclusion, name=f"{each.corpus.name}: {conclusion.name}")
         for each in found
         for conclusion in (
             patterns_tell(each),
