@@ -56,7 +56,9 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
     notes = []
     if found.get("probe"):
         times = (
-            f" It was trained with {len(seeds)} seeds a condition." if seeds and found.get("source") != "runs" else ""
+            f" It was trained with {len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'} a condition."
+            if seeds and found.get("source") != "runs"
+            else ""
         )
         notes.append(f"{str(found['probe']).rstrip('.')}.{times}")
     if found.get("note"):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.settings import TrainingSettings
+    from goldassay.training import Job
     from goldassay.training.workers import Watcher
 
     Watched = Callable[[int], AbstractContextManager[Watcher]]
@@ -87,7 +88,12 @@ def train_evidence(
         probabilities=probabilities,
         test=test,
         train=train,
-        about=f"{report.model} was trained on {len(train):,} rows.",
+        about=_about(report.model, jobs[0], len(train)),
         remarks=tuple(report.remarks()),
     )
     return beside_runs(evidence, [str(directory)])
+
+
+def _about(model: str, job: Job, n_rows: int) -> str:
+    drawn = f"{n_rows:,}" if job.rows is None else f"{job.rows:,} of the {n_rows:,}"
+    return f"{model} was trained on {drawn} rows{', drawn with replacement' if job.bootstrap else ''}."
