@@ -60,7 +60,11 @@ def section(document: Mapping[str, Any]) -> Section:
     title, question = questions_of({**document, "questions": ["shift"]})["shift"]
     found = mapping(document, "shift")
     gaps, detection = records(found.get("generalization")), records(found.get("detection"))
-    domains = records(found.get("domains"))
+    calibration, coverage = (
+        _calibration(records(found.get("calibration"))),
+        _coverage(records(found.get("risk_coverage"))),
+    )
+    errors, domains = _errors(records(found.get("confident_errors"))), records(found.get("domains"))
     return Section(
         key="shift",
         title=title,
@@ -74,9 +78,9 @@ def section(document: Mapping[str, Any]) -> Section:
             Part("shift_false_alarms", _detection(detection), folded=len(detection) > _MOST_OPEN),
             Part(None, _orientations(detection), folded=True),
             Part("shift_confidence", Table("", (), ())),
-            Part("shift_reliability", _calibration(records(found.get("calibration")))),
-            Part("shift_coverage", _coverage(records(found.get("risk_coverage")))),
-            Part(None, _errors(records(found.get("confident_errors")))),
+            Part("shift_reliability", calibration, folded=len(calibration.rows) > _MOST_OPEN),
+            Part("shift_coverage", coverage, folded=len(coverage.rows) > _MOST_OPEN),
+            Part(None, errors, folded=len(errors.rows) > _MOST_OPEN),
             *(Part(None, _words(row), folded=len(domains) > _MOST_DOMAINS) for row in domains),
         ),
         reason="" if gaps or detection else str(found.get("reason") or why_absent(document.get("shift"))),
