@@ -61,7 +61,9 @@ class Network(WordNetwork):
 
     name: ClassVar[str] = "dam"
     configurations: ClassVar[Mapping[str, Configuration]] = {
-        DESK: Configuration(Sizes(), Recipe(epochs=6, batch_size=64, learning_rate=2e-3, schedule="linear", clip=5.0)),
+        DESK: Configuration(
+            Sizes(), Recipe(epochs=6, batch_size=128, learning_rate=2.8e-3, schedule="linear", clip=5.0)
+        ),
         PUBLISHED: Configuration(
             Sizes(vectors=300, units=200, frozen=True),
             Recipe(epochs=100, batch_size=4, learning_rate=0.05, optimizer="adagrad"),

@@ -57,14 +57,17 @@ class Network(ComparedSentences):
     "an MLP" on the encoding, whose width is not printed: here 512, and for two texts on [u, v, |u - v|, u * v]. Their
     released settings classify without a hidden layer. Without a file the vectors are learnt; desk is one layer of 128.
 
-    The last state is that at the text's last word; on a processor there is no padding behind it, see `recurrence`.
+    The last state is that at the text's last word; on a processor there is no padding behind it, see `recurrence`, so
+    that batches are large and of mixed lengths.
 
     Source: Hendrycks, Liu, Wallace, Dziedzic, Krishnan and Song 2020; Hochreiter and Schmidhuber 1997.
     """
 
     name: ClassVar[str] = "lstm"
     configurations: ClassVar[Mapping[str, Configuration]] = {
-        DESK: Configuration(Sizes(), Recipe(epochs=4, batch_size=64, learning_rate=5e-3, schedule="linear", clip=5.0)),
+        DESK: Configuration(
+            Sizes(), Recipe(epochs=4, batch_size=192, learning_rate=1e-2, schedule="linear", clip=5.0, pool=1)
+        ),
         PUBLISHED: Configuration(
             Sizes(vectors=300, units=512, layers=2, hidden=512, dropout=0.0, frozen=True),
             Recipe(epochs=16, batch_size=32, learning_rate=5e-4, clip=4.0, patience=4),
