@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 
 from goldassay.data import Dataset
 from goldassay.progress import Steps
+from goldassay.report import Report
 from goldassay.shift import auroc, score_max_softmax
 from goldassay.studies.experiments import open_study, run_study
 from goldassay.studies.experiments.recipe import PRETRAINED, Scale
@@ -160,6 +161,17 @@ def test_genres_stand_beside_what_is_printed():
     assert by_set["MNLI Telephone"] == pytest.approx((80.0, 81.4))
     assert by_set["MNLI Letters"] == pytest.approx((79.0, 82.3))
     assert by_set["MNLI Face-to-Face"] == (None, 80.8)
+
+
+def test_a_cosine_is_the_bag_of_words_of_similarities(report: StudyReport):
+    """And of two correlations the paper's is taken."""
+    document = report.reports["SST-2"].to_dict()
+    rows = [_gap("bow", 0.1, "STS-B Images train", "STS-B MSRpar", metric=name) for name in ("pearson", "spearman")]
+    similar = Report(document={**document, "shift": {**document["shift"], "generalization": rows}}, tables={})
+    found = Evidence.of({"STS-B_Images": similar})
+    assert [(row["model"], row["train"], row["metric"]) for row in found.gaps] == [
+        ("bag of words", "STS-B Images", "pearson")
+    ]
 
 
 def _messages(*texts: str) -> Dataset:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from goldassay.studies.experiments.recipe import PRETRAINED, Findings, Shown
 from goldassay.studies.experiments.recipes.shift.conclusions import conclude
 from goldassay.studies.experiments.recipes.shift.evidence import DETECTION, Evidence, measured_reports
-from goldassay.studies.experiments.recipes.shift.scales import SCALES
+from goldassay.studies.experiments.recipes.shift.scales import SCALES, TRANSFORMERS
 from goldassay.studies.experiments.recipes.shift.sets import prepare
 from goldassay.studies.experiments.recipes.shift.tables import compare_tables
 
@@ -25,14 +25,11 @@ def measure(work: Workplace) -> Findings:
     reports = measured_reports(work)
     found = Evidence.of(reports)
     asks = any(PRETRAINED in training.models for training in work.scale.trainings)
-    shown = [
-        Shown(f"Figures 1 and 2. Trained on {name}", name, "shift_slopes") for name in reports if name != DETECTION
-    ]
-    if any(row["size"] for row in found.gaps):
+    trained = {name: name.replace("_", " ") for name in reports if name != DETECTION}
+    shown = [Shown(f"Figures 1 and 2. Trained on {own}", name, "shift_slopes") for name, own in trained.items()]
+    if any(row["model"] in TRANSFORMERS for row in found.gaps):
         shown += [
-            Shown(f"Figure 3. Gap and size, trained on {name}", name, "shift_sizes")
-            for name in reports
-            if name != DETECTION
+            Shown(f"Figure 3. Gap and size, trained on {own}", name, "shift_sizes") for name, own in trained.items()
         ]
     if DETECTION in reports:
         shown += [

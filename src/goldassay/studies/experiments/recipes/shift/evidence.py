@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goldassay.studies.experiments.recipe import PRETRAINED
+from goldassay.studies.experiments.recipes.shift.scales import BAG
 from goldassay.studies.experiments.recipes.shift.sets import FOREIGN, OWN, TRAIN
 from goldassay.studies.run_choice import RunChoice
 from goldassay.studies.shift import report_detection, report_generalization
@@ -44,7 +46,7 @@ class Evidence:
         documents = {name: report.to_dict()["shift"] for name, report in reports.items()}
         detection = documents.pop(DETECTION, {"detection": []})["detection"]
         gaps = [
-            {**row, "train": row["train"].removesuffix(TRAIN)}
+            {**row, "train": row["train"].removesuffix(TRAIN), "model": BAG if row["model"] == COSINE else row["model"]}
             for section in documents.values()
             for row in section["generalization"]
             if row["metric"] != _BESIDE
@@ -74,8 +76,6 @@ def measured_reports(work: Workplace) -> dict[str, Report]:
 
 def _lacks_models(training: Training, work: Workplace) -> bool:
     """Whether it is for pretrained models alone, and there is none."""
-    from goldassay.studies.experiments.recipe import PRETRAINED
-
     return not work.pretrained and all(network == PRETRAINED for network in training.models.values())
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from goldassay.studies.experiments.recipe import ScaleName
 
-_BAG = "bag of words"
+BAG = "bag of words"
 # Similarity of two texts by a bag of words is a cosine, which is not trained; inference it cannot be asked.
 _WITHOUT_BAG = ("stsb", "mnli", "record")
 # The answer is a stretch of the text, which networks on words here cannot name.
@@ -26,9 +26,9 @@ _FOREIGN_SETS = {
 }  # fmt: skip
 _SEVERAL = ("Yelp", "Amazon", "ReCoRD", "MNLI")
 
-_DESK_WORDS = {_BAG: "bag_of_words", "average": "word_average", "LSTM": "lstm", "ConvNet": "convnet"}
+_DESK_WORDS = {BAG: "bag_of_words", "average": "word_average", "LSTM": "lstm", "ConvNet": "convnet"}
 _WORDS = {
-    _BAG: "bag_of_words",
+    BAG: "bag_of_words",
     **{
         f"{vectors} {kind}": network
         for vectors in ("word2vec", "GloVe")
@@ -59,7 +59,7 @@ def _trainings(
     for benchmark in benchmarks:
         models = {name: network for name, network in words.items() if benchmark not in _SPANS} | dict(pretrained)
         if benchmark in _WITHOUT_BAG:
-            models.pop(_BAG, None)
+            models.pop(BAG, None)
         for own, tests in domains_of(benchmark):
             foreign = FOREIGN if own == OWN else ()
             found.append(Training(f"{own}{TRAIN}", (*tests, *foreign), models, seeds, options=options, of=of))
@@ -70,7 +70,7 @@ def _smoke() -> Scale:
     return Scale(
         sets={f"{OWN}{TRAIN}": "specimen/train", OWN: "specimen/test", "IMDb": "specimen/dev", "RTE": "specimen/dev"},
         trainings=(
-            Training(f"{OWN}{TRAIN}", (OWN, "IMDb", "RTE"), {_BAG: "bag_of_words", "average": "word_average"}, seeds=2),
+            Training(f"{OWN}{TRAIN}", (OWN, "IMDb", "RTE"), {BAG: "bag_of_words", "average": "word_average"}, seeds=2),
         ),
         note="Made-up sets under the names of real ones: it shows that the study runs, and nothing about them.",
         chosen={"benchmarks": (), "most_tested": 200, "most_foreign": 100, "draws": 100},
@@ -98,7 +98,7 @@ def _desk() -> Scale:
 def _paper() -> Scale:
     benchmarks = ("sst2_imdb", "yelp", "amazon", "stsb", "record", "mnli")
     vectors = {name: {"vectors": "word2vec" if name.startswith("word2vec") else "GloVe"} for name in _WORDS}
-    vectors.pop(_BAG)
+    vectors.pop(BAG)
     fine_tuning = {"changes": {"learning_rate": 2e-5, "batch_size": 8, "epochs": 3, "max_tokens": 128}}
     return Scale(
         sets=_FOREIGN_SETS,
