@@ -42,3 +42,15 @@ def test_too_few_rows():
     features = csr_matrix(np.ones((19, 1), np.float32))
     with pytest.raises(InputError, match="too few rows to hold a tenth out"):
         PatternMLP().predict(features, np.arange(19) % 2, features, 0)
+
+
+def test_an_interruption_is_not_swallowed(parity, monkeypatch):
+    from sklearn.neural_network import MLPClassifier
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    # Called once an epoch, inside of what scikit-learn catches.
+    monkeypatch.setattr(MLPClassifier, "_update_no_improvement_count", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        PatternMLP(max_epochs=3).predict(*parity, parity[0], seed=0)

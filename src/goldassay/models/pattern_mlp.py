@@ -49,6 +49,7 @@ class PatternMLP:
 
         Raises:
             InputError: There are too few rows of a label to hold a tenth out.
+            KeyboardInterrupt: It was interrupted.
         """
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.neural_network import MLPClassifier
@@ -67,5 +68,10 @@ class PatternMLP:
         with warnings.catch_warnings():
             # That the last pass was still a gain is no fault of the data.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(train, labels)
+            # An interruption is only warned of there, and a network half trained would go on as a whole one.
+            warnings.filterwarnings("error", "Training interrupted by user")
+            try:
+                model.fit(train, labels)
+            except UserWarning as stopped:
+                raise KeyboardInterrupt from stopped
         return np.asarray(model.predict(test), np.int64)
