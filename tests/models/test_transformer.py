@@ -85,7 +85,8 @@ def test_names_and_places(tmp_path):
             find_network(wrong)
 
 
-def test_a_step_moves_the_word_pieces_of_its_batch_alone(tmp_path):
+@pytest.mark.parametrize("all_words", [False, True])
+def test_a_step_moves_the_word_pieces_of_its_batch_or_all_as_published(tmp_path, all_words):
     import torch
 
     from goldassay.models.configuration import Recipe
@@ -93,7 +94,7 @@ def test_a_step_moves_the_word_pieces_of_its_batch_alone(tmp_path):
 
     data = made_pairs(12)
     place = tiny_checkpoint(tmp_path, data, num_labels=3)
-    network = Network.build(TASK, texts_of(data), Sizes(), str(place))
+    network = Network.build(TASK, texts_of(data), Sizes(all_words=all_words), str(place))
     table = network.model.get_input_embeddings().weight
     optimizer = build_optimizer([network], Recipe(1, 1, 0.01, weight_decay=0.1))
     batch = network.collate(network.encode(texts_of(data)), np.arange(2))
@@ -101,7 +102,10 @@ def test_a_step_moves_the_word_pieces_of_its_batch_alone(tmp_path):
     torch.nn.functional.cross_entropy(network(batch), torch.tensor([0, 1])).backward()
     optimizer.step(0.01)
     moved = (table != before).any(1).nonzero().squeeze(1).tolist()
-    assert set(moved) == set(batch["tokens"][batch["real"] > 0].tolist())
+    in_batch = set(batch["tokens"][batch["real"] > 0].tolist())
+    # Weight decay moves every row but that of padding, which is 0.
+    assert set(moved) == (set(range(len(table))) - {network.tokenizer.pad_token_id} if all_words else in_batch)
+    assert Network.configurations["published"].sizes.all_words is True
 
 
 def test_dropouts_are_ours_at_the_checkpoints_rates(tmp_path):

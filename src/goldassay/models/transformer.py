@@ -41,10 +41,13 @@ class Sizes:
     Attributes:
         max_tokens: Longest input, special tokens among them; the checkpoint's own limit, if that is lower.
         dropout: In place of the checkpoint's own rates; None leaves them.
+        all_words: Every step moves the vectors of all word pieces, as published; else those of its batch alone, and
+            weight decay leaves them as they are.
     """
 
     max_tokens: int = 128
     dropout: float | None = None
+    all_words: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,8 @@ class Network(Base):
     from left to right and are padded in front, the last token. Where a tokenizer puts nothing between two texts, as
     theirs, an end of text stands behind each, as Radford et al. 2018 put delimiters.
 
-    Vectors of word pieces have sparse gradients: a step moves those of its batch and no others, and weight decay leaves
-    them alone.
+    At desk size vectors of word pieces have sparse gradients, which takes a third of a small checkpoint's step away: see
+    `Sizes.all_words`.
 
     Weights are read from safetensors only, and no code that comes with a checkpoint is run.
     """
@@ -95,7 +98,7 @@ class Network(Base):
             ),
         ),
         PUBLISHED: Configuration(
-            Sizes(max_tokens=128),
+            Sizes(max_tokens=128, all_words=True),
             Recipe(
                 epochs=2, batch_size=32, learning_rate=2e-5, weight_decay=0.01, schedule="linear", warmup=0.1, clip=1.0
             ),
@@ -107,7 +110,7 @@ class Network(Base):
         replace_dropouts(model)
         # Half of a small checkpoint's weights are vectors of word pieces, of which a batch holds a hundredth.
         words: Any = model.get_input_embeddings()
-        words.sparse = isinstance(words, nn.Embedding)
+        words.sparse = isinstance(words, nn.Embedding) and not sizes.all_words
         self.model, self.tokenizer, self.sizes, self.n_texts = model, tokenizer, sizes, n_texts
         self._classifier_name, classifier = _last_linear(model)
         self._captured: list[Tensor] = []
