@@ -61,3 +61,15 @@ def test_sets_are_read_under_the_names_of_the_tables(tmp_path: Path):
     assert [each.name for each in read.values()] == ["SNLI", "made"]
     assert len(read["SNLI"]) == 2
     assert (tmp_path / "out" / "specimen" / "certificate.json").exists()
+
+
+def test_a_part_is_never_taken_for_the_whole(tmp_path: Path):
+    for name in ("snli", "mnli"):
+        whole, part = (known_sources()[f"{name}_train{end}"] for end in ("", "_part"))
+        sample = tmp_path / part.files[-1]
+        sample.parent.mkdir(parents=True)
+        sample.write_text(ROWS)
+        assert part.find(tmp_path) == sample
+        assert whole.find(tmp_path) is None
+    for study in list_recipes():
+        assert not any(place.endswith("_part") for place in find_recipe(study).SCALES["paper"].sets.values())

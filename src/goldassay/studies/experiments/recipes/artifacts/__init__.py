@@ -107,7 +107,12 @@ SCALES: Mapping[ScaleName, Scale] = {
         chosen={"protocol": _SMOKE},
     ),
     "desk": Scale(
-        sets={**_SNLI_SETS, **_MULTINLI_SETS},
+        sets={
+            **_SNLI_SETS,
+            **_MULTINLI_SETS,
+            "SNLI train": "snli_train_part",
+            "MultiNLI train": "mnli_train_part",
+        },
         trainings=_DESK.trainings(
             {**_PREDICTIONS, "precision": "bfloat16"},
             {},

@@ -83,7 +83,7 @@ SCALES: Mapping[ScaleName, Scale] = {
         chosen={"clusters": 10},
     ),
     "desk": Scale(
-        sets={TRAIN: "snli_train", TEST: "snli_test", **_ELSEWHERE},
+        sets={TRAIN: "snli_train_part", TEST: "snli_test", **_ELSEWHERE},
         trainings=_trainings(
             "bilstm", (TEST, *_ELSEWHERE), 6, 3, 113, tuple(_OBJECTIVES), precision="bfloat16", rows=18_000,
             vary=["initialization", "order", "dropout"],
