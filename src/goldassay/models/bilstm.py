@@ -50,8 +50,8 @@ class Network(SentenceMaxima):
 
     The backward direction is an LSTM over each text turned around within its own length, so that padding always comes
     last in both directions: no hidden state at a word ever depends on it. On a processor there is no padding at all,
-    see `recurrence`. So lengths can stay mixed at no cost; and batches are larger than usual, and the rate with them, since
-    they cost less an example.
+    see `recurrence`. So lengths can stay mixed at no cost; and batches are larger than usual, and the rate with them,
+    since they cost less an example.
 
     Source: Conneau, Kiela, Schwenk, Barrault and Bordes 2017.
     """
