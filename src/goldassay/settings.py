@@ -381,6 +381,8 @@ def _nearest(key: str, kind: type[BaseModel]) -> str:
     known = known_keys(kind)
     section, dot, last = key.rpartition(".")
     siblings = [name for name in known if name.rpartition(".")[0] == section]
+    # The name of a table may be free, as that of a model in a plan.
+    siblings = siblings or [name for name in known if name.rpartition(".")[0] == section.rpartition(".")[0]]
     for choices, cutoff in ((siblings, 0.5), (known, 0.6)):
         names = {name.rpartition(".")[2]: name for name in reversed(choices)}
         if near := difflib.get_close_matches(last, names, n=1, cutoff=cutoff):

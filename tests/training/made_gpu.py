@@ -31,6 +31,13 @@ def take(gpu: int, size: int) -> bool:
         return enough
 
 
+def give_back() -> None:
+    """Let go of what was taken, while nobody counts it."""
+    with (FOLDER / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        (FOLDER / f"taken-{os.getpid()}").unlink()
+
+
 def say(**message: object) -> None:
     print(json.dumps(message), flush=True)
 
@@ -47,6 +54,6 @@ for line in sys.stdin:
         continue
     say(step=1, total=2)
     time.sleep(0.3)
-    (FOLDER / f"taken-{os.getpid()}").unlink()
+    give_back()
     # What a job comes to is not what is tested; one that fails by its own loss is not tried again.
     say(failed={"kind": "training", "line": f"on GPU {on}"})

@@ -144,3 +144,9 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch, make_job):
     monkeypatch.setattr(state, "written_whole", full)
     with pytest.raises(OutputError, match="cannot be written"):
         run_job(job)
+
+
+@pytest.mark.parametrize("seeds", [-1, 10**20])
+def test_no_more_seeds_than_anybody_means(seeds: int, tmp_path: Path):
+    with pytest.raises(InputError, match=f"{seeds} seeds are asked for; give how many, at most 100,000"):
+        plan_jobs(made_pairs(12), "ngram_average", made_pairs(6, 1, "test"), out=tmp_path, seeds=seeds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 pytest.importorskip("torch")
@@ -18,7 +20,7 @@ from goldassay.runs import list_runs, read_runs
 from goldassay.runs.beside import read_embeddings, read_relevances
 from goldassay.training.held import hold
 from goldassay.training.job import Job
-from goldassay.training.running import run_job
+from goldassay.training.running import _weights, run_job
 from goldassay.training.state import read_tensors
 from tests.training.made_data import made_pairs, made_singles
 
@@ -174,6 +176,17 @@ def test_weights_of_examples_count(make_job, tmp_path):
     run_job(plain)
     run_job(weighted)
     assert not np.array_equal(read_runs(plain.out).logits, read_runs(weighted.out).logits)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [([1.0, None], "the weight of example '"), ([1.0, -1.0], "below 0"), ([0.0, 0.0], "all weights are 0")],
+)
+def test_weights_that_weigh_nothing_are_refused(weights: list[float | None], said: str):
+    data = made_pairs(2)
+    examples = data.examples.with_columns(pl.Series("weight", weights, dtype=pl.Float64))
+    with pytest.raises(InputError, match=said):
+        _weights(dataclasses.replace(data, examples=examples), "weight")
 
 
 def test_a_bootstrap_draws_rows_twice(make_job):

@@ -80,6 +80,8 @@ def test_jobs_are_the_product_seed_by_seed(folder: Path):
         ('"long"]', '"ngram_average"]', "named twice"),
         ("[of.long]", "[of.lang]", "no model of the plan; did you mean 'long'"),
         ("seeds = 2", "sedes = 2", "unknown key 'every.sedes'; did you mean 'every.seeds'"),
+        ("seeds = [0]", "sedes = [0]", "unknown key 'of.long.sedes'; did you mean 'of.seeds'"),
+        ("seeds = [0]", 'qqq = "x"', "known in 'of.long' are model"),
         ("seeds = 2", 'model = "bilstm"', "every.model cannot hold for all"),
         ("seeds = 2", "workers = 2", "every.workers is not of a plan"),
         ('models = ["ngram_average", "long"]', "", "there is no 'models'"),

@@ -181,7 +181,7 @@ class Loop:
         values = torch.stack([loss for _, loss in unseen]).tolist()
         for (step, _), value in zip(unseen, values, strict=True):
             if not np.isfinite(value):
-                raise TrainingError(f"the loss became {value} at step {step}")
+                raise TrainingError(f"the loss became {value} at step {step}; lower the learning rate")
 
     def _end_epoch(self) -> Reached:
         position = self.position

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from goldassay.training.held import Held
     from goldassay.training.opinions import OpinionSource
 
+# More are a slip of the finger, whose jobs would fill the memory before the first is done.
+MOST_SEEDS = 100_000
+
 Data = str | os.PathLike[str] | Dataset
 Columns = str | Mapping[str, str] | None
 Tests = Data | Sequence[Data | tuple[str, Data]] | Mapping[str, Data]
@@ -322,6 +325,11 @@ def _check_options(options: Mapping[str, Any]) -> None:
 
 
 def _seeds(seeds: int | Sequence[int], vary: Sequence[str]) -> tuple[int, ...]:
+    if isinstance(seeds, int) and not 0 <= seeds <= MOST_SEEDS:
+        raise InputError(
+            f"{seeds} seeds are asked for",
+            mend=f"give how many, at most {MOST_SEEDS:,}, or single seeds with commas (a single one as 7,)",
+        )
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
         raise InputError("no seed is given", mend="give one or more with --seeds")

@@ -495,6 +495,15 @@ def _training_rows(job: Job) -> Dataset:
 
 def _weights(train: Dataset, column: str) -> NDArray[np.float32]:
     weights = train.examples[column].cast(float, strict=False).to_numpy().astype(np.float32)
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError("a weight is no number, or below 0", column=column, mend="give numbers from 0 up")
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InputError(
+            f"the weight of example {train.examples['example_id'][at]!r} is no number, or below 0",
+            file=train.source,
+            column=column,
+            mend="give numbers from 0 up",
+        )
+    if not weights.any():
+        raise InputError("all weights are 0", file=train.source, column=column, mend="give some examples a weight")
     return weights
