@@ -181,3 +181,9 @@ def test_same_seed_same_result():
 def test_refuses(clusters, labels, options, problem):
     with pytest.raises((InputError, KeyError), match=problem):
         score_clusters(clusters, labels, **options)
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf"), -0.1])
+def test_a_threshold_is_a_number_from_0_up(threshold: float):
+    with pytest.raises(InputError, match="threshold is"):
+        score_clusters([0, 1], [0, 1], threshold=threshold)

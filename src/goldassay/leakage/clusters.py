@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -145,13 +146,16 @@ def score_clusters(
         seed: Of the permutations.
 
     Raises:
-        InputError: Lengths differ, there are no examples, or codes are not whole numbers from 0.
+        InputError: Lengths differ, there are no examples, codes are not whole numbers from 0, or the threshold is no
+            number from 0 up.
 
     Source: Saxon, Wang, Xu and Wang 2023, "PECO".
     """
     clusters, codes = _codes(assignments, "assignments"), _codes(labels, "labels")
     if clusters.size != codes.size:
         raise InputError(f"{clusters.size} assignments and {codes.size} labels", mend="give both for the same examples")
+    if not 0 <= threshold < math.inf:
+        raise InputError(f"threshold is {threshold}", mend="give a number from 0 up")
     k, n_classes = n_clusters or int(clusters.max()) + 1, int(codes.max()) + 1
     if clusters.max() >= k:
         raise InputError(f"cluster {clusters.max()} is there, but n_clusters is {k}")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.errors import InputError
+from goldassay.nearest import did_you_mean
 from goldassay.runs.beside import read_embeddings, read_relevances
 from goldassay.studies.audit.inputs import describe_input
-from goldassay.studies.leakage.evidence import PAIRED, TEXT, Evidence, aligned, gold_probabilities, named_path
+from goldassay.studies.leakage.evidence import PAIRED, TEXT, Evidence, aligned, gold_probabilities, is_part, named_path
 from goldassay.studies.leakage.given_arrays import read_probabilities, read_vectors
 from goldassay.studies.run_choice import RunChoice
 from goldassay.studies.run_sets import describe_paths, find_runs, read_found, read_one
@@ -68,6 +69,8 @@ def read_evidence(
     name, test = named_path(test)
     tested = None if test is None else load_data(test, "test", columns, name)
     trained = None if train is None else load_data(train, "train", columns)
+    if tested is not None:
+        _check_roles(given, tested)
     choice = given.choice if tested is None else replace(given.choice, gold={"": test})
     found = find_runs(list(given.paths), choice)
     conditions = _as_named(found, choice, given.conditions) if given.conditions else _as_stored(found, choice)
@@ -95,6 +98,16 @@ def read_evidence(
     inputs = describe_paths(list(given.paths), found)
     inputs += [describe_input(role, data) for role, data in (("train", trained), ("test", tested)) if data is not None]
     return evidence, inputs
+
+
+def _check_roles(given: GivenEvidence, test: Dataset) -> None:
+    """Refuse what is said to be of a text that the test set has not."""
+    parts = {f"condition {name!r}": name.removesuffix("_only") for name in given.conditions if is_part(name)}
+    for what, role in (parts | {f"embeddings of {name!r}": name for name in given.embeddings}).items():
+        if role not in test.text_columns:
+            raise InputError(
+                f"{what}: the test set has no {role}", file=test.source, mend=did_you_mean(role, test.text_columns)
+            )
 
 
 def beside_runs(evidence: Evidence, paths: Sequence[str]) -> Evidence:
