@@ -189,7 +189,8 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
               "--scheduler-file", place)
     ]  # fmt: skip
     until = time.monotonic() + 60
-    while not place.exists() and time.monotonic() < until:
+    # It is there before anything is in it.
+    while not (place.exists() and place.read_text()) and time.monotonic() < until:
         time.sleep(0.1)
     address = json.loads(place.read_text())["address"]
     worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1",
