@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from goldassay.errors import OutputError
 
@@ -129,19 +129,20 @@ def write_parquet(frame: pl.DataFrame, path: Path, **options: Any) -> None:
         frame.write_parquet(path, **options)
 
 
-def sink_parquet(frame: pl.LazyFrame, path: Path, **options: Any) -> None:
+def sink_parquet(frame: pl.LazyFrame, file: BinaryIO, **options: Any) -> None:
     """Write rows as Parquet as they come; otherwise as `write_parquet`.
 
     Args:
         frame: The rows.
-        path: Where to.
+        file: Where to, open: given a name, polars might make the file when it has failed already, and whoever called
+            has removed it.
         options: Those of `polars.LazyFrame.sink_parquet`.
 
     Raises:
         OSError: The disk is full or fails.
     """
-    with _disk_errors(path):
-        frame.sink_parquet(path, **options)
+    with _disk_errors(Path(file.name)):
+        frame.sink_parquet(file, **options)
 
 
 @contextmanager

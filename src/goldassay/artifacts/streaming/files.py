@@ -72,8 +72,8 @@ def write_in_parts(parts: Iterator[pl.DataFrame], path: Path, metadata: dict[str
             raise
 
     source = register_io_source(frames, schema=first.schema)
-    with ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(sink_parquet, source, path, metadata=metadata, row_group_size=PART, maintain_order=True)
+    with path.open("wb") as file, ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(sink_parquet, source, file, metadata=metadata, row_group_size=PART, maintain_order=True)
         try:
             writing.result()
         except BaseException as error:
