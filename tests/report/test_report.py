@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from goldassay.errors import OutputError
 from goldassay.report import Report
-from goldassay.report.report import flattened
+from goldassay.report.saving import flattened
 from tests.report.example import example_document, example_report
 
 SMALL = example_document(n_scatter=60)

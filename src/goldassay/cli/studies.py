@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -78,16 +78,15 @@ def studies(
       goldassay studies instability --data data --pretrained google-bert/bert-base-uncased -o instability
     """
     from goldassay.studies.experiments import find_recipe, list_recipes
-    from goldassay.studies.experiments.recipe import ScaleName
+    from goldassay.studies.experiments.recipe import SCALES
 
     if name is None:
         for each in list_recipes():
             typer.echo(f"{each:<12} {find_recipe(each).TITLE}")
         return
-    sizes = get_args(ScaleName)
-    if scale not in sizes:
-        raise InputError(f"there is no scale {scale!r}", mend=did_you_mean(scale, sizes))
-    size: ScaleName = scale  # type: ignore[assignment]
+    size = next((each for each in SCALES if each == scale), None)
+    if size is None:
+        raise InputError(f"there is no scale {scale!r}", mend=did_you_mean(scale, SCALES))
     if files:
         _list_files(name, size, data)
         return

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from goldassay.files import write_parquet, written_together
+from goldassay.files import written_together
+from goldassay.report.saving import write_page
 from goldassay.results import to_plain
-from goldassay.visible import visible_columns
 
 if TYPE_CHECKING:
     import os
@@ -136,16 +136,10 @@ class Report:
             texts["report.md"] = self.to_markdown()
         texts |= {f"figures/{name}.svg": svg for name, svg in self.figures().items()}
         with written_together(directory) as folder:
-            for name in ("figures", "tables"):
-                (folder / name).mkdir()
-            for name, text in texts.items():
-                (folder / name).write_bytes(text.encode("utf-8", "replace"))
+            write_page(texts, self.tables, folder)
             for name, content in (also or {}).items():
                 (folder / name).parent.mkdir(exist_ok=True)
                 (folder / name).write_bytes(content)
-            for name, table in self.tables.items():
-                write_parquet(table, folder / "tables" / f"{name}.parquet")
-                flattened(table).write_csv(folder / "tables" / f"{name}.csv")
         return Path(directory) / "report.html"
 
     def _repr_html_(self) -> str:
@@ -156,28 +150,3 @@ class Report:
     def __repr__(self) -> str:
         found = ", ".join(f"{question}: {verdict.get('verdict')}" for question, verdict in self.verdicts.items())
         return f"<Report {self.document.get('title')!r}, {found}>"
-
-
-def flattened(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with every nested column as text, since CSV holds no lists, and control characters as their escapes.
-
-    Lists of plain values are joined by "|"; anything deeper becomes JSON.
-    """
-    import polars as pl
-
-    columns: list[pl.Expr | pl.Series] = []
-    for name, kind in table.schema.items():
-        if isinstance(kind, pl.List) and not _is_nested(kind.inner):
-            columns.append(pl.col(name).cast(pl.List(pl.String)).list.join("|"))
-        elif kind.is_nested():
-            values = [
-                None if v is None else json.dumps(v, ensure_ascii=False, default=str) for v in table[name].to_list()
-            ]
-            columns.append(pl.Series(name, values, dtype=pl.String))
-        else:
-            columns.append(pl.col(name))
-    return visible_columns(table.select(columns))
-
-
-def _is_nested(kind: Any) -> bool:
-    return bool(kind.is_nested())

@@ -15,10 +15,10 @@ from goldassay.files import written_together
 from goldassay.intervals import wilson_interval
 from goldassay.models.pattern_mlp import PatternMLP
 from goldassay.progress import Progress, silent
+from goldassay.report.saving import write_tables
 from goldassay.resampling import percentile_interval, resample_examples, resample_runs
 from goldassay.runs import Runs, write_runs
 from goldassay.studies.artifacts.inputs import DEFAULT, Bounds, cut, mine_dataset, texts_for
-from goldassay.studies.artifacts.output import write_tables
 from goldassay.studies.artifacts.unseen import condition_of
 from goldassay.training.probes import train_probes
 

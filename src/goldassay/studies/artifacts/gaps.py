@@ -13,12 +13,12 @@ from goldassay.artifacts import difficulty_gap
 from goldassay.errors import InputError
 from goldassay.files import written_together
 from goldassay.progress import Progress, silent
+from goldassay.report.saving import write_tables
 from goldassay.runs.duplicates import join_duplicates
 from goldassay.runs.naming import renamed
 from goldassay.runs.reading import find_slices, list_slices, runs_of
 from goldassay.runs.slices import Request
 from goldassay.runs.tables import read_table
-from goldassay.studies.artifacts.output import write_tables
 from goldassay.studies.artifacts.published import classes_by_text
 
 if TYPE_CHECKING:

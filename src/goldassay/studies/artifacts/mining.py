@@ -14,8 +14,9 @@ from goldassay.data import check_same_labels
 from goldassay.errors import InputError
 from goldassay.files import written_together
 from goldassay.progress import Progress, silent
+from goldassay.report.saving import write_tables
 from goldassay.studies.artifacts.inputs import DEFAULT, Bounds, mine_dataset, texts_for
-from goldassay.studies.artifacts.output import write_report, write_tables
+from goldassay.studies.artifacts.output import write_report
 from goldassay.studies.artifacts.shortlist import of_table
 
 if TYPE_CHECKING:

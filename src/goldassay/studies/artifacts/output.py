@@ -1,29 +1,18 @@
-"""What commands leave on disk: tables as Parquet that keeps everything and as CSV, and a report on them."""
+"""What commands leave on disk beside their tables: a report on them."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from goldassay.files import write_parquet
 from goldassay.report import Report
 from goldassay.report.html import render_html
 from goldassay.report.markdown import render_markdown
-from goldassay.report.report import flattened
 from goldassay.results import to_plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    import polars as pl
-
-
-def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """Write NAME.parquet and NAME.csv of each table into a folder that is there; lists in CSV are joined by "|"."""
-    for name, table in tables.items():
-        write_parquet(table, folder / f"{name}.parquet")
-        flattened(table).write_csv(folder / f"{name}.csv")
 
 
 def write_report(document: Mapping[str, Any], table_names: Sequence[str], folder: Path) -> None:

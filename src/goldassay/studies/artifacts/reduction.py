@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from goldassay.artifacts import PatternTable, downsample, sizes_by_threshold
 from goldassay.artifacts.downsampling import THRESHOLDS, Mode
 from goldassay.files import written_together
+from goldassay.report.saving import write_tables
 from goldassay.studies.artifacts.inputs import cut, texts_for
-from goldassay.studies.artifacts.output import write_tables
 
 if TYPE_CHECKING:
     import os

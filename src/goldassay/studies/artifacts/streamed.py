@@ -22,12 +22,12 @@ from goldassay.data.roles import parse_columns
 from goldassay.errors import InputError
 from goldassay.files import sha256_of, written_together
 from goldassay.progress import Progress, Steps, silent
-from goldassay.report.report import flattened
+from goldassay.report.saving import flattened, write_tables
 from goldassay.studies.artifacts.choices import least_count
 from goldassay.studies.artifacts.documents import document_of_findings, rows_of_value
 from goldassay.studies.artifacts.inputs import ALL_TEXTS, Bounds, how_to_cut, load, put_together, texts_for
 from goldassay.studies.artifacts.mining import MAX_VALUES, STRONGEST, THRESHOLD, Q, strongest
-from goldassay.studies.artifacts.output import write_report, write_tables
+from goldassay.studies.artifacts.output import write_report
 from goldassay.studies.artifacts.searched import Searched, Spooled
 from goldassay.studies.artifacts.section import describe_patterns
 from goldassay.studies.artifacts.segmenters import AUTO

@@ -19,8 +19,9 @@ from goldassay.artifacts import (
 )
 from goldassay.files import written_together
 from goldassay.progress import Progress, silent
+from goldassay.report.saving import write_tables
 from goldassay.studies.artifacts.inputs import texts_for
-from goldassay.studies.artifacts.output import write_report, write_tables
+from goldassay.studies.artifacts.output import write_report
 from goldassay.studies.artifacts.unseen import predict_unseen
 
 if TYPE_CHECKING:

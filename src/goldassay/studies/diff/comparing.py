@@ -86,9 +86,9 @@ class ReportDiff:
             InputError: The folder is that of one of the two reports, whose own tables lie there.
             OutputError: The folder cannot be made or written to, or the disk is full.
         """
-        from goldassay.files import write_parquet, written_together
+        from goldassay.files import written_together
         from goldassay.report.diff import draw_changes
-        from goldassay.report.report import flattened
+        from goldassay.report.saving import write_page
 
         for side in ("before", "after"):
             report = Path(self.document[side]["path"])
@@ -97,13 +97,7 @@ class ReportDiff:
         texts = {"diff.html": self.to_html(), "diff.json": self.to_json(), "diff.md": self.to_markdown()}
         texts |= {f"figures/{name}.svg": picture.standalone for name, picture in draw_changes(self.document).items()}
         with written_together(directory, instead_of=_FILES) as folder:
-            for name in ("figures", "tables"):
-                (folder / name).mkdir()
-            for name, text in texts.items():
-                (folder / name).write_bytes(text.encode("utf-8", "replace"))
-            for name, table in self.tables.items():
-                write_parquet(table, folder / "tables" / f"{name}.parquet")
-                flattened(table).write_csv(folder / "tables" / f"{name}.csv")
+            write_page(texts, self.tables, folder)
         return Path(directory) / "diff.html"
 
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.files import write_parquet, written_together
+from goldassay.files import written_together
 from goldassay.report.digest import digest_of
-from goldassay.report.report import flattened
+from goldassay.report.saving import write_page
 from goldassay.results import to_plain
 from goldassay.studies.report_frame import describe_environment
 from goldassay.version import __version__
@@ -81,13 +81,7 @@ class StudyReport:
         pictures = draw_pictures(self.document, self._documents())
         texts |= {f"figures/{name}.svg": picture.standalone for name, picture in pictures.items()}
         with written_together(directory) as folder:
-            for name in ("figures", "tables"):
-                (folder / name).mkdir()
-            for name, text in texts.items():
-                (folder / name).write_bytes(text.encode("utf-8", "replace"))
-            for name, table in self.tables.items():
-                write_parquet(table, folder / "tables" / f"{name}.parquet")
-                flattened(table).write_csv(folder / "tables" / f"{name}.csv")
+            write_page(texts, self.tables, folder)
         return Path(directory) / "study.html"
 
     def _documents(self) -> dict[str, Mapping[str, Any]]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.report.numbers import count, points, signed_points
+from goldassay.studies.audit.inputs import majority_share
 from goldassay.studies.experiments.recipe import Conclusion
 from goldassay.studies.experiments.recipes.artifacts.accuracies import FULL, GAP, HARD, Figure, Trained
 from goldassay.studies.experiments.recipes.artifacts.protocol import (
@@ -55,8 +56,7 @@ def patterns_tell(each: Evidence) -> Conclusion:
     if not easy + hard:
         return _not_measured("Patterns", statement, place, "No test example holds a pattern above the threshold.")
     share, bounds = assigned.easy_share, assigned.easy_share_interval
-    labels = each.test.examples["label"].value_counts()["count"]
-    chance = float(labels.max()) / len(each.test)  # type: ignore[arg-type]
+    chance = majority_share(each.test)
     return Conclusion(
         "Patterns",
         statement,

@@ -1,0 +1,56 @@
+"""What lies beside a page: its texts and pictures, and tables as Parquet that keeps everything and as CSV."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from goldassay.files import write_parquet
+from goldassay.visible import visible_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import polars as pl
+
+
+def write_page(texts: Mapping[str, str], tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Write texts by their path, and tables into tables/, into an empty folder; figures/ is made for those in it."""
+    for name in ("figures", "tables"):
+        (folder / name).mkdir()
+    for name, text in texts.items():
+        (folder / name).write_bytes(text.encode("utf-8", "replace"))
+    write_tables(tables, folder / "tables")
+
+
+def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Write NAME.parquet and NAME.csv of each table into a folder that is there; lists in CSV are joined by "|"."""
+    for name, table in tables.items():
+        write_parquet(table, folder / f"{name}.parquet")
+        flattened(table).write_csv(folder / f"{name}.csv")
+
+
+def flattened(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with every nested column as text, since CSV holds no lists, and control characters as their escapes.
+
+    Lists of plain values are joined by "|"; anything deeper becomes JSON.
+    """
+    import polars as pl
+
+    columns: list[pl.Expr | pl.Series] = []
+    for name, kind in table.schema.items():
+        if isinstance(kind, pl.List) and not _is_nested(kind.inner):
+            columns.append(pl.col(name).cast(pl.List(pl.String)).list.join("|"))
+        elif kind.is_nested():
+            values = [
+                None if v is None else json.dumps(v, ensure_ascii=False, default=str) for v in table[name].to_list()
+            ]
+            columns.append(pl.Series(name, values, dtype=pl.String))
+        else:
+            columns.append(pl.col(name))
+    return visible_columns(table.select(columns))
+
+
+def _is_nested(kind: Any) -> bool:
+    return bool(kind.is_nested())
