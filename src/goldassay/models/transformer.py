@@ -83,8 +83,8 @@ class Network(Base):
     from left to right and are padded in front, the last token. Where a tokenizer puts nothing between two texts, as
     theirs, an end of text stands behind each, as Radford et al. 2018 put delimiters.
 
-    At desk size vectors of word pieces have sparse gradients, which takes a third of a small checkpoint's step away;
-    see `Sizes.all_words`.
+    At desk size vectors of word pieces have sparse gradients, which makes a small checkpoint's step shorter; see
+    `Sizes.all_words`.
 
     Weights are read from safetensors only, and no code that comes with a checkpoint is run.
     """
