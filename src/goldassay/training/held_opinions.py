@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.training.held_table import HeldTable, description_of, place_of, read_held, write_held
+from goldassay.training.held_table import HeldTable, description_of, is_held, place_of, read_held, write_held
 from goldassay.training.opinions import Opinions, OpinionsOn, OpinionSource
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def hold_opinions(source: OpinionSource, parts: Mapping[str, Held], seed: int, f
     asked = json.dumps([source.key, sorted((part, held.sha256) for part, held in parts.items())])
     digest = hashlib.sha256(asked.encode()).hexdigest()
     path = place_of(folder, _NAME, digest)
-    if path.exists():
+    if is_held(path):
         return HeldOpinions(_load(str(path)).source, digest, str(path))
     return _write(source.on({part: held.load() for part, held in parts.items()}, seed), digest, folder)
 

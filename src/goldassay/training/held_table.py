@@ -48,13 +48,21 @@ def description_of(about: Mapping[str, Any]) -> str:
     return json.dumps(about, ensure_ascii=False, sort_keys=True)
 
 
+def is_held(path: Path) -> bool:
+    """Whether a file is there and tells what it is; what was cut short, or is not ours, does not."""
+    try:
+        return _KEY in pl.read_parquet_metadata(path)
+    except (pl.exceptions.PolarsError, OSError):
+        return False
+
+
 def write_held(path: Path, table: Callable[[], pl.DataFrame], about: str) -> None:
     """Write a table and what goes with it, unless the file is there and tells what it is.
 
     Raises:
         OutputError: The folder cannot be written to, or the disk is full.
     """
-    if not _is_held(path):
+    if not is_held(path):
         with written_whole(path) as aside:
             write_parquet(table(), aside, compression="zstd", metadata={_KEY: about})
 
@@ -69,10 +77,3 @@ def read_held(path: str, problem: str) -> tuple[dict[str, Any], pl.DataFrame]:
         return json.loads(pl.read_parquet_metadata(path)[_KEY]), pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError, KeyError) as error:
         raise InputError(problem, file=path, mend="remove this file and start the command again") from error
-
-
-def _is_held(path: Path) -> bool:
-    try:
-        return _KEY in pl.read_parquet_metadata(path)
-    except (pl.exceptions.PolarsError, OSError):
-        return False
