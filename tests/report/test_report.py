@@ -137,6 +137,25 @@ def test_save_twice_gives_the_same_bytes(tmp_path: Any) -> None:
             assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes(), path
 
 
+def test_save_takes_away_what_an_earlier_report_left(report: Report, tmp_path: Any) -> None:
+    report.save(tmp_path)
+    assert list((tmp_path / "tables").iterdir())
+    (tmp_path / "tables" / "mine.csv").write_text("a\n1\n")
+    (tmp_path / "figures" / "mine.svg").write_text("<svg/>")
+    Report({"title": "another", "goldassay_version": "0"}, {"other": pl.DataFrame({"a": [1]})}).save(tmp_path)
+    left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.parent != tmp_path}
+    assert not (tmp_path / "badge.svg").exists()
+    assert left == {"tables/other.csv", "tables/other.parquet", "tables/mine.csv", "figures/mine.svg"}
+
+
+def test_save_takes_nothing_where_no_report_was(report: Report, tmp_path: Any) -> None:
+    report.save(tmp_path)
+    (tmp_path / "report.json").write_text('{"of": "somebody else"}')
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    Report({"title": "another"}).save(tmp_path)
+    assert before <= set(tmp_path.rglob("*"))
+
+
 class _Unwritable(pl.DataFrame):
     def write_parquet(self, *args: Any, **kwargs: Any) -> Any:
         raise OSError(28, "No space left on device")

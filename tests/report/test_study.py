@@ -90,6 +90,7 @@ def test_markdown_and_summary_say_the_same(document: dict[str, Any]):
     assert "| Large |" in text
     assert "61.0 ± 1.5" in text
     assert "<script>" not in text
+    assert text.count("## Conclusions") == 1
     lines = render_summary(document).splitlines()
     assert lines[0] == "A study, desk"
     assert lines[1].split() == ["held", "Large:", "It", "was."]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from goldassay.files import written_together
-from goldassay.report.saving import write_page
+from goldassay.report.saving import earlier_files, write_page
 from goldassay.results import to_plain
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ class Report:
         """Write the report, all of it or nothing, and return the path of the page.
 
         Writes report.html, report.json, report.md, tables/NAME.parquet, tables/NAME.csv and figures/NAME.svg. Of an
-        audit report.md is a dataset card, and badge.svg lies beside it.
+        audit report.md is a dataset card, and badge.svg lies beside it. Tables and pictures that an earlier report left
+        there and this one has not are removed.
 
         Args:
             directory: Where to.
@@ -135,7 +136,7 @@ class Report:
         else:
             texts["report.md"] = self.to_markdown()
         texts |= {f"figures/{name}.svg": svg for name, svg in self.figures().items()}
-        with written_together(directory) as folder:
+        with written_together(directory, earlier_files(Path(directory), "report.json", (BADGE,))) as folder:
             write_page(texts, self.tables, folder)
             for name, content in (also or {}).items():
                 (folder / name).parent.mkdir(exist_ok=True)

@@ -9,7 +9,7 @@ from goldassay.files import write_parquet
 from goldassay.visible import visible_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     import polars as pl
@@ -22,6 +22,31 @@ def write_page(texts: Mapping[str, str], tables: Mapping[str, pl.DataFrame], fol
     for name, text in texts.items():
         (folder / name).write_bytes(text.encode("utf-8", "replace"))
     write_tables(tables, folder / "tables")
+
+
+def earlier_files(folder: Path, document: str, further: Collection[str] = ()) -> set[str]:
+    """What an earlier page left in its folder, by path: pictures of ours, and tables that lie there in both forms.
+
+    A page that is written over another must not have the other's tables beside it. What somebody else put there stays,
+    and all of it where no document of ours says that there was a page.
+
+    Args:
+        folder: Of the page.
+        document: Name of the page's JSON in it.
+        further: Names of files that a page may have, too.
+    """
+    from goldassay.report.figures.svg import is_standalone
+
+    try:
+        ours = "goldassay_version" in json.loads((folder / document).read_bytes())
+    except (OSError, ValueError, TypeError):
+        return set()
+    if not ours:
+        return set()
+    tables = {path for path in folder.glob("tables/*.parquet") if path.with_suffix(".csv").is_file()}
+    pictures = {path for path in folder.glob("figures/*.svg") if is_standalone(path.read_bytes())}
+    found = tables | {path.with_suffix(".csv") for path in tables} | pictures
+    return {path.relative_to(folder).as_posix() for path in found} | set(further)
 
 
 def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:

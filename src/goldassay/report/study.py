@@ -40,7 +40,7 @@ def render_page(
 def render_markdown(document: Mapping[str, Any]) -> str:
     """GitHub-flavored Markdown: the conclusions first, then the tables, long ones cut and said so."""
     blocks = [f"# {one_line(document.get('title'))}", _SEPARATOR.join(_line(document))]
-    for section in (_conclusions(document), *_sections(document, {}, ())):
+    for section in _sections(document, {}, ()):
         blocks += render_section(section, "tables/")
     blocks.append(f"Made by goldassay {one_line(document.get('goldassay_version'))}.")
     return "\n\n".join(block for block in blocks if block) + "\n"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FONT_SIZE, CODE_SIZE = 13, 12
 MARGIN = 14
+_HEADER = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW = set("iljtfrI.,:;'|!()[] `-")
 _BROAD = set("mwMW@%&—")
@@ -146,14 +148,13 @@ class Canvas:
         css = resolved(files("goldassay.report").joinpath("templates/figure.css").read_text("utf-8"))
         wide, high = self.width + 2 * MARGIN, self.height + 2 * MARGIN
         paper = f'<rect x="-{MARGIN}" y="-{MARGIN}" width="{wide:g}" height="{high:g}" fill="#ffffff"/>'
-        namespace = ' xmlns="http://www.w3.org/2000/svg"'
-        return '<?xml version="1.0" encoding="UTF-8"?>\n' + self._svg(f"<style>{css}</style>{paper}", namespace, MARGIN)
+        return _HEADER + self._svg(f"<style>{css}</style>{paper}", _NAMESPACE, MARGIN)
 
     def _svg(self, style: str, namespace: str, margin: int) -> str:
         wide, high = self.width + 2 * margin, self.height + 2 * margin
         size = f'viewBox="{-margin} {-margin} {wide:g} {high:g}" width="{wide:g}" height="{high:g}"'
         data = "".join(f' data-{name}="{escape(value)}"' for name, value in self.data.items())
-        head = f'<svg{namespace} class="figure" {size} role="img" aria-label="{escape(self.label)}"{data}>'
+        head = f'{_opening(namespace)} {size} role="img" aria-label="{escape(self.label)}"{data}>'
         return f"{head}{style}\n" + "\n".join(self._parts) + "\n</svg>\n"
 
     def _add(self, opening: str, name: str, title: str | None) -> None:
@@ -163,3 +164,12 @@ class Canvas:
 
 def _classes(css: str, title: str | None) -> str:
     return css if title is None else f"{css} mark"
+
+
+def is_standalone(content: bytes) -> bool:
+    """Whether a file, or its beginning, is a picture as `Canvas.standalone` writes it."""
+    return content.startswith((_HEADER + _opening(_NAMESPACE)).encode())
+
+
+def _opening(namespace: str) -> str:
+    return f'<svg{namespace} class="figure"'

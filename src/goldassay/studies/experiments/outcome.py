@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.files import written_together
 from goldassay.report.digest import digest_of
-from goldassay.report.saving import write_page
+from goldassay.report.saving import earlier_files, write_page
 from goldassay.results import to_plain
 from goldassay.studies.report_frame import describe_environment
 from goldassay.version import __version__
@@ -80,7 +80,7 @@ class StudyReport:
         texts = {"study.html": self.to_html(), "study.json": self.to_json(), "study.md": self.to_markdown()}
         pictures = draw_pictures(self.document, self._documents())
         texts |= {f"figures/{name}.svg": picture.standalone for name, picture in pictures.items()}
-        with written_together(directory) as folder:
+        with written_together(directory, earlier_files(Path(directory), "study.json")) as folder:
             write_page(texts, self.tables, folder)
         return Path(directory) / "study.html"
 
