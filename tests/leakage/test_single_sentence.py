@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from goldassay.errors import InputError
-from goldassay.leakage import ConditionAccuracy, single_sentence_report
+from goldassay.leakage import ConditionAccuracy, single_sentence_report, withhold_shares
 
 
 def made(seed: int = 0, n: int = 2000, n_runs: int = 5, rates=None):
@@ -208,4 +208,74 @@ def test_few_runs_say_so():
     gold = np.arange(30) % 3
     many, few = np.ones((8, 30)), np.ones((3, 30))
     assert "3 runs" in single_sentence_report({"paired": many, "part": few}, gold).caveats[0]
-    assert not single_sentence_report({"paired": many, "part": few[:1]}, gold).caveats
+    (said,) = single_sentence_report({"paired": many, "part": few[:1]}, gold).caveats
+    assert said.startswith("One run of part")
+    assert not single_sentence_report({"paired": many, "part": few[:1]}, gold, fixed=["part"]).caveats
+    assert not single_sentence_report({"paired": many, "part": many}, gold).caveats
+
+
+def departure_by_loops(decided, gold):
+    """Of decisions on two labels, the plain definition."""
+    found = []
+    for label in set(gold.tolist()):
+        own = [d != label for d, g in zip(decided, gold, strict=True) if g == label]
+        other = [d != label for d, g in zip(decided, gold, strict=True) if g != label]
+        found.append(max(sum(own) / len(own), sum(other) / len(other) if other else 0.0))
+    return min(found)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.02, 0.3, 0.5, 0.9, 1.0]))
+def test_departure_is_that_of_the_decisions(seed, rate):
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(0, 2, 40)
+    decided = (rng.random((3, 40)) < rate).astype(int)
+    row = single_sentence_report({"part": decided == gold}, gold, n_draws=2)["part"]
+    expected = [departure_by_loops(run, gold) for run in decided]
+    assert row.departure == pytest.approx(np.mean(expected))
+    assert row.n_constant == sum(len(set(run.tolist())) == 1 for run in decided)
+
+
+@given(st.integers(0, 10_000), st.floats(0, 1))
+def test_no_improvement_goes_beyond_the_departure(seed, rate):
+    rng = np.random.default_rng(seed)
+    gold = rng.choice(4, 60, p=[0.4, 0.3, 0.2, 0.1])
+    decided = np.where(rng.random((3, 60)) < rate, gold, rng.integers(0, 4))
+    row = single_sentence_report({"part": decided == gold}, gold, n_draws=2)["part"]
+    assert row.improvement <= row.departure * (1 - row.majority) + 1e-12
+
+
+def test_a_model_of_one_label_recovers_no_share():
+    correct, gold = made()
+    constant = np.tile(gold == 1, (5, 1))
+    report = single_sentence_report({**correct, "hypothesis_only": constant}, gold)
+    row = report["hypothesis_only"]
+    assert (row.departure, row.n_constant) == (0, 5)
+    assert math.isnan(row.recovered)
+    assert "one label only" in row.reason
+    assert report["premise_only"].reason == ""
+    assert any("hypothesis_only: 5 of 5 runs" in said for said in report.caveats)
+    some = np.vstack([constant[:2], correct["hypothesis_only"][:3]])
+    partly = single_sentence_report({**correct, "hypothesis_only": some}, gold)
+    assert partly["hypothesis_only"].n_constant == 2
+    assert partly["hypothesis_only"].recovered > 0
+    assert any("2 of 5 runs" in said for said in partly.caveats)
+
+
+def test_of_a_pair_model_of_one_label_no_share_is_recovered():
+    correct, gold = made()
+    report = single_sentence_report({**correct, "paired": np.tile(gold == 0, (5, 1))}, gold)
+    assert all(math.isnan(row.recovered) and "paired model names one label" in row.reason for row in report.conditions)
+
+
+def test_shares_of_an_idle_pair_model_are_withheld():
+    correct, gold = made(rates={"paired": 0.505, "hypothesis_only": 0.6})
+    report = single_sentence_report(correct, gold)
+    assert report["paired"].improvement_low < 0
+    assert report["hypothesis_only"].recovered > 1
+    assert any("so shares recovered say nothing" in said for said in report.caveats)
+    told = withhold_shares(report)
+    assert all(math.isnan(row.recovered) and row.reason for row in told.conditions)
+    assert told["hypothesis_only"].accuracy == report["hypothesis_only"].accuracy
+    assert told.maximum is told["hypothesis_only"]
+    sure = single_sentence_report(made()[0], gold)
+    assert withhold_shares(sure) is sure

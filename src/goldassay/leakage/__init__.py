@@ -23,6 +23,7 @@ from goldassay.leakage.single_sentence import (
     ConditionAccuracy,
     SingleSentenceReport,
     single_sentence_report,
+    withhold_shares,
 )
 from goldassay.leakage.token_relevance import TokenRelevanceAgreement, token_relevance_agreement
 
@@ -53,4 +54,5 @@ __all__ = [
     "single_sentence_report",
     "token_relevance_agreement",
     "usable_information",
+    "withhold_shares",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from goldassay.resampling import cluster_codes, percentile_interval, resample_ex
 from goldassay.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -32,9 +32,15 @@ class ConditionAccuracy:
         n_runs: R.
         accuracy: Mean over runs and examples, with its bounds.
         sd: Standard deviation of the runs' accuracies (ddof 1); NaN for one run.
+        departure: Mean over runs of how far decisions depart from always naming one label: the least over labels c of
+            the larger of the share wrong among examples of c and the share right among all others. A run that always
+            names one label has 0; where c is the majority, no run can improve on it by more than this share of what it
+            leaves to be gained.
+        n_constant: Runs whose departure is 0.
         majority: The majority label's share of the test gold.
         improvement: accuracy - majority, with its bounds.
-        recovered: accuracy / accuracy of the paired condition, with its bounds; NaN where `reason` says why.
+        recovered: accuracy / accuracy of the paired condition, with its bounds; NaN where `reason` says why: one of the
+            two names one label only in all its runs, for example.
         reason: Why `recovered` has no value, or "".
     """
 
@@ -44,6 +50,8 @@ class ConditionAccuracy:
     accuracy_low: float
     accuracy_high: float
     sd: float
+    departure: float
+    n_constant: int
     majority: float
     improvement: float
     improvement_low: float
@@ -106,6 +114,7 @@ def single_sentence_report(
     clusters: ArrayLike | None = None,
     label_names: Sequence[str] | None = None,
     train_gold: ArrayLike | None = None,
+    fixed: Collection[str] = (),
     seed: int = 0,
     n_draws: int = 1000,
     level: float = 0.95,
@@ -130,6 +139,8 @@ def single_sentence_report(
             as well. Without them, intervals on examples that go together are too narrow.
         label_names: Names of the codes; "0", "1", ... without them.
         train_gold: Training labels as codes, any length.
+        fixed: Conditions that no further training would change, such as an empty input or a rule: caveats about few
+            runs and constant predictions are not of them.
         seed: Of the bootstrap.
         n_draws: Of the bootstrap.
         level: Of the intervals.
@@ -148,7 +159,8 @@ def single_sentence_report(
     is_majority = (labels == majority_code).astype(np.float64)
     codes = cluster_codes(clusters, labels.size)
     draws = _Draws(scores, is_majority, codes, seed, n_draws, level)
-    rows = tuple(_row(name, draws) for name in scores)
+    departures = {name: _departures(values, labels) for name, values in scores.items()}
+    rows = tuple(_row(name, draws, departures) for name in scores)
     parts = [row for row in rows if row.condition not in (PAIRED, TEXT)]
     train_code = None if train_gold is None else int(np.bincount(_labels(train_gold, "train_gold")).argmax())
     return SingleSentenceReport(
@@ -166,8 +178,26 @@ def single_sentence_report(
         else "bootstrap over clusters of examples and runs",
         seed=seed,
         n_draws=n_draws,
-        caveats=few_runs_caveat(min((len(values) for values in scores.values() if len(values) > 1), default=1)),
+        caveats=_caveats([row for row in rows if row.condition not in fixed]),
     )
+
+
+def withhold_shares(report: SingleSentenceReport) -> SingleSentenceReport:
+    """The report without shares recovered where the paired model is not surely better than the majority.
+
+    The measure has a value there, as its definition gives it: near 1 whatever a part tells, since both models do no
+    more than name the commonest label. For reports, which must not print that as a finding.
+    """
+    whole = next((row for row in report.conditions if row.condition == PAIRED), None)
+    if whole is None or whole.improvement_low > 0:
+        return report
+    nan, why = float("nan"), "the paired model is not surely better than the commonest label"
+    rows = tuple(
+        replace(row, recovered=nan, recovered_low=nan, recovered_high=nan, reason=row.reason or why)
+        for row in report.conditions
+    )
+    maximum = None if report.maximum is None else next(row for row in rows if row.condition == report.maximum.condition)
+    return replace(report, conditions=rows, maximum=maximum)
 
 
 class _Draws:
@@ -200,7 +230,7 @@ class _Draws:
         return percentile_interval(draws, self.level)
 
 
-def _row(name: str, draws: _Draws) -> ConditionAccuracy:
+def _row(name: str, draws: _Draws, departures: Mapping[str, NDArray[np.float64]]) -> ConditionAccuracy:
     values = draws.scores[name]
     accuracy = float(values.mean())
     if len(values) == 1 and not draws.clustered:
@@ -208,7 +238,7 @@ def _row(name: str, draws: _Draws) -> ConditionAccuracy:
     else:
         bounds = draws.interval(draws.draws[name])
     gain = draws.interval(draws.draws[name] - draws.majority_draws)
-    reason = _why_not_recovered(draws.scores)
+    reason = _why_not_recovered(name, draws.scores, departures)
     if reason:
         recovered, share = float("nan"), Interval(float("nan"), float("nan"))
     else:
@@ -223,6 +253,8 @@ def _row(name: str, draws: _Draws) -> ConditionAccuracy:
         accuracy_low=max(0.0, bounds.low),
         accuracy_high=min(1.0, bounds.high),
         sd=float(values.mean(axis=1).std(ddof=1)) if len(values) > 1 else float("nan"),
+        departure=float(departures[name].mean()),
+        n_constant=int(np.sum(departures[name] == 0)),
         majority=draws.majority,
         improvement=accuracy - draws.majority,
         improvement_low=gain.low,
@@ -234,14 +266,54 @@ def _row(name: str, draws: _Draws) -> ConditionAccuracy:
     )
 
 
-def _why_not_recovered(scores: Mapping[str, NDArray[np.float64]]) -> str:
+def _departures(scores: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How far each run is from always naming one label, (R,); see `ConditionAccuracy.departure`.
+
+    Correctness is enough: who always names c is right on all of c and on nothing else.
+    """
+    is_label = (labels == np.unique(labels)[:, np.newaxis]).astype(np.float64)
+    sizes = is_label.sum(axis=1)
+    right = scores @ is_label.T
+    missed = 1 - right / sizes
+    elsewhere = (scores.sum(axis=1, keepdims=True) - right) / np.maximum(labels.size - sizes, 1)
+    return np.asarray(np.maximum(missed, elsewhere).min(axis=1))
+
+
+def _why_not_recovered(
+    name: str, scores: Mapping[str, NDArray[np.float64]], departures: Mapping[str, NDArray[np.float64]]
+) -> str:
     if TEXT in scores and PAIRED not in scores:
         return "single texts have no paired condition"
     if PAIRED not in scores:
         return "no paired condition was given"
     if not scores[PAIRED].any():
         return "the paired accuracy is 0"
-    return ""
+    if not departures[PAIRED].any():
+        return "the paired model names one label only"
+    return "" if departures[name].any() else "its model names one label only"
+
+
+def _caveats(rows: Sequence[ConditionAccuracy]) -> tuple[str, ...]:
+    caveats = []
+    if single := [row.condition for row in rows if row.n_runs == 1]:
+        caveats.append(
+            f"One run of {', '.join(single)}: its intervals are over examples alone, and another seed may move the "
+            "figures further."
+        )
+    caveats += few_runs_caveat(min((row.n_runs for row in rows if row.n_runs > 1), default=1))
+    caveats += [
+        f"{row.condition}: {'' if row.n_runs == 1 else f'{row.n_constant} of {row.n_runs} runs: '}one label is named "
+        "for every example, whether nothing can be read or nothing was learned."
+        for row in rows
+        if row.n_constant
+    ]
+    whole = next((row for row in rows if row.condition == PAIRED), None)
+    if whole is not None and whole.improvement_low <= 0 and whole.n_constant < whole.n_runs:
+        caveats.append(
+            "The paired model is not surely better than always naming the commonest label, so shares recovered say "
+            "nothing."
+        )
+    return tuple(caveats)
 
 
 def _note(scores: Mapping[str, NDArray[np.float64]], parts: Sequence[ConditionAccuracy]) -> str:
