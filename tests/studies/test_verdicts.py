@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.intervals import sd_interval
+from goldassay.leakage import ConditionAccuracy
 from goldassay.settings import ArtifactLimits, InstabilityLimits, LeakageLimits
 from goldassay.studies.audit.verdicts import (
     Spread,
@@ -18,6 +19,7 @@ from goldassay.studies.audit.verdicts import (
     judge_instability,
     judge_interval,
     judge_leakage,
+    leakage_doubts,
 )
 
 STEADY = Spread("bert on mnli", 10, 9815, 0.0024, 0.0016, 0.0044, 1.86, 5276.0)
@@ -99,6 +101,53 @@ def test_leakage_names_the_part_that_tells_most() -> None:
     assert "only the hypothesis" in verdict.evidence
     assert "+23.7 points" in verdict.evidence
     assert "7.9 points" in verdict.rule
+
+
+def part(condition: str, departure: float, n_runs: int = 5, n_constant: int = 0) -> ConditionAccuracy:
+    return ConditionAccuracy(
+        condition=condition, n_runs=n_runs, accuracy=0.34, accuracy_low=0.33, accuracy_high=0.35, sd=0.001,
+        departure=departure, n_constant=n_constant, majority=0.34, improvement=0.0, improvement_low=-0.01,
+        improvement_high=0.01, recovered=0.5, recovered_low=0.4, recovered_high=0.6, reason="",
+    )  # fmt: skip
+
+
+def judged(improvement: float, *parts: ConditionAccuracy) -> Verdict:
+    limits = LeakageLimits()
+    return judge_leakage(
+        condition=parts[0].condition, accuracy=0.34 + improvement, majority=0.34, improvement=improvement,
+        low=improvement - 0.01, high=improvement + 0.01, n_seeds=parts[0].n_runs, n_test=9824, n_shared=0,
+        limits=limits, doubts=leakage_doubts(parts, limits),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("departure", "n_constant", "said"), [(0.0, 5, "for every example"), (0.11, 1, "for nearly every example")]
+)
+def test_models_of_one_label_pass_nothing_as_sound(departure: float, n_constant: int, said: str) -> None:
+    sure, idle = part("premise_only", 0.5), part("hypothesis_only", departure, n_constant=n_constant)
+    assert judged(0.0, sure, part("hypothesis_only", 0.13)).verdict == "sound"
+    for parts in ((sure, idle), (idle, sure), (idle,)):
+        verdict = judged(0.0, *parts)
+        assert verdict.verdict == "not measurable"
+        assert f"Models of the hypothesis name one label {said}" in verdict.evidence
+        assert "trained to the end" in verdict.next_step
+
+
+def test_what_one_part_gives_away_stands_whatever_another_part_leaves_open() -> None:
+    verdict = judged(0.2, part("hypothesis_only", 0.5), part("premise_only", 0.0, n_constant=5))
+    assert verdict.verdict == "unsound"
+    assert "one label" not in verdict.evidence
+
+
+def test_one_seed_is_never_worth_more_than_two() -> None:
+    assert judged(0.0, part("hypothesis_only", 0.5, n_runs=2)).verdict == "sound"
+    verdict = judged(0.0, part("hypothesis_only", 0.5, n_runs=1))
+    assert verdict.verdict == "not measurable"
+    assert "there is one run" in verdict.evidence
+    assert "several seeds" in verdict.next_step
+    found = judged(0.2, part("hypothesis_only", 0.5, n_runs=1))
+    assert found.verdict == "unsound"
+    assert "One run: another seed may move it further." in found.evidence
 
 
 def test_where_nothing_could_be_searched_nothing_is_said() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -11,12 +11,18 @@ import pytest
 from goldassay.errors import InputError
 from goldassay.leakage import agreement_report, peco, score_clusters, usable_information
 from goldassay.progress import Steps
+from goldassay.report.markdown import render_markdown
+from goldassay.report.terminal import render_summary
+from goldassay.runs import Runs
 from goldassay.settings import Settings
-from goldassay.studies.leakage.measuring import measure
+from goldassay.studies.leakage.measuring import Measured, measure
 from goldassay.studies.leakage.options import LeakageChoice
 from goldassay.studies.leakage.relevance import OTHER_TOKENS
 from goldassay.studies.leakage.sentences import say
 from tests.studies.leakage.example import N, example_evidence, example_leakage_report
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +128,65 @@ def test_the_luck_of_splitting_holds_like_against_like(section: dict[str, Any], 
     own = next(row for row in section["conditions"] if row["condition"] == "hypothesis_only")["improvement"]
     highest = max(own, 0.3) if source == "probes" else 0.3
     assert sentence.endswith(f"to +{100 * highest:.1f}.")
+
+
+def constant_runs(runs: Runs, label: int) -> Runs:
+    """The same runs, in which one label is named for every example."""
+    assert runs.logits is not None
+    logits = np.zeros_like(runs.logits)
+    logits[..., label] = 1.0
+    return with_logits(runs, logits)
+
+
+def with_logits(runs: Runs, logits: NDArray[np.floating[Any]]) -> Runs:
+    return Runs.from_arrays(
+        gold=runs.gold, logits=logits, seeds=range(len(logits)), label_names=runs.label_names,
+        example_ids=runs.example_ids, model=runs.model, dataset=runs.dataset, condition=runs.condition,
+    )  # fmt: skip
+
+
+def measured_with(**conditions: Runs) -> Measured:
+    evidence = example_evidence()
+    kept = {name: runs for name, runs in evidence.conditions.items() if name not in ("shuffled", "premise_only")}
+    changed = replace(evidence, conditions=kept | conditions, vectors={}, relevances={}, train=None)
+    return measure(changed, LeakageChoice(map=False), Settings(), Steps())
+
+
+def test_models_of_one_label_are_not_called_sound() -> None:
+    runs = example_evidence().conditions
+    found = measured_with(hypothesis_only=constant_runs(runs["hypothesis_only"], 1))
+    assert found.verdict.verdict == "not measurable"
+    assert "Models of the hypothesis name one label for every example" in found.verdict.evidence
+    row = next(row for row in found.section["conditions"] if row["condition"] == "hypothesis_only")
+    assert (row["recovered"], row["n_constant"], row["departure"]) == (None, 2, 0)
+    assert "one label only" in row["reason"]
+    assert any("hypothesis_only: 2 of 2 runs" in said for said in found.section["caveats"])
+    assert not any(said.startswith("empty") for said in found.section["caveats"])
+    assert found.section["sentences"][0].startswith("Models of the hypothesis alone name one label")
+
+
+def test_of_a_pair_model_of_one_label_nothing_is_recovered() -> None:
+    runs = example_evidence().conditions
+    found = measured_with(paired=constant_runs(runs["paired"], 0))
+    rows = {row["condition"]: row for row in found.section["conditions"]}
+    assert all(row["recovered"] is None and row["reason"] for row in rows.values())
+    assert found.verdict.verdict == "unsound"
+    assert not any("of what the whole input gives" in said for said in found.section["sentences"])
+
+
+def test_one_run_says_so_wherever_it_is_told() -> None:
+    runs = example_evidence().conditions
+    one = {
+        name: with_logits(runs[name], logits[:1])
+        for name in ("paired", "hypothesis_only")
+        if (logits := runs[name].logits) is not None
+    }
+    found = measured_with(**one)
+    said = "One run of paired, hypothesis_only"
+    assert any(caveat.startswith(said) for caveat in found.section["caveats"])
+    document = {
+        "questions": ["leakage"], "verdicts": {"leakage": found.verdict.to_dict()}, "leakage": found.section,
+    }  # fmt: skip
+    assert said in render_summary(document)
+    assert "One run of paired" in render_markdown(document)
+    assert "One run: another seed may move it further." in found.verdict.evidence

@@ -63,16 +63,23 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
         notes.append(f"{str(found['probe']).rstrip('.')}.{times}")
     if found.get("note"):
         notes.append(str(found["note"]))
-    notes += [str(remark) for remark in found.get("remarks") or ()]
+    notes += [str(said) for key in ("caveats", "remarks") for said in found.get(key) or ()]
     notes += [f"Not measured: {name}, since {reason}." for name, reason in mapping(found, "undefined").items()]
     return tuple(notes)
+
+
+def _runs(row: Mapping[str, Any]) -> Cell:
+    """How many, and how many of them decided nothing."""
+    constant = number(row.get("n_constant"))
+    aside = f"{count(constant)} name{'s' if constant == 1 else ''} one label only" if constant else ""
+    return Cell(count(row.get("n_runs")), sort=number(row.get("n_runs")), aside=aside)
 
 
 def _conditions(found: Mapping[str, Any]) -> Table:
     rows = tuple(
         (
             Cell(str(row.get("condition")), aside=str(row.get("reason") or "")),
-            whole_cell(row.get("n_runs")),
+            _runs(row),
             points_cell(row.get("accuracy"), row.get("accuracy_low"), row.get("accuracy_high")),
             points_cell(row.get("sd"), digits=2),
             points_cell(row.get("majority")),

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.leakage import single_sentence_report
+from goldassay.leakage import single_sentence_report, withhold_shares
+from goldassay.leakage.single_sentence import PAIRED
 from goldassay.results import to_plain
 from goldassay.studies.audit.judges import name_of
-from goldassay.studies.audit.verdicts import Verdict, judge_leakage, not_measurable
+from goldassay.studies.audit.verdicts import Verdict, judge_leakage, leakage_doubts, not_measurable
 from goldassay.subsets import accuracy_by_subset
 
 if TYPE_CHECKING:
@@ -60,8 +61,10 @@ def audit_leakage(
     """
     correct = {each.condition: each.scores for each in runs}
     gold = test.labels()
-    report = single_sentence_report(
-        correct, gold, label_names=test.label_names, train_gold=train.labels(), seed=settings.seed
+    report = withhold_shares(
+        single_sentence_report(
+            correct, gold, label_names=test.label_names, train_gold=train.labels(), seed=settings.seed
+        )
     )
     subsets = {
         "full": classes == classes,
@@ -81,6 +84,7 @@ def audit_leakage(
         "seeds": [int(seed) for seed in runs[0].seeds],
         "conditions": report.to_frame().to_dicts(),
         "difficulty": difficulty.to_dicts(),
+        "caveats": list(report.caveats),
         "note": NOTE.format(judge=name_of(settings)) if len(train.text_columns) > 1 else report.note,
     }
     best = report.maximum
@@ -90,6 +94,7 @@ def audit_leakage(
             "Nothing to do for this question; look at the artifacts.",
         )
     else:
+        parts = [row for row in report.conditions if row.condition != PAIRED]
         verdict = judge_leakage(
             condition=best.condition,
             accuracy=best.accuracy,
@@ -100,6 +105,7 @@ def audit_leakage(
             n_seeds=best.n_runs,
             n_test=len(test),
             n_shared=int(facts.overlap.get("rows", {}).get("n", 0)),
+            doubts=leakage_doubts(parts, settings.verdicts.leakage),
             limits=settings.verdicts.leakage,
             subject=name_of(settings),
         )

@@ -21,6 +21,7 @@ from goldassay.results import Result
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from goldassay.leakage import ConditionAccuracy
     from goldassay.settings import ArtifactLimits, InstabilityLimits, LeakageLimits
 
 Word = Literal["sound", "caution", "unsound", "not measurable"]
@@ -147,6 +148,47 @@ def judge_artifacts(
     return Verdict(word, evidence, headline, next_step, rule)
 
 
+@dataclass(frozen=True)
+class Doubt:
+    """Why a part of the input cannot be called sound, and what would tell more."""
+
+    why: str
+    mend: str
+
+
+def leakage_doubts(parts: Sequence[ConditionAccuracy], limits: LeakageLimits) -> tuple[Doubt, ...]:
+    """Why nothing can be said for some parts, though their intervals lie below the limit for "unsound".
+
+    A model that departs from always naming one label by less than that limit could not have passed it, whatever its
+    text tells: the verdict would be sound before anything was read. Of a single run nobody knows what another one
+    would have read; two runs at odds are called not measurable, and one must not be worth more than two.
+    """
+    doubts = []
+    if idle := [row for row in parts if row.departure < limits.unsound]:
+        names = ", ".join(_part(row.condition) for row in idle)
+        nearly = "" if all(row.n_constant == row.n_runs for row in idle) else "nearly "
+        doubts.append(
+            Doubt(
+                f"Models of the {names} name one label for {nearly}every example: such decisions cannot tell whether "
+                "nothing can be read there, or nothing was learned.",
+                "See whether these models were trained to the end, or measure on a test set with equal label shares.",
+            )
+        )
+    if alone := [row for row in parts if row.n_runs == 1 and row not in idle]:
+        names = ", ".join(_part(row.condition) for row in alone)
+        doubts.append(
+            Doubt(
+                f"Of the {names} there is one run: its interval is over examples alone, another seed may read more.",
+                "Measure with several seeds: two at least, better five.",
+            )
+        )
+    return tuple(doubts)
+
+
+def _part(condition: str) -> str:
+    return condition.removesuffix("_only").replace("_", " ")
+
+
 def judge_leakage(
     *,
     condition: str,
@@ -160,8 +202,12 @@ def judge_leakage(
     n_shared: int,
     limits: LeakageLimits,
     subject: str = "A quick probe",
+    doubts: Sequence[Doubt] = (),
 ) -> Verdict:
     """Judge how much of the label a part of the input tells, by the partial input that tells most.
+
+    A leak that one model found is there, but one that some models did not find may be: doubts take back a word
+    of soundness, and no other.
 
     Args:
         condition: The partial input with the largest improvement.
@@ -175,10 +221,14 @@ def judge_leakage(
         n_shared: Those that stand in the training part too, and can be known by heart.
         limits: When to say caution or unsound.
         subject: What was trained.
+        doubts: Of all partial inputs, from `leakage_doubts`.
     """
     scale = 1 - majority
     word = judge_interval(low, high, limits.caution * scale, limits.unsound * scale)
-    part = condition.removesuffix("_only").replace("_", " ")
+    doubted = bool(doubts) and word in ("sound", "not measurable")
+    if doubted:
+        word = "not measurable"
+    part = _part(condition)
     seeds = f"{n_seeds} seed{'s' if n_seeds > 1 else ''}"
     evidence = (
         f"{subject} that sees only the {part} is right in {percent(accuracy)} of {n_test:,} test examples "
@@ -187,13 +237,23 @@ def judge_leakage(
     )
     if n_shared >= SHARED_WORTH_NAMING * n_test:
         evidence += f" {n_shared:,} of the test rows stand in training too and can be known by heart."
+    if doubted:
+        evidence = " ".join([evidence, *(doubt.why for doubt in doubts)])
+    elif n_seeds == 1:
+        evidence += " One run: another seed may move it further."
     next_step = {
         "sound": f"{subject} finds nothing to mend; a stronger model may still find more.",
         "caution": "Report the score of a partial-input model beside every score on this benchmark.",
         "unsound": f"Rewrite the {part} of the leaky examples, or report scores only beside a {part}-only baseline.",
-        "not measurable": "Audit on a larger test set: this one cannot tell harmless from unsound.",
+        "not measurable": doubts[0].mend
+        if doubted
+        else "Audit on a larger test set: this one cannot tell harmless from unsound.",
     }[word]
     rule = _rule("the best partial input's accuracy above the majority", limits.caution, limits.unsound, scale)
+    rule += (
+        f" Sound takes two runs of every part that depart from always naming one label in {limits.unsound:.1%} of the "
+        "examples at least."
+    )
     return Verdict(
         word,
         evidence,

@@ -21,7 +21,7 @@ from goldassay.errors import InputError
 from goldassay.runs import Runs
 from goldassay.studies.audit.inputs import describe_input
 from goldassay.studies.leakage.calibration import cross_calibrate
-from goldassay.studies.leakage.evidence import PAIRED, PROBES, Evidence, named_path
+from goldassay.studies.leakage.evidence import LONGEST, PAIRED, PROBES, Evidence, named_path
 from goldassay.training import train_probes
 from goldassay.training.many_seeds import load_data
 
@@ -36,7 +36,7 @@ CHOICES, ANSWER = "choices", "answer"
 _CHOICES = (CHOICES, "options", "endings")
 _ANSWERS = (ANSWER, "answerKey", "answer_index", "label", "gold", "correct")
 WRONG, RIGHT = "wrong", "right"
-CONDITIONS = (PAIRED, "choices_only", "question_only", "longest_choice")
+CONDITIONS = (PAIRED, "choices_only", "question_only", LONGEST)
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def choice_evidence(train: Questions, test: Questions, seeds: Sequence[int], pro
         logits["question_only"].append(_masked(whole, test))
         progress(sum(map(len, logits.values())), total)
     lengths = np.array([len(text) for each in test.choices for text in each], np.float64)
-    logits["longest_choice"].append(_by_question(lengths, test, most))
+    logits[LONGEST].append(_by_question(lengths, test, most))
     runs = {name: _runs(each, test, names, name, seeds, train.name) for name, each in logits.items()}
     return Evidence(
         name=test.name,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from goldassay.runs.beside import Relevances
 
 PAIRED, TEXT, EMPTY = "paired", "text", "empty"
+# Of multiple-choice questions: always naming the longest choice, for which nothing is trained.
+LONGEST = "longest_choice"
 # Evidence made by the quick probes.
 PROBES = "probes"
 

@@ -13,17 +13,18 @@ from goldassay.leakage import (
     agreement_over_runs,
     single_sentence_report,
     usable_information,
+    withhold_shares,
 )
 from goldassay.results import to_plain
 from goldassay.studies.audit.leakage import NOTE
-from goldassay.studies.audit.verdicts import Verdict, judge_leakage, not_measurable
+from goldassay.studies.audit.verdicts import Verdict, judge_leakage, leakage_doubts, not_measurable
 from goldassay.studies.leakage.clusters import (
     RoleClusters,
     cluster_table,
     example_table,
     measure_clusters,
 )
-from goldassay.studies.leakage.evidence import EMPTY, PAIRED, PROBES, TEXT, Evidence, is_part
+from goldassay.studies.leakage.evidence import EMPTY, LONGEST, PAIRED, PROBES, TEXT, Evidence, is_part
 from goldassay.studies.leakage.knowing import find_artifacts
 from goldassay.studies.leakage.map import measure_map
 from goldassay.studies.leakage.relevance import measure_relevance
@@ -31,7 +32,7 @@ from goldassay.studies.leakage.sentences import say
 from goldassay.subsets import accuracy_by_subset
 
 if TYPE_CHECKING:
-    from goldassay.leakage import SingleSentenceReport
+    from goldassay.leakage import ConditionAccuracy, SingleSentenceReport
     from goldassay.progress import Steps
     from goldassay.settings import Settings
     from goldassay.studies.leakage.knowing import Artifacts
@@ -88,6 +89,7 @@ def measure(evidence: Evidence, choice: LeakageChoice, settings: Settings, steps
         "interval_method": report.interval_method,
         "conditions": report.to_frame().to_dicts(),
         "difficulty": [] if difficulty is None else difficulty.to_dicts(),
+        "caveats": list(report.caveats),
         "note": NOTE.format(judge="A quick probe") if evidence.source == PROBES and _part_rows(report) else report.note,
         "information": information,
         "agreement": agreements,
@@ -138,17 +140,20 @@ def _tables(
 
 
 def _single_sentence(evidence: Evidence, seed: int) -> SingleSentenceReport:
-    return single_sentence_report(
-        {name: runs.final().scores for name, runs in evidence.conditions.items()},
-        evidence.gold,
-        clusters=evidence.clusters,
-        label_names=evidence.label_names,
-        train_gold=evidence.train_gold,
-        seed=seed,
+    return withhold_shares(
+        single_sentence_report(
+            {name: runs.final().scores for name, runs in evidence.conditions.items()},
+            evidence.gold,
+            clusters=evidence.clusters,
+            label_names=evidence.label_names,
+            train_gold=evidence.train_gold,
+            fixed=(EMPTY, LONGEST),
+            seed=seed,
+        )
     )
 
 
-def _part_rows(report: SingleSentenceReport) -> list[Any]:
+def _part_rows(report: SingleSentenceReport) -> list[ConditionAccuracy]:
     return [row for row in report.conditions if is_part(row.condition)]
 
 
@@ -291,6 +296,7 @@ def _verdict(evidence: Evidence, report: SingleSentenceReport, settings: Setting
         subject="A quick probe"
         if evidence.source == PROBES
         else f"A {evidence.conditions[best.condition].model} model",
+        doubts=leakage_doubts(parts, settings.verdicts.leakage),
     )
 
 

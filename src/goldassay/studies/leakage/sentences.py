@@ -43,6 +43,11 @@ def say(section: Mapping[str, Any]) -> list[str]:
 
 def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None) -> str:
     name = row["condition"].removesuffix("_only")
+    if row["n_constant"] == row["n_runs"]:
+        return (
+            f"Models of the {name} alone name one label for every example, which is right in "
+            f"{_points(row['accuracy'])} %: what the {name} tells is not measured by that."
+        )
     said = (
         f"From the {name} alone {_points(row['accuracy'])} % of the labels are right, "
         f"{_signed(row['improvement'])} points ({_signed(row['improvement_low'])} to "
