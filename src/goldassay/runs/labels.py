@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 INFERENCE = ("entailment", "neutral", "contradiction")
-_TWO_CLASS = {"entailment", "non-entailment"}
+TWO_CLASS = {"entailment", "non-entailment"}
 _LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 
 
@@ -86,6 +86,6 @@ def _stands_for(name: str, label_names: Sequence[str]) -> str | None:
     by_spelling = {canonical(label): label for label in label_names}
     if plain in by_spelling:
         return by_spelling[plain]
-    if set(by_spelling) == _TWO_CLASS and plain in INFERENCE:
+    if set(by_spelling) == TWO_CLASS and plain in INFERENCE:
         return by_spelling["non-entailment"]
     return None

@@ -36,7 +36,9 @@ def with_opinions(jobs: Sequence[Job], bias: OpinionSource | None, teacher: Opin
     asked = []
     for job in jobs:
         parts = {TRAIN: job.train, **({} if job.dev is None else {DEV: job.dev})}
-        parts |= {part_of_test(each.name): each for each in job.tests}
+        own = set(job.train.load().label_names)
+        # Opinions are of the training labels; sets with coarser ones go without.
+        parts |= {part_of_test(each.name): each for each in job.tests if own >= set(each.load().label_names)}
         asked.append(replace(job, bias=of_bias.on(parts, job), teacher=of_teacher.on({TRAIN: job.train}, job)))
     return asked
 

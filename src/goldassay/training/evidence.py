@@ -43,7 +43,7 @@ class EvaluationSet:
         dataset: N examples.
         split: What the runs call the part.
         texts: A column for each role that the condition shows.
-        gold: Right answers as the objective takes them: codes of the training set's labels, or numbers, (N,).
+        gold: Right answers as `Target.gold` gives them: codes of labels, or numbers, (N,).
         encoded: The texts as the network's numbers.
     """
 
@@ -63,7 +63,6 @@ def write_predictions(
     answered: Answered,
     on: EvaluationSet,
     of: Origin,
-    label_names: Sequence[str],
     folder: Path,
     *,
     checkpoint: int | None,
@@ -80,7 +79,7 @@ def write_predictions(
         checkpoint=checkpoint,
         dataset=of.dataset,
         split=of.split,
-        label_names=label_names,
+        label_names=answered.label_names,
         n_parameters=n_parameters,
     )
     columns = {"example_id": pl.Series(on.example_ids, dtype=pl.String), **answered.columns, **groups}

@@ -199,7 +199,8 @@ def plan_jobs(
         roles_of(condition, training.text_columns)
     if len(set(shown)) < len(shown):
         raise InputError("the same condition is given twice", mend="give each once")
-    evaluation = [_checked(each, training) for each in _tests(tests, columns)]
+    evaluation = [_of_same_texts(each, training) for each in _tests(tests, columns)]
+    target.check_tests(training, evaluation)
     if len({each.name for each in evaluation}) < len(evaluation):
         raise InputError("two test sets have the same name", mend="name them with --test NAME=FILE")
     weights = options.get("weights")
@@ -216,7 +217,11 @@ def plan_jobs(
     options.setdefault("objective", target.objective)
     folder = Path(out)
     held = hold(training, folder, () if weights is None else (weights,))
-    watched: Held | None = None if dev is None else hold(_checked(load_data(dev, "dev", columns), training), folder)
+    watched: Held | None = None
+    if dev is not None:
+        chosen_by = _of_same_texts(load_data(dev, "dev", columns), training)
+        target.check(training, [chosen_by])
+        watched = hold(chosen_by, folder)
     made_of = tuple(hold(each, folder) for each in evaluation)
     jobs = [
         Job(model, held, made_of, str(folder), seed=seed, condition=condition, dev=watched, **options)
@@ -365,7 +370,7 @@ def load_data(data: Data, part: str, columns: Columns, name: str | None = None) 
     return replace(parts[part], name=dataset.name) if len(parts) > 1 and part in parts else dataset
 
 
-def _checked(test: Dataset, training: Dataset) -> Dataset:
+def _of_same_texts(test: Dataset, training: Dataset) -> Dataset:
     if test.text_columns != training.text_columns:
         raise InputError(
             f"its texts are {', '.join(test.text_columns)}, those of the training data "
@@ -373,5 +378,4 @@ def _checked(test: Dataset, training: Dataset) -> Dataset:
             file=test.source,
             mend="make the roles equal with --columns",
         )
-    target_of(training).check(training, [test])
     return test

@@ -10,6 +10,7 @@ import numpy as np
 from goldassay.errors import InputError
 from goldassay.models.configuration import check_kind
 from goldassay.nearest import did_you_mean
+from goldassay.training.coarser_labels import told_in
 from goldassay.training.objectives import OBJECTIVES, load_objective
 from goldassay.training.opinions import DEV, TRAIN, OpinionsOn, part_of_test
 
@@ -140,7 +141,7 @@ def describe_objective(job: Job, loop: Loop, tests: Sequence[EvaluationSet]) -> 
     own, and of each discriminator that of its weights at the end, or at the best epoch. Further what the objective
     found in training.
     """
-    return {"beside": [*_of_bias(job, tests), *_of_judges(loop, tests)], **loop.objective.findings()}
+    return {"beside": [*_of_bias(job, tests), *_of_judges(job, loop, tests)], **loop.objective.findings()}
 
 
 def _of_bias(job: Job, tests: Sequence[EvaluationSet]) -> list[dict[str, Any]]:
@@ -163,11 +164,12 @@ def _of_bias(job: Job, tests: Sequence[EvaluationSet]) -> list[dict[str, Any]]:
     ]
 
 
-def _of_judges(loop: Loop, tests: Sequence[EvaluationSet]) -> list[dict[str, Any]]:
+def _of_judges(job: Job, loop: Loop, tests: Sequence[EvaluationSet]) -> list[dict[str, Any]]:
     n_judges = loop.objective.n_judges
     rows = []
     for test in tests if n_judges else ():
         judged = loop.judge(test.encoded)
+        _, told = told_in(job.train.load().label_names, test.dataset.label_names)
         for place, logits in enumerate(np.split(judged, n_judges, axis=1), 1):
             rows.append(
                 {
@@ -176,7 +178,7 @@ def _of_judges(loop: Loop, tests: Sequence[EvaluationSet]) -> list[dict[str, Any
                     "about": "",
                     "dataset": test.dataset.name,
                     "part": "test",
-                    "accuracy": float(np.mean(logits.argmax(1) == test.gold)),
+                    "accuracy": float(np.mean(told[logits.argmax(1)] == test.gold)),
                 }
             )
     return rows

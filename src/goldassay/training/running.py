@@ -315,7 +315,7 @@ class Running:
         texts = shown_texts(dataset, self.job.condition)
         encoded = self.loop.network.encode(tuple(texts.values()))
         self.cut[dataset.name] = int(encoded.cut.any(0).sum())
-        return EvaluationSet(dataset, split, texts, self.target.labels(dataset, self.task, encoded), encoded)
+        return EvaluationSet(dataset, split, texts, self.target.gold(dataset, self.task, encoded), encoded)
 
     def run(self) -> Done:
         """Train from where the kept state stands to the end, and evaluate."""
@@ -388,7 +388,7 @@ class Running:
             raise TrainingError(f"the outputs are no longer numbers after step {self.loop.position.step}")
         answered = self.target.answers(outputs, test, self.task, keep_logits="logits" in self.job.record)
         write_predictions(
-            answered, test, self._origin(test), self.task.label_names, folder or Path(self.job.out),
+            answered, test, self._origin(test), folder or Path(self.job.out),
             checkpoint=checkpoint, n_parameters=self.n_parameters,
         )  # fmt: skip
         return answered.scores
@@ -422,10 +422,7 @@ class Running:
         rows = self.train.take(first)
         on = EvaluationSet(rows, "train", {}, self.loop.examples.labels[first], self.loop.examples.encoded)
         answered = self.target.answers(reached.dynamics[first], on, self.task, keep_logits=True)
-        write_predictions(
-            answered, on, self._origin(on), self.task.label_names, self.job.folder / "dynamics",
-            checkpoint=reached.epoch_ended,
-        )  # fmt: skip
+        write_predictions(answered, on, self._origin(on), self.job.folder / "dynamics", checkpoint=reached.epoch_ended)
 
     def _finish(self) -> Done:
         from goldassay.training.state import weights_of, write_tensors

@@ -16,6 +16,7 @@ import polars as pl
 from goldassay.data import check_same_labels, require_classes
 from goldassay.errors import InputError
 from goldassay.models.configuration import Kind, Task
+from goldassay.training.coarser_labels import coarsening, told_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,10 +39,12 @@ class Answered:
     Attributes:
         columns: Of the runs store, each of N: label, prediction, score (in [0, 1]), logits; those that there are.
         scores: By metric, the first of them the one that is spoken of.
+        label_names: What labels and predictions are among, in the order of logits; none of numbers and spans.
     """
 
     columns: Mapping[str, pl.Series]
     scores: dict[str, float]
+    label_names: tuple[str, ...] = ()
 
 
 class Target(ABC):
@@ -65,6 +68,15 @@ class Target(ABC):
         """
 
     @classmethod
+    def check_tests(cls, training: Dataset, tests: Sequence[Dataset]) -> None:
+        """As `check`, of sets that are evaluated only, neither learnt from nor chosen by.
+
+        Raises:
+            InputError: Says which, and what to do.
+        """
+        cls.check(training, tests)
+
+    @classmethod
     @abstractmethod
     def task(cls, training: Dataset, roles: tuple[str, ...], tokenizer: str) -> Task:
         """What a network is to learn of the training rows."""
@@ -73,6 +85,11 @@ class Target(ABC):
     @abstractmethod
     def labels(cls, dataset: Dataset, task: Task, encoded: Encoded | None) -> NDArray[Any]:
         """Right answers as the objective takes them, (N, ...)."""
+
+    @classmethod
+    def gold(cls, dataset: Dataset, task: Task, encoded: Encoded | None) -> NDArray[Any]:
+        """Right answers of a test set as `answers` takes them, (N, ...)."""
+        return cls.labels(dataset, task, encoded)
 
     @classmethod
     @abstractmethod
@@ -118,11 +135,23 @@ class LabelTarget(Target):
         """Two labels or more in training, and no others elsewhere."""
         require_classes(training)
         for other in others:
-            if target_of(other) is not cls:
-                raise _other_kind(other, "numbers", "classes")
+            cls._check_kind(other)
             check_same_labels(training, other)
-            if not len(other) or not np.all(other.labels() >= 0):
-                raise InputError("there are no labelled examples", file=other.source, mend="give a file with some")
+
+    @classmethod
+    def check_tests(cls, training: Dataset, tests: Sequence[Dataset]) -> None:
+        """No labels that training lacks, unless they are coarser ones; see `coarsening`."""
+        for test in tests:
+            cls._check_kind(test)
+            if coarsening(training.label_names, test.label_names) is None:
+                check_same_labels(training, test)
+
+    @classmethod
+    def _check_kind(cls, dataset: Dataset) -> None:
+        if target_of(dataset) is not cls:
+            raise _other_kind(dataset, "numbers", "classes")
+        if not len(dataset) or not np.all(dataset.labels() >= 0):
+            raise InputError("there are no labelled examples", file=dataset.source, mend="give a file with some")
 
     @classmethod
     def task(cls, training: Dataset, roles: tuple[str, ...], tokenizer: str) -> Task:
@@ -135,24 +164,30 @@ class LabelTarget(Target):
         return gold_codes(dataset, task.label_names)
 
     @classmethod
+    def gold(cls, dataset: Dataset, task: Task, encoded: Encoded | None = None) -> NDArray[np.int64]:  # noqa: ARG003
+        """Codes of the labels in which answers on this set are told, (N,)."""
+        return gold_codes(dataset, told_in(task.label_names, dataset.label_names)[0])
+
+    @classmethod
     def dev_score(cls, outputs: NDArray[np.float32], labels: NDArray[Any]) -> float:
         """Accuracy."""
         return float(np.mean(outputs.argmax(1) == labels))
 
     @classmethod
     def answers(cls, outputs: NDArray[np.float32], on: EvaluationSet, task: Task, *, keep_logits: bool) -> Answered:
-        """The label of the highest logit, the first of equals."""
-        names = pl.Series(task.label_names, dtype=pl.String)
-        predicted = outputs.argmax(1)
+        """The label of the highest logit, the first of equals; coarser labels have none, and no logits are kept."""
+        names, told = told_in(task.label_names, on.dataset.label_names)
+        written = pl.Series(names, dtype=pl.String)
+        predicted = told[outputs.argmax(1)]
         right = predicted == on.gold
         columns = {
-            "label": names.gather(on.gold),
-            "prediction": names.gather(predicted),
+            "label": written.gather(on.gold),
+            "prediction": written.gather(predicted),
             "score": pl.Series(right.astype(np.float64)),
         }
-        if keep_logits:
+        if keep_logits and names == task.label_names:
             columns["logits"] = pl.Series(outputs).reshape((-1, outputs.shape[1])).arr.to_list()
-        return Answered(columns, {"accuracy": float(np.mean(right))})
+        return Answered(columns, {"accuracy": float(np.mean(right))}, names)
 
 
 class NumberTarget(Target):
