@@ -15,6 +15,7 @@ from goldassay.results import Result
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+EMPTY_INPUT = "a model trained on empty input"
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
@@ -98,6 +99,7 @@ def usable_information(
     gold: ArrayLike | None = None,
     train_gold: ArrayLike | None = None,
     correct: ArrayLike | None = None,
+    null_is: str = EMPTY_INPUT,
     seed: int = 0,
     n_draws: int = 1000,
     level: float = 0.95,
@@ -107,6 +109,8 @@ def usable_information(
     information = mean(-log2 q0(y)) - mean(-log2 q(y|x)). The input x may be the whole or a part: of a
     hypothesis_only model this is the leakage in bits, example by example. Where a null model is missing, label
     shares of the training set take its place, or those of the examples themselves if there are no training labels.
+    Null and model must know the same of labels: probabilities that were fitted or scaled on examples like these have
+    learned their label shares, and against those of a training set with others they have bits without reading a word.
 
     Args:
         gold_probabilities: Probability of the gold label given the input, (N,).
@@ -114,6 +118,7 @@ def usable_information(
         gold: Codes of the N examples; needed without `null_probabilities`.
         train_gold: Codes of the training set.
         correct: Whether the model predicts the gold label, (N,).
+        null_is: What `null_probabilities` are of, in words.
         seed: Of the bootstrap over examples.
         n_draws: Of the bootstrap.
         level: Of the interval.
@@ -123,11 +128,12 @@ def usable_information(
 
     Source: Ethayarajh, Choi and Swayamdipta 2022.
     """
-    null = "a model trained on empty input"
     if null_probabilities is None:
         if gold is None:
             raise InputError("there is neither a null model nor gold", mend="give one of the two")
-        null = f"label shares of the {'examples' if train_gold is None else 'training set'}, for want of a null model"
+        null_is = (
+            f"label shares of the {'examples' if train_gold is None else 'training set'}, for want of a null model"
+        )
         null_probabilities = label_shares(gold if train_gold is None else train_gold, gold)
     q, q0 = _probabilities(gold_probabilities, null_probabilities)
     values = pvi(q, q0)
@@ -148,7 +154,7 @@ def usable_information(
         pvi=values,
         n_examples=values.size,
         n_clipped=int(np.sum(q == 0) + np.sum(q0 == 0)),
-        null=null,
+        null=null_is,
         level=level,
         seed=seed,
     )

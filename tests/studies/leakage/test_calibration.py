@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from goldassay.studies.leakage.calibration import _fit, _log_sum, cross_calibrate
+from goldassay.leakage import usable_information
+from goldassay.studies.leakage.calibration import _fit, _log_sum, cross_calibrate, cross_null
 
 
 def case(n: int = 3000, k: int = 3, size: float = 1.5) -> tuple[np.ndarray, np.ndarray]:
@@ -42,6 +43,57 @@ def test_scores_that_tell_nothing_give_no_bits() -> None:
     entropy = float(-(shares * np.log2(shares)).sum())
     assert mean_bits(noise - _log_sum(noise), gold) > entropy + 5
     assert mean_bits(cross_calibrate(noise, gold), gold) == pytest.approx(entropy, abs=0.01)
+
+
+def of_gold(log_p: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    return np.exp(log_p[np.arange(gold.size), gold])
+
+
+@pytest.mark.parametrize("n", [60, 3000])
+@pytest.mark.parametrize("shares", [(1 / 3, 1 / 3, 1 / 3), (0.8, 0.15, 0.05), (0.02, 0.08, 0.9)])
+def test_a_model_that_reads_nothing_has_no_bits_whatever_the_test_shares(n: int, shares: tuple[float, ...]) -> None:
+    rng = np.random.default_rng(0)
+    train_gold = rng.choice(3, 5000, p=[0.6, 0.3, 0.1])
+    found, credited = [], []
+    for _ in range(8):
+        gold = rng.choice(3, n, p=shares)
+        # Scores as of a probe that learned the training shares, and noise.
+        blind = cross_calibrate(np.log([0.6, 0.3, 0.1]) + rng.standard_normal((n, 3)), gold)
+        null = of_gold(cross_null(gold, 3), gold)
+        found.append(usable_information(of_gold(blind, gold), null, n_draws=1).information)
+        against = usable_information(of_gold(blind, gold), gold=gold, train_gold=train_gold, n_draws=1)
+        credited.append(against.information)
+    assert np.mean(found) == pytest.approx(0, abs=0.03 if n == 60 else 0.002)
+    # Against the training shares it would be the divergence of the two.
+    divergence = float((np.array(shares) * np.log2(np.array(shares) / [0.6, 0.3, 0.1])).sum())
+    if n == 3000:
+        assert np.mean(credited) == pytest.approx(divergence, abs=0.03)
+
+
+@pytest.mark.parametrize("size", [0.5, 1.5, 3.0])
+def test_without_a_shift_bits_stay_what_they_were(size: float) -> None:
+    logits, gold = case(6000, size=size)
+    train_gold = np.random.default_rng(5).choice(3, 50_000, p=[0.5, 0.3, 0.2])
+    q = of_gold(cross_calibrate(logits, gold), gold)
+    found = usable_information(q, of_gold(cross_null(gold, 3), gold), n_draws=1).information
+    assert found == pytest.approx(
+        usable_information(q, gold=gold, train_gold=train_gold, n_draws=1).information, abs=5e-3
+    )
+    # p(c | z) is known here: the mutual information of scores and label, by its definition.
+    exact = np.log([0.5, 0.3, 0.2]) + size * logits
+    true = np.exp(exact - _log_sum(exact))
+    shares = np.array([0.5, 0.3, 0.2])
+    mutual = float(np.mean(np.log2(of_gold(np.log(true), gold) / shares[gold])))
+    assert found == pytest.approx(mutual, abs=0.01)
+
+
+def test_what_is_known_without_reading_are_the_shares_of_the_other_half() -> None:
+    gold = np.random.default_rng(0).choice(3, 4000, p=[0.7, 0.2, 0.1])
+    found = np.exp(cross_null(gold, 3))
+    halves = np.random.default_rng(0).permutation(gold.size) % 2
+    for half in (0, 1):
+        shares = np.bincount(gold[halves != half], minlength=3) / np.sum(halves != half)
+        assert found[halves == half] == pytest.approx(np.tile(shares, (int(np.sum(halves == half)), 1)), abs=2e-3)
 
 
 def test_classes_never_seen_leave_room_for_the_others() -> None:

@@ -22,23 +22,39 @@ def cross_calibrate(logits: NDArray[np.floating], gold: NDArray[np.int64], seed:
     bits, not more.
 
     Args:
-        logits: z, (N, K).
+        logits: z, (N, K); -inf for a class that is impossible for an example, as the fifth of four choices.
         gold: (N,).
         seed: Of the halves.
 
     Source: Platt 1999; Guo et al. 2017, vector scaling with one scale for all classes.
     """
     z = np.asarray(logits, dtype=np.float64)
-    middle = np.median(z)
+    possible = z > -np.inf
+    middle = np.median(z[possible])
     # Scores of classes never seen in training are of another size, and would leave the others no room.
-    z = np.clip((z - middle) / (np.median(np.abs(z - middle)) or 1.0), -_FARTHEST, _FARTHEST)
+    near = np.clip((z - middle) / (np.median(np.abs(z[possible] - middle)) or 1.0), -_FARTHEST, _FARTHEST)
+    z = np.where(possible, near, -np.inf)
     half = np.random.default_rng(seed).permutation(gold.size) % _N_FOLDS
     found = np.empty_like(z)
     for fold in range(_N_FOLDS):
         scale, offsets = _fit(z[half != fold], gold[half != fold])
-        moved = scale * z[half == fold] + offsets
-        found[half == fold] = moved - _log_sum(moved)
+        found[half == fold] = _log_probabilities(z[half == fold], scale, offsets)
     return found
+
+
+def cross_null(gold: NDArray[np.int64], n_classes: int, seed: int = 0) -> NDArray[np.float64]:
+    """Log-probabilities of a model that reads nothing, (N, K): of each half with the offsets of the other, no score.
+
+    What `cross_calibrate` is to be held against. It learns the label shares of the test set from the other half; label
+    shares of the training set know nothing of these, and where the two differ, a model that reads nothing would seem
+    to have bits: the divergence of the shares. Fitted alike, on the same halves, both know the same of labels.
+
+    Args:
+        gold: (N,).
+        n_classes: K.
+        seed: Of the halves: that of `cross_calibrate`.
+    """
+    return cross_calibrate(np.zeros((gold.size, n_classes)), gold, seed)
 
 
 def _fit(z: NDArray[np.float64], gold: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
@@ -47,21 +63,29 @@ def _fit(z: NDArray[np.float64], gold: NDArray[np.int64]) -> tuple[float, NDArra
     n, k = z.shape
     if not n:
         return 0.0, np.zeros(k)
+    rows = np.arange(n)
     hot = np.zeros((n, k))
-    hot[np.arange(n), gold] = 1.0
+    hot[rows, gold] = 1.0
+    filled = np.where(z > -np.inf, z, 0.0)
 
     def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        moved = parameters[0] * z + parameters[1:]
-        log_p = moved - _log_sum(moved)
+        log_p = _log_probabilities(z, parameters[0], parameters[1:])
         excess = np.exp(log_p) - hot
         # Held back by as much as one example says: a class that this half lacks does not become impossible.
         penalty = 0.5 * (parameters[1:] ** 2).sum() / n
-        gradient = np.concatenate([[(excess * z).sum() / n], excess.sum(axis=0) / n + parameters[1:] / n])
-        return float(-(log_p * hot).sum() / n + penalty), gradient
+        gradient = np.concatenate([[(excess * filled).sum() / n], excess.sum(axis=0) / n + parameters[1:] / n])
+        return float(-log_p[rows, gold].sum() / n + penalty), gradient
 
     start = np.concatenate([[0.1], np.zeros(k)])
     fitted = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0.0, None), *[(None, None)] * k])
     return float(fitted.x[0]), np.asarray(fitted.x[1:])
+
+
+def _log_probabilities(z: NDArray[np.float64], scale: float, offsets: NDArray[np.float64]) -> NDArray[np.float64]:
+    possible = z > -np.inf
+    # A scale of 0 would make of what is impossible no number.
+    moved = np.where(possible, scale * np.where(possible, z, 0.0) + offsets, -np.inf)
+    return np.asarray(moved - _log_sum(moved))
 
 
 def _log_sum(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -230,6 +230,9 @@ def choice_evidence(train: Questions, test: Questions, seeds: Sequence[int], pro
         example_ids=np.array(test.ids),
         conditions=runs,
         probabilities={name: _probabilities(logits[name], test) for name in CONDITIONS[:3]},
+        # Scores of nothing: what the number of choices and the positions of answers tell by themselves.
+        null=_probabilities([_masked(np.zeros((len(test), most)), test)], test),
+        null_is="shares of positions in the other half of the questions, on which the probes' scores are scaled, too",
         about=(
             "The quick probe is a linear model on hashed words and word pairs, trained to tell right choices from "
             "wrong ones; the choice it finds likeliest is its answer"
@@ -301,10 +304,4 @@ def _runs(
 def _probabilities(logits: Sequence[NDArray[np.float64]], test: Questions) -> NDArray[np.float64]:
     """The right choice's probability by each run, (R, N): scores scaled on the other half of the questions."""
     rows = np.arange(len(test))
-    found = []
-    for each in logits:
-        lowest = each[np.isfinite(each)].min()
-        scaled = np.where(np.isfinite(each), cross_calibrate(np.maximum(each, lowest), test.answers), -np.inf)
-        kept = np.exp(scaled)
-        found.append(kept[rows, test.answers] / kept.sum(axis=1))
-    return np.stack(found)
+    return np.stack([np.exp(cross_calibrate(each, test.answers)[rows, test.answers]) for each in logits])

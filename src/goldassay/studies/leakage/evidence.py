@@ -40,6 +40,9 @@ class Evidence:
         conditions: Condition to its runs.
         probabilities: Condition to the gold label's probability, (R, N); of conditions whose runs have logits, or
             that were given by themselves.
+        null: The gold label's probability from a model that reads nothing, (1, N), where `probabilities` were scaled on
+            test examples and an empty input's must have been too.
+        null_is: What that is, in words.
         vectors: Role to embeddings of its sentences alone, one (N, D) a model.
         vectors_are: What these embeddings are, in a clause.
         relevances: Condition to the relevances of its runs, by seed.
@@ -59,6 +62,8 @@ class Evidence:
     example_ids: NDArray[Any]
     conditions: Mapping[str, Runs]
     probabilities: Mapping[str, NDArray[np.float64]]
+    null: NDArray[np.float64] | None = None
+    null_is: str = ""
     vectors: Mapping[str, Sequence[NDArray[np.floating[Any]]]] = field(default_factory=dict)
     vectors_are: str = ""
     relevances: Mapping[str, Mapping[int, Relevances]] = field(default_factory=dict)

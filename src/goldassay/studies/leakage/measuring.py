@@ -163,13 +163,21 @@ def _mean_log(probabilities: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(np.exp2(np.log2(np.maximum(probabilities, smallest)).mean(axis=0)))
 
 
+def _null(evidence: Evidence) -> dict[str, Any]:
+    """What bits are counted against, as arguments; nothing where label shares must stand in for it."""
+    if evidence.null is not None:
+        return {"null_probabilities": _mean_log(evidence.null), "null_is": evidence.null_is}
+    empty = evidence.probabilities.get(EMPTY)
+    return {} if empty is None else {"null_probabilities": _mean_log(empty)}
+
+
 def _information(evidence: Evidence, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:
     if not evidence.probabilities:
         undefined["usable information"] = (
             "it needs the gold label's probability: logits, or probabilities by themselves"
         )
         return []
-    empty = evidence.probabilities.get(EMPTY)
+    null = _null(evidence)
     rows = []
     for name, probabilities in evidence.probabilities.items():
         if name == EMPTY:
@@ -177,7 +185,7 @@ def _information(evidence: Evidence, seed: int, undefined: dict[str, str]) -> li
         runs = evidence.conditions.get(name)
         found = usable_information(
             _mean_log(probabilities),
-            None if empty is None else _mean_log(empty),
+            **null,
             gold=evidence.gold,
             train_gold=evidence.train_gold,
             correct=None if runs is None else runs.final().scores.mean(axis=0) > 0.5,
@@ -188,15 +196,14 @@ def _information(evidence: Evidence, seed: int, undefined: dict[str, str]) -> li
 
 
 def _pvi(evidence: Evidence) -> dict[str, Any]:
-    empty = evidence.probabilities.get(EMPTY)
+    null = _null(evidence)
     return {
         name: usable_information(
-            _mean_log(each), None if empty is None else _mean_log(empty),
-            gold=evidence.gold, train_gold=evidence.train_gold, n_draws=1,
+            _mean_log(each), **null, gold=evidence.gold, train_gold=evidence.train_gold, n_draws=1
         ).pvi
         for name, each in evidence.probabilities.items()
         if name != EMPTY
-    }  # fmt: skip
+    }
 
 
 def _agreements(evidence: Evidence, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:

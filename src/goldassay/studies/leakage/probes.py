@@ -12,7 +12,7 @@ from goldassay.errors import InputError
 from goldassay.leakage import peco
 from goldassay.progress import silent
 from goldassay.runs import read_runs, write_runs
-from goldassay.studies.leakage.calibration import cross_calibrate
+from goldassay.studies.leakage.calibration import cross_calibrate, cross_null
 from goldassay.studies.leakage.embedding import DESCRIPTION, embed_texts
 from goldassay.studies.leakage.evidence import PROBES, Evidence
 from goldassay.training import conditions_of, describe_probe, roles_of, shown_texts, train_probes, transformations_of
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 # How scores of a linear probe become probabilities; said in the report.
 CALIBRATION = (
     "For usable information the probes' scores are made probabilities by one scale and an offset a class, found on the "
-    "other half of the test examples; decisions are not touched by it."
+    "other half of the test examples; decisions are not touched by it. What is known without reading is found on the "
+    "same half, so that label shares which differ between training and test count for nothing."
 )
+NULL = "label shares of the other half of the test examples, on which the probes' scores are scaled, too"
 
 
 def default_conditions(text_columns: Sequence[str]) -> tuple[str, ...]:
@@ -94,6 +96,8 @@ def probe_evidence(
         example_ids=first.example_ids,
         conditions=runs,
         probabilities=probabilities,
+        null=np.exp(cross_null(gold, len(first.label_names))[np.arange(gold.size), gold])[np.newaxis],
+        null_is=NULL,
         vectors={role: [embed_role(train, test, role, seeds[0])] for role in train.text_columns},
         vectors_are=DESCRIPTION,
         test=test,
