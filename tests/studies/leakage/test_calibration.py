@@ -49,7 +49,7 @@ def of_gold(log_p: np.ndarray, gold: np.ndarray) -> np.ndarray:
     return np.exp(log_p[np.arange(gold.size), gold])
 
 
-@pytest.mark.parametrize("n", [60, 3000])
+@pytest.mark.parametrize("n", [200, 3000])
 @pytest.mark.parametrize("shares", [(1 / 3, 1 / 3, 1 / 3), (0.8, 0.15, 0.05), (0.02, 0.08, 0.9)])
 def test_a_model_that_reads_nothing_has_no_bits_whatever_the_test_shares(n: int, shares: tuple[float, ...]) -> None:
     rng = np.random.default_rng(0)
@@ -63,7 +63,7 @@ def test_a_model_that_reads_nothing_has_no_bits_whatever_the_test_shares(n: int,
         found.append(usable_information(of_gold(blind, gold), null, n_draws=1).information)
         against = usable_information(of_gold(blind, gold), gold=gold, train_gold=train_gold, n_draws=1)
         credited.append(against.information)
-    assert np.mean(found) == pytest.approx(0, abs=0.03 if n == 60 else 0.002)
+    assert np.mean(found) == pytest.approx(0, abs=0.02 if n == 200 else 0.003)
     # Against the training shares it would be the divergence of the two.
     divergence = float((np.array(shares) * np.log2(np.array(shares) / [0.6, 0.3, 0.1])).sum())
     if n == 3000:
