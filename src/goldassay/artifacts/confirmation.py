@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts.arguments import is_number
+from goldassay.arguments import is_number
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.significance import binomial_tail
 from goldassay.errors import InputError

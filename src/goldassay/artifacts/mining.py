@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.artifacts.arguments import check_whole
+from goldassay.arguments import check_whole
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.pattern_rows import MinedPatterns
 from goldassay.artifacts.pattern_table import PatternTable, build_table

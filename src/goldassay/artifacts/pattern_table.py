@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts.arguments import check_whole, is_number
+from goldassay.arguments import check_whole, is_number
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.matching import PatternTree
 from goldassay.artifacts.pattern_rows import (
