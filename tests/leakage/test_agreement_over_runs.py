@@ -81,3 +81,19 @@ def test_correctness_alone_bounds_the_agreement(seed: int, k: int) -> None:
 def test_correctness_of_other_examples_is_refused() -> None:
     with pytest.raises(InputError, match="of 2 and 3"):
         agreement_from_correctness([0, 1], [0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"seed": -1}, "seed is -1"), ({"n_draws": 0}, "n_draws is 0"), ({"level": 1}, "level is")],
+)
+def test_settings_out_of_range_are_named(settings, message):
+    with pytest.raises(InputError, match=message):
+        agreement_over_runs([0, 1], [0, 1], [0, 1], **settings)
+    with pytest.raises(InputError, match=message):
+        agreement_from_correctness([0, 1], [0, 1], **settings)
+
+
+def test_correctness_is_right_or_wrong():
+    with pytest.raises(InputError, match="right or wrong"):
+        agreement_from_correctness([0, 2], [0, 1])

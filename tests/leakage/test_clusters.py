@@ -187,3 +187,25 @@ def test_refuses(clusters, labels, options, problem):
 def test_a_threshold_is_a_number_from_0_up(threshold: float):
     with pytest.raises(InputError, match="threshold is"):
         score_clusters([0, 1], [0, 1], threshold=threshold)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters is 0; choose 1 or more"),
+        ({"n_clusters": 3.5}, "n_clusters is 3.5; choose a whole number"),
+        ({"n_permutations": -5}, "n_permutations is -5"),
+        ({"n_permutations": 2.5}, "n_permutations is 2.5"),
+        ({"seed": -1}, "seed is -1"),
+        ({"threshold": "high"}, "threshold is high"),
+        ({"reference": "flat"}, "reference 'flat' is unknown"),
+        ({"labels": [0, 1, 2_000_000_000]}, "labels has the code 2000000000; count classes from 0"),
+    ],
+)
+def test_settings_out_of_range_are_named(settings, message):
+    with pytest.raises(InputError, match=message):
+        score_clusters([0, 1, 1], **{"labels": [0, 1, 0], **settings})
+
+
+def test_without_permutations_there_is_no_p_value():
+    assert np.isnan(score_clusters([0, 1, 1], [0, 1, 0], n_permutations=0).p_value)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.errors import InputError, UndefinedMeasureWarning
 from goldassay.leakage import peco
 from goldassay.leakage.peco import cluster_embeddings, reduce_embeddings
 
@@ -89,10 +89,18 @@ def test_progress_is_told():
     [
         (np.zeros((3, 2)), [0, 1], 2, "3 embeddings and 2 labels"),
         (np.zeros((3, 2)), [0, 1, 0], 4, "cannot make 4"),
-        (np.zeros((3, 2)), [0, 1, 0], 0, "cannot make 0"),
+        (np.zeros((3, 2)), [0, 1, 0], 0, "n_clusters is 0; choose 1 or more"),
         (np.array([[0.0], [np.nan], [np.inf]]), [0, 1, 0], 2, "2 embeddings hold NaN or infinity, first in row 1"),
         (np.zeros(3), [0, 1, 0], 2, "shape"),
-        (np.array([["a"], ["b"]]), [0, 1], 2, "shape"),
+        (np.array([["a"], ["b"]]), [0, 1], 2, "embeddings hold <U1"),
+        (np.zeros((3, 2)) + 1j, [0, 1, 0], 2, "complex128, no real numbers"),
+        ([[1.0, 2.0], [3.0]], [0, 1], 1, "as many in each row"),
+        (np.ones((3, 2)), [0, 1, 0], 2, "all embeddings are equal"),
+        (np.array([[1e200], [2e200], [0.0]]), [0, 1, 0], 2, "embeddings reach 2e[+]200, whose squares overflow"),
+        (np.array([[1e30], [2e30]], np.float32), [0, 1], 2, "squares overflow"),
+        (np.arange(6.0).reshape(3, 2), [0, 1, 0], 2.5, "n_clusters is 2.5; choose a whole number"),
+        (np.arange(6.0).reshape(3, 2), [0, 1, 0], True, "n_clusters is True"),
+        (np.arange(6.0).reshape(3, 2), [0.0, 1.0, 0.0], 2, "labels must be whole numbers"),
     ],
 )
 def test_refuses(points, labels, k, problem):
@@ -112,3 +120,29 @@ def test_holes_are_found_beyond_the_first_block() -> None:
     values[69_999, 0] = np.inf
     with pytest.raises(InputError, match="first in row 69999"):
         peco(values, np.zeros(70_000, int), 2)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("n_components", -1), ("n_components", 2.5), ("n_restarts", 0), ("n_restarts", 1.5), ("seed", -1), ("seed", 0.5),
+     ("n_repetitions", 0), ("n_repetitions", -3), ("n_permutations", -1), ("n_permutations", 2.5)],
+)  # fmt: skip
+def test_settings_out_of_range_are_named(setting, value):
+    points, labels = made(0.5, n=60)
+    with pytest.raises(InputError, match=f"^{setting} is {value}; choose"):
+        peco(points, labels, 5, **{"n_components": 3, setting: value})
+
+
+def test_without_permutations_there_is_no_p_value():
+    points, labels = made(0.5, n=200)
+    found = peco(points, labels, 5, n_repetitions=2, n_permutations=0)
+    assert math.isnan(found.p_value)
+    assert found.to_dict()["p_value"] is None
+    # The null mean of this divergence is known without any.
+    assert found.score == pytest.approx(peco(points, labels, 5, n_repetitions=2).score)
+    with pytest.warns(UndefinedMeasureWarning, match="takes permutations"):
+        assert math.isnan(peco(points, labels, 5, divergence="kl", n_repetitions=1, n_permutations=0).score)
+
+
+def test_one_cluster_of_equal_embeddings_scores_nothing():
+    assert peco(np.ones((4, 2)), [0, 1, 0, 1], 1, 0, n_repetitions=1).score == pytest.approx(0)

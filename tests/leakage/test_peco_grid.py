@@ -59,7 +59,9 @@ def test_wide_table_has_a_row_a_number_of_components(data):
         (([4], [13]), "12 components at most"),
         (([4], [-1]), "components"),
         (([401], [5]), "401 clusters"),
-        (([0, 4], [5]), "0 clusters"),
+        (([0, 4], [5]), "a number of clusters is 0; choose 1 or more"),
+        (([2.5], [5]), "a number of clusters is 2.5; choose a whole number"),
+        ((4, [5]), "the numbers of clusters to try are 4; give a list"),
         (([4], [5], ["l3"]), "unknown"),
         (([4], [5], []), "divergences"),
     ],
@@ -67,3 +69,18 @@ def test_wide_table_has_a_row_a_number_of_components(data):
 def test_refusals(data, settings, message):
     with pytest.raises(InputError, match=message):
         peco_grid(*data, *settings, n_repetitions=1, n_permutations=2)
+
+
+@pytest.mark.parametrize("setting", ["n_repetitions", "seed", "n_permutations"])
+def test_settings_out_of_range_are_named(data, setting):
+    with pytest.raises(InputError, match=f"^{setting} is -1; choose"):
+        peco_grid(*data, [4], [5], **{"n_repetitions": 1, setting: -1})
+
+
+def test_by_default_what_small_data_can_give_is_tried():
+    rng = np.random.default_rng(0)
+    table = peco_grid(rng.standard_normal((40, 35)), rng.integers(0, 2, 40), n_repetitions=1, n_permutations=2).table
+    assert sorted(set(table["n_clusters"])) == [10, 25]
+    assert sorted(set(table["n_components"])) == [0, 30]
+    with pytest.raises(InputError, match="too few examples for the usual numbers of clusters"):
+        peco_grid(rng.standard_normal((9, 3)), np.arange(9) % 2)

@@ -187,6 +187,24 @@ def test_refuses(correct, gold, problem):
         single_sentence_report(correct, gold)
 
 
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"correct": None}, "of no condition"),
+        ({"correct": {"paired": ["a", "b"]}}, "hold <U1, no real numbers"),
+        ({"n_draws": 0}, "n_draws is 0"),
+        ({"n_draws": 1.5}, "n_draws is 1.5"),
+        ({"seed": -1}, "seed is -1"),
+        ({"level": 2}, "level is 2"),
+        ({"label_names": []}, "code 0 is there, and 0 label names"),
+        ({"train_gold": [7], "label_names": ["a", "b"]}, "code 7 is there, and 2 label names"),
+    ],
+)
+def test_settings_out_of_range_are_named(settings, problem):
+    with pytest.raises(InputError, match=problem):
+        single_sentence_report(**{"correct": {"paired": [1, 0]}, "gold": [0, 1], **settings})
+
+
 def test_unknown_condition_is_a_key_error():
     correct, gold = made()
     with pytest.raises(KeyError):

@@ -121,3 +121,18 @@ def test_what_is_left_out_is_counted():
 def test_refusals(arguments, options, message):
     with pytest.raises(InputError, match=message):
         token_relevance_agreement(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("maps", "message"),
+    [
+        ("abc", "the single maps are 'abc'; give a list of maps"),
+        (None, "the single maps are None"),
+        (3, "the single maps are 3"),
+        ([["a"]], "relevances hold <U1, no real numbers"),
+        ([[1j]], "relevances hold complex128"),
+    ],
+)
+def test_what_is_no_map_is_refused(maps, message):
+    with pytest.raises(InputError, match=message):
+        token_relevance_agreement(maps, maps)

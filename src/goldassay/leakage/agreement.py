@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
+from goldassay.arguments import as_codes
 from goldassay.errors import InputError, UndefinedMeasureWarning
 from goldassay.intervals import wilson_interval
 from goldassay.results import Result
@@ -213,14 +214,9 @@ def broken_identities(
 
 
 def _codes(**arrays: ArrayLike) -> tuple[NDArray[np.int64], ...]:
-    found = {name: np.asarray(values) for name, values in arrays.items()}
-    for name, values in found.items():
-        if values.ndim != 1 or values.size == 0 or not np.issubdtype(values.dtype, np.integer):
-            raise InputError(f"{name} must be whole numbers, one an example, and at least one")
-        if values.min() < 0:
-            raise InputError(f"{name} has negative codes", mend="drop the examples without a label")
+    found = {name: as_codes(values, name) for name, values in arrays.items()}
     sizes = {name: values.size for name, values in found.items()}
     if len(set(sizes.values())) > 1:
         listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise InputError(f"lengths differ: {listed}", mend="give the same examples in the same order")
-    return tuple(values.astype(np.int64) for values in found.values())
+    return tuple(found.values())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.arguments import as_numbers, check_bootstrap
 from goldassay.errors import InputError
 from goldassay.resampling import cluster_codes, percentile_interval, resample_examples
 from goldassay.results import Result
@@ -89,6 +90,7 @@ def agreement_over_runs(
 
     Source: Saxon, Wang, Xu and Wang 2023, "PECO"; Cohen 1960.
     """
+    check_bootstrap(seed, n_draws, level)
     right = _codes(gold, "gold")[0]
     one, two = _codes(single, "single"), _codes(paired, "paired")
     if {one.shape[1], two.shape[1]} != {right.size}:
@@ -151,7 +153,7 @@ def _shares(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
 
 
 def _codes(values: ArrayLike, name: str) -> NDArray[np.int64]:
-    codes = np.atleast_2d(np.asarray(values))
+    codes = np.atleast_2d(as_numbers(values, name))
     if codes.ndim != 2 or codes.size == 0 or not np.issubdtype(codes.dtype, np.integer) or codes.min() < 0:
         raise InputError(f"{name} must be whole numbers from 0, (runs, examples), and at least one")
     return codes.astype(np.int64)
@@ -210,9 +212,10 @@ def agreement_from_correctness(
         level: Of the interval.
 
     Raises:
-        InputError: Numbers of examples differ, or there are none.
+        InputError: Numbers of examples differ, there are none, or values are not from 0 to 1.
     """
-    s, p = (np.atleast_2d(np.asarray(each, dtype=np.float64)).mean(axis=0) for each in (single, paired))
+    check_bootstrap(seed, n_draws, level)
+    s, p = (_correctness(each, name).mean(axis=0) for each, name in ((single, "single"), (paired, "paired")))
     if s.size != p.size or not s.size:
         raise InputError(
             f"correctness is of {s.size} and {p.size} examples", mend="give the same examples in the same order"
@@ -235,3 +238,10 @@ def agreement_from_correctness(
         level=level,
         seed=seed,
     )
+
+
+def _correctness(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    scores = np.atleast_2d(as_numbers(values, name).astype(np.float64))
+    if scores.ndim != 2 or not np.all((scores >= 0) & (scores <= 1)):
+        raise InputError(f"{name} must be right or wrong, 1 or 0, (runs, examples)")
+    return scores

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import numbers
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.arguments import as_codes, check_whole
+from goldassay.errors import InputError, UndefinedMeasureWarning
 from goldassay.leakage.divergences import (
     GRID_STEPS,
     SCALES,
@@ -40,7 +43,7 @@ class ClusterScore(Result):
         null_mean: Mean of `uncorrected` over clusterings that know nothing of the labels.
         null_sd: Its standard deviation over permutations.
         null_method: How the mean was found: "exact" or "permutations".
-        p_value: (1 + permutations that reach `uncorrected`) / (1 + permutations).
+        p_value: (1 + permutations that reach `uncorrected`) / (1 + permutations); NaN without permutations.
         divergences: Of each cluster, (k,).
         sizes: Of each cluster, (k,).
         shares: Of each class in each cluster, (k, K).
@@ -142,21 +145,21 @@ def score_clusters(
         n_clusters: k; the largest cluster number + 1 if not given.
         reference: Shares to compare with: those of all examples, or equal ones.
         threshold: A cluster above it is called biased.
-        n_permutations: Of the labels, for null and p-value.
+        n_permutations: Of the labels, for null and p-value; without any there is no p-value, and no recommended score
+            where the null mean is not known exactly.
         seed: Of the permutations.
 
     Raises:
-        InputError: Lengths differ, there are no examples, codes are not whole numbers from 0, or the threshold is no
-            number from 0 up.
+        InputError: Lengths differ, there are no examples, codes are not whole numbers from 0, a setting is out of
+            range, or a word for one is unknown.
 
     Source: Saxon, Wang, Xu and Wang 2023, "PECO".
     """
-    clusters, codes = _codes(assignments, "assignments"), _codes(labels, "labels")
+    clusters, codes = as_codes(assignments, "assignments"), as_codes(labels, "labels")
     if clusters.size != codes.size:
         raise InputError(f"{clusters.size} assignments and {codes.size} labels", mend="give both for the same examples")
-    if not 0 <= threshold < math.inf:
-        raise InputError(f"threshold is {threshold}", mend="give a number from 0 up")
-    k, n_classes = n_clusters or int(clusters.max()) + 1, int(codes.max()) + 1
+    _check_settings(n_clusters, reference, threshold, n_permutations, seed)
+    k, n_classes = int(clusters.max()) + 1 if n_clusters is None else n_clusters, int(codes.max()) + 1
     if clusters.max() >= k:
         raise InputError(f"cluster {clusters.max()} is there, but n_clusters is {k}")
     counts = _count(clusters, codes[np.newaxis], k, n_classes)[0]
@@ -176,8 +179,7 @@ def score_clusters(
         null_mean=mean,
         null_sd=float(null.std(ddof=1)) if null.size > 1 else float("nan"),
         null_method=method,
-        # Sums in another order may differ in the last bit from what they equal.
-        p_value=float((1 + np.sum(null >= uncorrected - 1e-12)) / (1 + null.size)),
+        p_value=_p_value(uncorrected, null),
         divergences=divergences,
         sizes=sizes,
         shares=shares,
@@ -197,6 +199,19 @@ def score_clusters(
         n_permutations=n_permutations,
         seed=seed,
     )
+
+
+def _check_settings(
+    n_clusters: object, reference: str, threshold: object, n_permutations: object, seed: object
+) -> None:
+    if n_clusters is not None:
+        check_whole("n_clusters", n_clusters, 1)
+    if reference not in ("empirical", "uniform"):
+        raise InputError(f"reference {reference!r} is unknown", mend="choose empirical or uniform")
+    if not isinstance(threshold, numbers.Real) or not 0 <= float(threshold) < math.inf:
+        raise InputError(f"threshold is {threshold}", mend="give a number from 0 up")
+    check_whole("n_permutations", n_permutations, 0)
+    check_whole("seed", seed, 0)
 
 
 @dataclass(frozen=True)
@@ -250,13 +265,28 @@ def _null(
     return (np.concatenate(scores) if scores else np.empty(0)), exceeded
 
 
+def _p_value(score: float, null: NDArray[np.float64]) -> float:
+    if not null.size:
+        return float("nan")
+    # Sums in another order may differ in the last bit from what they equal.
+    return float((1 + np.sum(null >= score - 1e-12)) / (1 + null.size))
+
+
 def _null_mean(scoring: _Scoring, null: NDArray[np.float64], exceeded: bool, reference: str) -> tuple[float, str]:
     exact = scoring.divergence == "squared_l2" and reference == "empirical"
     if exact and not exceeded and not is_paper(scoring.convention):
         n, k = int(scoring.sizes.sum()), int(np.sum(scoring.sizes > 0))
         mean = (1 - float((scoring.reference**2).sum())) * (k - 1) / (n - 1) if n > 1 else 0.0
         return mean, "exact"
-    return (float(null.mean()) if null.size else float("nan")), "permutations"
+    if null.size:
+        return float(null.mean()), "permutations"
+    if not is_paper(scoring.convention):
+        warnings.warn(
+            "the score is undefined: its null mean takes permutations, and there are none",
+            UndefinedMeasureWarning,
+            stacklevel=3,
+        )
+    return float("nan"), "permutations"
 
 
 def _cluster_p(
@@ -279,12 +309,3 @@ def _count(clusters: NDArray[np.int64], codes: NDArray[np.int64], n_clusters: in
     where = np.arange(len(codes))[:, np.newaxis] * cells + clusters * n_classes + codes
     counts = np.bincount(where.ravel(), minlength=len(codes) * cells)
     return counts.reshape(len(codes), n_clusters, n_classes)
-
-
-def _codes(values: ArrayLike, name: str) -> NDArray[np.int64]:
-    codes = np.asarray(values)
-    if codes.ndim != 1 or codes.size == 0 or not np.issubdtype(codes.dtype, np.integer):
-        raise InputError(f"{name} must be whole numbers, one an example, and at least one")
-    if codes.min() < 0:
-        raise InputError(f"{name} has negative codes", mend="drop these examples")
-    return codes.astype(np.int64)

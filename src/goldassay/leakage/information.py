@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.arguments import as_codes, as_numbers, check_bootstrap
 from goldassay.errors import InputError
 from goldassay.resampling import percentile_interval, resample_examples
 from goldassay.results import Result
@@ -47,8 +48,11 @@ def label_shares(labels: ArrayLike, gold: ArrayLike) -> NDArray[np.float64]:
 
     Returns:
         (N,).
+
+    Raises:
+        InputError: Codes are not whole numbers from 0, or there are none.
     """
-    codes, right = np.asarray(labels, dtype=np.int64), np.asarray(gold, dtype=np.int64)
+    codes, right = as_codes(labels, "labels"), as_codes(gold, "gold")
     size = int(max(codes.max(initial=0), right.max(initial=0))) + 1
     return np.asarray(np.bincount(codes, minlength=size)[right] / codes.size, dtype=np.float64)
 
@@ -128,6 +132,7 @@ def usable_information(
 
     Source: Ethayarajh, Choi and Swayamdipta 2022.
     """
+    check_bootstrap(seed, n_draws, level)
     if null_probabilities is None:
         if gold is None:
             raise InputError("there is neither a null model nor gold", mend="give one of the two")
@@ -169,7 +174,10 @@ def _bits(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _probabilities(q: ArrayLike, q0: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    one, two = np.asarray(q, dtype=np.float64), np.asarray(q0, dtype=np.float64)
+    one, two = (
+        as_numbers(values, name).astype(np.float64)
+        for values, name in ((q, "gold probabilities"), (q0, "null probabilities"))
+    )
     if one.ndim != 1 or one.size == 0 or one.shape != two.shape:
         raise InputError(
             f"gold probabilities have shape {one.shape}, null probabilities {two.shape}",

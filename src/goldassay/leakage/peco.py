@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.arguments import as_codes, as_numbers, check_whole
 from goldassay.errors import InputError
 from goldassay.intervals import mean_interval
 from goldassay.leakage.clusters import BIASED_ABOVE, ClusterScore, score_clusters
@@ -100,13 +102,16 @@ def peco(
         progress: Told after each repetition.
 
     Raises:
-        InputError: Embeddings are not (N, D) numbers, hold NaN, are not as many as the labels, or fewer than k.
+        InputError: Embeddings are not (N, D) numbers, hold NaN, are all equal, so large that their squares overflow,
+            not as many as the labels, or fewer than k; or a setting is out of range.
 
     Source: Saxon, Wang, Xu and Wang 2023, "PECO".
     """
-    codes = np.asarray(labels)
+    codes = as_codes(labels, "labels")
     points = check_embeddings(embeddings, codes.size, n_clusters)
-    repetitions = n_repetitions or (1 if is_paper(convention) else 10)
+    check_whole("n_components", n_components or 0, 0)
+    check_whole("n_restarts", n_restarts, 1)
+    repetitions = repetitions_of(n_repetitions, convention, seed)
     reduced = reduce_embeddings(points, n_components)
     found = []
     for repetition, child in enumerate(np.random.SeedSequence(seed).spawn(repetitions)):
@@ -144,6 +149,19 @@ def peco(
         convention=convention,
         seed=seed,
     )
+
+
+def repetitions_of(n_repetitions: int | None, convention: Convention, seed: int) -> int:
+    """How often to cluster: as often as asked, or as the convention does.
+
+    Raises:
+        InputError: There is no repetition, or the seed is no whole number from 0.
+    """
+    check_whole("seed", seed, 0)
+    if n_repetitions is None:
+        return 1 if is_paper(convention) else 10
+    check_whole("n_repetitions", n_repetitions, 1)
+    return n_repetitions
 
 
 def reduce_embeddings(embeddings: NDArray[np.floating[Any]], n_components: int | None) -> NDArray[Any]:
@@ -204,17 +222,19 @@ def check_embeddings(embeddings: ArrayLike, n: int, n_clusters: int) -> NDArray[
     """Embeddings as an array of numbers, (N, D).
 
     Raises:
-        InputError: They are not (n, D) numbers, hold NaN or infinity, or are fewer than the clusters.
+        InputError: They are not (n, D) numbers, hold NaN or infinity, are fewer than the clusters, all equal where
+            there are clusters to find, or so large that sums of their squares overflow.
     """
-    points = np.asarray(embeddings)
-    if points.ndim != 2 or not np.issubdtype(points.dtype, np.number) or points.shape[1] == 0:
+    check_whole("n_clusters", n_clusters, 1)
+    points = as_numbers(embeddings, "embeddings")
+    if points.ndim != 2 or points.dtype == bool or points.shape[1] == 0:
         raise InputError(f"embeddings have shape {points.shape}, not (examples, dimensions) of numbers")
     if points.shape[0] != n:
         raise InputError(
             f"there are {points.shape[0]} embeddings and {n} labels",
             mend="give the embeddings of this dataset, in its order",
         )
-    if n_clusters < 1 or n < n_clusters:
+    if n < n_clusters:
         raise InputError(
             f"{n} examples cannot make {n_clusters} clusters", mend="choose between 1 and the number of examples"
         )
@@ -231,4 +251,10 @@ def check_embeddings(embeddings: ArrayLike, n: int, n_clusters: int) -> NDArray[
         raise InputError(
             f"{int(np.sum(~finite))} embeddings hold NaN or infinity, first in row {int(np.argmin(finite))}"
         )
+    low, high = points.min(axis=0), points.max(axis=0)
+    largest = float(max(high.max(), -low.min()))
+    if largest > math.sqrt(float(np.finfo(points.dtype).max) / points.size):
+        raise InputError(f"embeddings reach {largest:.3g}, whose squares overflow", mend="divide all by one number")
+    if n_clusters > 1 and np.array_equal(low, high):
+        raise InputError("all embeddings are equal: there are no clusters to find", mend="give embeddings that differ")
     return points

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.arguments import as_codes, check_whole
 from goldassay.errors import InputError
 from goldassay.leakage.clusters import BIASED_ABOVE, score_clusters
-from goldassay.leakage.divergences import Convention, Divergence, is_paper
-from goldassay.leakage.peco import check_embeddings, cluster_embeddings, reduce_embeddings
+from goldassay.leakage.peco import check_embeddings, cluster_embeddings, reduce_embeddings, repetitions_of
 from goldassay.progress import Progress, silent
 from goldassay.results import Result
 
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from goldassay.leakage.divergences import Convention, Divergence
+
 _N_FIGURES = 4
+# Of the paper's Table 5.
+_CLUSTERS, _COMPONENTS = (10, 25, 50, 100), (0, 30, 50, 100)
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,8 @@ class PecoGrid(Result):
 def peco_grid(
     embeddings: ArrayLike,
     labels: ArrayLike,
-    n_clusters: Sequence[int] = (10, 25, 50, 100),
-    n_components: Sequence[int] = (0, 30, 50, 100),
+    n_clusters: Sequence[int] | None = None,
+    n_components: Sequence[int] | None = None,
     divergences: Sequence[Divergence] = ("squared_l2", "kl"),
     convention: Convention = "recommended",
     seed: int = 0,
@@ -78,9 +82,9 @@ def peco_grid(
     Args:
         embeddings: Of single sentences, (N, D).
         labels: Codes, (N,).
-        n_clusters: Each k.
+        n_clusters: Each k; by default those of 10, 25, 50 and 100 for which there are examples.
         n_components: Each number of components; 0 for none. Those that the embeddings cannot give are refused, since
-            two rows of the table would be the same.
+            two rows of the table would be the same. By default 0, and those of 30, 50 and 100 that they can give.
         divergences: Each divergence.
         convention: See `score_clusters`.
         seed: Of k-means and permutations.
@@ -94,21 +98,22 @@ def peco_grid(
 
     Source: Saxon, Wang, Xu and Wang 2023, "PECO", Table 5.
     """
-    codes = np.asarray(labels)
+    codes = as_codes(labels, "labels")
+    points = check_embeddings(embeddings, codes.size, 1)
+    n_clusters = _asked("clusters", n_clusters, [k for k in _CLUSTERS if k <= codes.size], 1)
+    n_components = _asked("components", n_components, [c for c in _COMPONENTS if c < min(points.shape)], 0)
     for name, values in {"clusters": n_clusters, "components": n_components, "divergences": divergences}.items():
         if not values or len(set(values)) < len(values):
             raise InputError(f"the numbers of {name} to try are {list(values)}", mend="give each once, at least one")
-    if min(n_clusters) < 1:
-        raise InputError(f"{min(n_clusters)} clusters cannot be made", mend="choose 1 or more")
-    points = check_embeddings(embeddings, codes.size, max(n_clusters))
+    check_embeddings(points, codes.size, max(n_clusters))
     most = max(n_components)
-    if min(n_components) < 0 or most > min(points.shape):
+    if most > min(points.shape):
         raise InputError(
             f"embeddings of {points.shape} have {min(points.shape)} components at most, not {most}",
             mend="choose fewer; 0 means all dimensions, without PCA",
         )
     reduced = reduce_embeddings(points, most) if most else points
-    repetitions = n_repetitions or (1 if is_paper(convention) else 10)
+    repetitions = repetitions_of(n_repetitions, convention, seed)
     settings = list(product(sorted(n_components), sorted(n_clusters)))
     scoring = _Scoring(codes, tuple(divergences), convention, threshold, n_permutations)
     rows: list[dict[str, float | int | str]] = []
@@ -123,6 +128,21 @@ def peco_grid(
             progress(done * repetitions + repetition + 1, len(settings) * repetitions)
         rows += [_row(components, k, each, scores[:, i]) for i, each in enumerate(divergences)]
     return PecoGrid(pl.DataFrame(rows), codes.size, repetitions, convention, threshold, seed)
+
+
+def _asked(name: str, values: Sequence[int] | None, usual: list[int], least: int) -> list[int]:
+    """Numbers to try: those asked for, or the usual ones that the embeddings can give."""
+    if values is None:
+        if not usual:
+            raise InputError(f"there are too few examples for the usual numbers of {name}", mend="say which to try")
+        return usual
+    try:
+        asked = list(values)
+    except TypeError as error:
+        raise InputError(f"the numbers of {name} to try are {values!r}", mend="give a list of them") from error
+    for value in asked:
+        check_whole(f"a number of {name}", value, least)
+    return asked
 
 
 @dataclass(frozen=True)

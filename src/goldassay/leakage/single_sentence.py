@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from goldassay.arguments import as_codes, as_numbers, check_bootstrap
 from goldassay.errors import InputError
 from goldassay.intervals import Interval, few_runs_caveat, wilson_interval
 from goldassay.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
 from goldassay.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -150,7 +152,10 @@ def single_sentence_report(
 
     Source: Saxon, Wang, Xu and Wang 2023, "PECO"; Owen 2007, "The pigeonhole bootstrap", for drawing both ways.
     """
-    labels = _labels(gold, "gold")
+    check_bootstrap(seed, n_draws, level)
+    if not isinstance(correct, Mapping):
+        raise InputError("correctness is of no condition", mend="give a mapping from conditions to correctness")
+    labels = as_codes(gold, "gold")
     scores = {name: _scores(values, name, labels.size) for name, values in correct.items()}
     if not scores:
         raise InputError("no condition was given", mend="give the correctness of one condition or more")
@@ -162,7 +167,7 @@ def single_sentence_report(
     departures = {name: _departures(values, labels) for name, values in scores.items()}
     rows = tuple(_row(name, draws, departures) for name in scores)
     parts = [row for row in rows if row.condition not in (PAIRED, TEXT)]
-    train_code = None if train_gold is None else int(np.bincount(_labels(train_gold, "train_gold")).argmax())
+    train_code = None if train_gold is None else int(np.bincount(as_codes(train_gold, "train_gold")).argmax())
     return SingleSentenceReport(
         conditions=rows,
         maximum=max(parts, key=lambda row: row.improvement) if parts else None,
@@ -328,20 +333,15 @@ def _note(scores: Mapping[str, NDArray[np.float64]], parts: Sequence[ConditionAc
 
 
 def _name(code: int, label_names: Sequence[str] | None) -> str:
-    return str(code) if label_names is None else label_names[code]
-
-
-def _labels(values: ArrayLike, what: str) -> NDArray[np.int64]:
-    labels = np.asarray(values)
-    if labels.ndim != 1 or labels.size == 0 or not np.issubdtype(labels.dtype, np.integer):
-        raise InputError(f"{what} must be whole numbers, one an example, and at least one")
-    if labels.min() < 0:
-        raise InputError(f"{what} has negative codes", mend="drop the examples without a label")
-    return labels.astype(np.int64)
+    if label_names is None:
+        return str(code)
+    if code >= len(label_names):
+        raise InputError(f"code {code} is there, and {len(label_names)} label names", mend="name every label")
+    return label_names[code]
 
 
 def _scores(values: ArrayLike, name: str, n: int) -> NDArray[np.float64]:
-    scores = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    scores = np.atleast_2d(as_numbers(values, f"correctness of {name!r}").astype(np.float64))
     if scores.ndim != 2 or scores.shape[1] != n or scores.shape[0] == 0:
         raise InputError(
             f"correctness of {name!r} has shape {np.shape(values)}, gold has {n} examples",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 
+from goldassay.arguments import as_numbers
 from goldassay.errors import InputError, UndefinedMeasureWarning
 from goldassay.intervals import mean_interval
 from goldassay.leakage.divergences import Convention, is_paper
@@ -136,7 +138,9 @@ class _Maps:
 
     @classmethod
     def of(cls, maps: Sequence[ArrayLike] | NDArray[np.floating], mask: ArrayLike | None, name: str) -> _Maps:
-        arrays = [np.asarray(each, dtype=np.float64) for each in maps]
+        if isinstance(maps, str) or not isinstance(maps, Iterable):
+            raise InputError(f"the {name} maps are {maps!r}", mend="give a list of maps, one an example")
+        arrays = [as_numbers(each, f"a {name} map's relevances").astype(np.float64) for each in maps]
         if any(each.ndim != 1 for each in arrays):
             raise InputError(f"a {name} map is not one number a token")
         if mask is not None:

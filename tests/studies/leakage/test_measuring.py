@@ -130,6 +130,14 @@ def test_the_luck_of_splitting_holds_like_against_like(section: dict[str, Any], 
     assert sentence.endswith(f"to +{100 * highest:.1f}.")
 
 
+def test_equal_embeddings_are_said_not_refused() -> None:
+    evidence = example_evidence()
+    flat = replace(evidence, vectors={**evidence.vectors, "premise": [np.ones((N, 4))]})
+    found = measure(flat, LeakageChoice(n_clusters=8, n_repetitions=1, map=False), Settings(), Steps()).section
+    assert [row["role"] for row in found["peco"]] == ["hypothesis"]
+    assert "all equal" in found["undefined"]["cluster outliers (PECO) of the premise sentences"]
+
+
 def constant_runs(runs: Runs, label: int) -> Runs:
     """The same runs, in which one label is named for every example."""
     assert runs.logits is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,14 +67,28 @@ class RoleClusters:
 
 
 def measure_clusters(
-    evidence: Evidence, role: str, artifacts: Artifacts | None, choice: LeakageChoice, seed: int, progress: Progress
+    evidence: Evidence,
+    role: str,
+    vectors: Sequence[NDArray[np.floating[Any]]],
+    artifacts: Artifacts | None,
+    choice: LeakageChoice,
+    seed: int,
+    progress: Progress,
 ) -> RoleClusters:
     """Score and explain the clusters of one role's sentences.
+
+    Args:
+        evidence: What is known of the examples.
+        role: Of the sentences.
+        vectors: Their embeddings, one (N, D) a model; the first is explained.
+        artifacts: What patterns of the training part say of the examples, if there is one.
+        choice: How clusters are made.
+        seed: Of k-means and permutations.
+        progress: Told after each clustering.
 
     Raises:
         InputError: There are fewer examples than clusters, or embeddings hold NaN.
     """
-    vectors = evidence.vectors[role]
     gold, k = evidence.gold, choice.k
     components = min(choice.n_components, *vectors[0].shape)
     score = peco(
@@ -162,11 +175,7 @@ def _row(role: str, score: PecoScore, divergences: Sequence[dict[str, Any]], oth
 
 def _grid(vectors: NDArray[np.floating[Any]], gold: NDArray[np.int64], seed: int) -> pl.DataFrame:
     """Table 5's layout, as far as there are examples and dimensions for it."""
-    ks = [k for k in (10, 25, 50, 100) if k <= gold.size]
-    components = [c for c in (0, 30, 50, 100) if c < min(vectors.shape)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return peco_grid(vectors, gold, ks, components, seed=seed, n_repetitions=3).to_frame()
+    return peco_grid(vectors, gold, seed=seed, n_repetitions=3).to_frame()
 
 
 def _cards(role: str, clustering: ClusterScore, crossing: Crossing, evidence: Evidence) -> list[dict[str, Any]]:

@@ -32,6 +32,8 @@ from goldassay.studies.leakage.sentences import say
 from goldassay.subsets import accuracy_by_subset
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from goldassay.leakage import ConditionAccuracy, SingleSentenceReport
     from goldassay.progress import Steps
     from goldassay.settings import Settings
@@ -67,9 +69,9 @@ def measure(evidence: Evidence, choice: LeakageChoice, settings: Settings, steps
             for role in evidence.test.text_columns:
                 artifacts[role] = find_artifacts(evidence.train, evidence.test, role, settings)
     found: list[RoleClusters] = []
-    for role in _roles(evidence, choice, undefined):
+    for role, vectors in _vectors(evidence, choice, undefined).items():
         with steps.step(f"clustering the {role} sentences") as progress:
-            found.append(measure_clusters(evidence, role, artifacts.get(role), choice, seed, progress))
+            found.append(measure_clusters(evidence, role, vectors, artifacts.get(role), choice, seed, progress))
     drawn = None
     if choice.map and found:
         with steps.step("laying out the map"):
@@ -231,17 +233,24 @@ def _agreements(evidence: Evidence, seed: int, undefined: dict[str, str]) -> lis
     return rows
 
 
-def _roles(evidence: Evidence, choice: LeakageChoice, undefined: dict[str, str]) -> list[str]:
-    """Roles whose sentences can be clustered, the last text (of a pair the hypothesis) first."""
+def _vectors(
+    evidence: Evidence, choice: LeakageChoice, undefined: dict[str, str]
+) -> dict[str, list[NDArray[np.floating[Any]]]]:
+    """Embeddings that can be clustered, by role, the last text (of a pair the hypothesis) first."""
     if not evidence.vectors:
         undefined["cluster outliers (PECO)"] = "they need embeddings of single sentences"
-        return []
+        return {}
     if choice.n_clusters is None and evidence.gold.size < choice.k:
         undefined["cluster outliers (PECO)"] = (
             f"{evidence.gold.size} examples cannot make the usual {choice.k} clusters; ask for fewer with --clusters"
         )
-        return []
-    return list(evidence.vectors)[::-1]
+        return {}
+    known = {
+        role: [each for each in vectors if np.ptp(each, axis=0).any()] for role, vectors in evidence.vectors.items()
+    }
+    for role in (role for role, vectors in known.items() if not vectors):
+        undefined[f"cluster outliers (PECO) of the {role} sentences"] = "their embeddings are all equal"
+    return {role: vectors for role, vectors in reversed(known.items()) if vectors}
 
 
 def _difficulty(evidence: Evidence, classes: Any, seed: int) -> pl.DataFrame:

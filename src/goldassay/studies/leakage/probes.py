@@ -130,8 +130,8 @@ def measure_split(
     gold = test.labels()
     found["majority"] = float(max((gold == code).mean() for code in set(gold.tolist())))
     for role in train.text_columns:
-        if len(test) >= n_clusters:
-            points = embed_role(train, test, role, seeds[0])
+        points = embed_role(train, test, role, seeds[0])
+        if len(test) >= n_clusters and np.ptp(points, axis=0).any():
             found[f"peco_{role}"] = peco(points, gold, n_clusters, min(30, points.shape[1]), n_repetitions=1).score
     return {"n_train": len(train), "n_test": len(test), **found}
 
