@@ -15,7 +15,7 @@ from goldassay.runs import Runs, write_runs
 from goldassay.runs.beside import Embeddings, Origin, read_embeddings, write_embeddings
 from goldassay.shift import auroc, false_alarm_rate, score_knn, score_max_softmax
 from tests.cli.run_files import refused
-from tests.cli.shift.toys import answers
+from tests.cli.shift.toys import answers, as_probabilities
 from tests.end_to_end.conftest import Outcome, goldassay
 
 if TYPE_CHECKING:
@@ -105,6 +105,33 @@ def test_files_that_name_no_dataset_are_called_after_themselves(
         )
 
 
+@pytest.mark.parametrize("sides", ["own", "far", "both"])
+def test_probabilities_in_the_place_of_logits(sides: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    frames = {"own": answers("own"), "far": answers("far", sureness=1.0)}
+    rows = []
+    for spoilt in (False, True):
+        for name, frame in frames.items():
+            kept = as_probabilities(frame) if spoilt and sides in (name, "both") else frame
+            kept.write_parquet(f"{name}.parquet")
+        arguments = ["shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-o", "out", "-q"]
+        assert run([*arguments, "--draws", "50"]) == 0
+        found = json.loads((tmp_path / "out/report.json").read_text())["shift"]
+        rows.append({row["score"]: row for row in found["detection"]})
+    assert list(rows[1]) == ["max_softmax", "entropy"]
+    for score, row in rows[1].items():
+        for figure in ("auroc", "false_alarm_rate", "aupr_in"):
+            assert row[figure] == pytest.approx(rows[0][score][figure])
+    names = ["own", "far"] if sides == "both" else [sides]
+    for name in names:
+        assert (
+            f"The logits of toy on {name} are probabilities, from 0 to 1 and with a sum of 1: their logarithms were "
+            "taken."
+        ) in found["notes"]
+    missing = f"toy: max logit and energy need logits, and there are probabilities on {' and '.join(names)}."
+    assert missing in found["notes"]
+
+
 def store(folder: Path, dataset: str, n: int, center: float, d: int = 6, model: str = "net") -> None:
     """Runs in the store with features beside, whose last dimension follows from the first."""
     rng = np.random.default_rng([n, 3])
@@ -135,6 +162,10 @@ def test_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Call
     train, own, far = (read_embeddings("runs", dataset=name)[0].vectors["text"] for name in ("train", "own", "far"))
     assert scores["knn"]["auroc"] == pytest.approx(auroc(score_knn(own, train), score_knn(far, train)))
     assert any("covariance is singular" in note and "shrunk" in note for note in found["notes"])
+    assert refused(*arguments[:-3], "--train", "own=runs", "-o", "none").endswith(
+        "the runs on training data are those on own, which are to be judged by them; give runs on the training data "
+        "with --train NAME=RUNS"
+    )
     line = refused(*arguments, "--k", "81", "-o", "none")
     assert line == "goldassay: k is 81, and there are 80 training features; choose k from 1 to that number"
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from goldassay.cli.main import run
 from tests.cli.run_files import refused
-from tests.cli.shift.toys import answers, numbers, texts
+from tests.cli.shift.toys import answers, as_probabilities, numbers, texts
 from tests.end_to_end.conftest import Outcome, goldassay
 
 if TYPE_CHECKING:
@@ -378,6 +378,53 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_written(
         line = refused("shift", "generalization", f"{train}.jsonl", *tests, "--model", model, "-q", "-o", "report")
         assert line == f"goldassay: {said}"
         assert not (tmp_path / "report").exists()
+
+
+def test_probabilities_in_the_place_of_logits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    answers("ID").write_parquet("own.parquet")
+    arguments = ["shift", "generalization", "--runs", "own.parquet", "--runs", "far.parquet", "-q", "--draws", "50"]
+    frame = answers("far", sureness=1.0)
+    tables = []
+    for kept in (frame, as_probabilities(frame)):
+        kept.write_parquet("far.parquet")
+        assert run([*arguments, "--labels", "negative,positive", "-o", "report"]) == 0
+        tables.append(pl.read_parquet("report/tables/calibration.parquet"))
+    notes = json.loads((tmp_path / "report/report.json").read_text())["shift"]["notes"]
+    assert any(note.startswith("The logits of toy on far are probabilities") for note in notes)
+    assert not any("ID" in note for note in notes if "probabilities" in note)
+    for column in ("ece", "brier", "confidence"):
+        assert tables[1][column].to_list() == pytest.approx(tables[0][column].to_list())
+
+
+def test_logits_whose_classes_are_not_named_are_not_passed_over_in_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("ID", "far"):
+        answers(name).write_parquet(f"{name}.parquet")
+    arguments = ["shift", "generalization", "--runs", "ID.parquet", "--runs", "far.parquet", "-q", "--draws", "50"]
+    for labels in ([], ["--labels", "negative,positive"]):
+        assert run([*arguments, *labels, "-o", "report"]) == 0
+        found = json.loads((tmp_path / "report/report.json").read_text())["shift"]
+        assert bool(found["calibration"]) == bool(labels)
+        assert any("name the classes in their order with --labels" in note for note in found["notes"]) != bool(labels)
+
+
+def test_a_model_that_answered_on_one_set_alone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    both = [answers("ID", model=model) for model in ("one", "two")]
+    pl.concat(both).write_parquet("own.parquet")
+    answers("far", model="one").write_parquet("far.parquet")
+    arguments = ["shift", "generalization", "--runs", "own.parquet", "--runs", "far.parquet", "-q", "--draws", "50"]
+    assert run([*arguments, "-o", "report"]) == 0
+    found = json.loads((tmp_path / "report/report.json").read_text())["shift"]
+    assert {row["model"] for row in found["generalization"]} == {"one"}
+    assert "two answered on ID alone and was left out: a shift is from one set to another." in found["notes"]
+    sides = ["--in", "own.parquet", "--out", "far.parquet"]
+    assert run(["shift", "detection", *sides, "-q", "--draws", "50", "-o", "detection"]) == 0
+    notes = json.loads((tmp_path / "detection/report.json").read_text())["shift"]["notes"]
+    assert "two answered on ID alone and was left out: a shift is from one set to another." in notes
 
 
 def test_probabilities_of_a_class_are_no_regression(tmp_path: Path, refused: Callable[..., str]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from scipy.special import softmax
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +44,12 @@ def answers(
             row["logits"] = [-sign * margin[i] / 2, sign * margin[i] / 2]
             rows.append(row)
     return pl.DataFrame(rows)
+
+
+def as_probabilities(frame: pl.DataFrame) -> pl.DataFrame:
+    """What a softmax makes of the logits, under their name, as many tools store it."""
+    logits = np.array(frame["logits"].to_list())
+    return frame.with_columns(pl.Series("logits", softmax(logits, axis=1).round(12).tolist()))
 
 
 def numbers(dataset: str, n: int = 60, noise: float = 0.5, constant: bool = False) -> pl.DataFrame:

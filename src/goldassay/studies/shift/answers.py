@@ -38,6 +38,8 @@ class Answers:
         regression: Whether labels are numbers.
         file: Where it was read, for messages.
         ignored: Whether there were labels that were not asked for.
+        probabilities: Whether the logits are logarithms of the probabilities that were found in their place.
+        unnamed_logits: Whether there are logits that go unused, since nothing says which class each is of.
     """
 
     model: str
@@ -53,6 +55,8 @@ class Answers:
     regression: bool
     file: str
     ignored: bool = False
+    probabilities: bool = False
+    unnamed_logits: bool = False
 
     @property
     def n_examples(self) -> int:

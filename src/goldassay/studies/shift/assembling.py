@@ -113,9 +113,16 @@ def gather_texts(found: FoundSets, choice: RunChoice, texts: Mapping[str, Datase
     return {**read, **{name: (texts or {})[dataset] for name, dataset in names.items() if dataset in (texts or {})}}
 
 
-def notes_of(groups: Sequence[Group]) -> list[str]:
-    """What was done to make the sets of each model comparable, in sentences."""
-    return [note for group in groups for note in group.notes]
+def notes_of(groups: Sequence[Group], found: FoundSets) -> list[str]:
+    """What was done to make the sets of each model comparable, and which models were left out, in sentences."""
+    compared = {(group.model_name, group.train_set) for group in groups}
+    datasets = {each.dataset for group in groups for each in (group.own, *group.others)}
+    left_out = {key: name for key, name in model_names(list(found.models)).items() if key[:2] not in compared}
+    return [note for group in groups for note in group.notes] + [
+        f"{name} answered on {', '.join(each for each in found.models[key] if each in datasets) or 'no such set'} "
+        "alone and was left out: a shift is from one set to another."
+        for key, name in left_out.items()
+    ]
 
 
 def describe_sets(groups: Sequence[Group]) -> list[dict[str, Any]]:

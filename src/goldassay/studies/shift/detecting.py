@@ -36,6 +36,8 @@ OF_LOGITS: dict[str, Callable[[Any], NDArray[np.float64]]] = {
     "energy": score_energy,
     "entropy": score_entropy,
 }
+# What a softmax takes away.
+_OF_SCALE = ("max_logit", "energy")
 OF_FEATURES = ("mahalanobis", "knn")
 SCORES = (*OF_LOGITS, *OF_FEATURES)
 
@@ -138,9 +140,15 @@ def check_classes(group: Group) -> None:
 
 def _of_logits(group: Group, other: Answers, wanted: Wanted, found: Detected) -> dict[str, tuple[Any, Any]]:
     sides = [np.asarray(each.logits, dtype=np.float64) for each in (group.own, other)]
+    given = [each.dataset for each in (group.own, other) if each.probabilities]
+    if given and (left_out := [name for name in wanted.scores if name in _OF_SCALE]):
+        found.skipped.append(
+            f"{group.model}: {' and '.join(name.replace('_', ' ') for name in left_out)} "
+            f"{'needs' if len(left_out) == 1 else 'need'} logits, and there are probabilities on {' and '.join(given)}."
+        )
     scores = {}
     for name in wanted.scores:
-        if name not in OF_LOGITS:
+        if name not in OF_LOGITS or (given and name in _OF_SCALE):
             continue
         pair = (OF_LOGITS[name](sides[0]), OF_LOGITS[name](sides[1]))
         if name == "energy" and max(np.ptp(pair[0]), np.ptp(pair[1]), abs(pair[0].mean() - pair[1].mean())) < 1e-5:

@@ -35,6 +35,7 @@ from goldassay.studies.shift.detecting import (
 from goldassay.studies.shift.evidence import read_logits
 from goldassay.studies.shift.finding import FoundSets, Place, find_sets, keys_by_model
 from goldassay.studies.shift.overlaps import say_overlaps
+from goldassay.studies.shift.probabilities import say_probabilities
 from goldassay.studies.shift.sentences import say_detection
 from goldassay.studies.shift.verdicts import judge_detection
 
@@ -100,7 +101,7 @@ def report_detection(
         for group in groups:
             check_classes(group)
         groups, overlaps = disjoint(groups, datasets)
-        features = None if training is None else _features(training, places, groups, choice)
+        features = None if training is None else _features(training, places, groups, sides.slices, choice)
         _check_neighbors(k, features)
     with steps.step("measuring detection") as progress:
         found = detect(groups, wanted, features, progress)
@@ -110,8 +111,9 @@ def report_detection(
         "notes": [
             *notes,
             *sides.notes,
-            *notes_of(groups),
+            *notes_of(groups, sides),
             *_say_ignored(groups),
+            *say_probabilities(groups),
             *found.notes,
             *found.skipped,
             *say_overlaps(overlaps),
@@ -195,10 +197,22 @@ def _one_model(own: Sequence[Slice], slices: Sequence[Slice]) -> tuple[list[Slic
 
 
 def _features(
-    training: str, places: Sequence[Sequence[Place]], groups: Sequence[Group], choice: RunChoice
+    training: str,
+    places: Sequence[Sequence[Place]],
+    groups: Sequence[Group],
+    judged: Sequence[Slice],
+    choice: RunChoice,
 ) -> FeaturePlaces:
     place = Place.parse(training)
     found = find_sets([place], choice).slices
+    files = {part.file: part for part in judged}
+    same = next((files[part.file] for part in found if part.file in files), None)
+    if same is not None:
+        raise InputError(
+            f"the runs on training data are those on {same.collection.dataset}, which are to be judged by them",
+            file=same.file,
+            mend="give runs on the training data with --train NAME=RUNS",
+        )
     trained = {part.collection.model for part in found}
     models = [group.model_name for group in groups]
     if trained.isdisjoint(models):

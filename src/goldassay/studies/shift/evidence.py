@@ -14,6 +14,7 @@ from goldassay.runs.reading import runs_of
 from goldassay.shift.inputs import as_finite
 from goldassay.shift.set_metrics import CORRELATIONS
 from goldassay.studies.shift.answers import Answers
+from goldassay.studies.shift.probabilities import as_logits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +51,8 @@ def read_answers(key: Collection, found: Sequence[Slice], choice: RunChoice, met
         align=choice.align,
         answer_metric="exact_match" if metric == "exact_match" else "f1",
     ).final()
+    logits, probabilities = (None, False) if runs.logits is None else as_logits(runs.logits)
+    first = parts[0].load()
     return Answers(
         model=key.model,
         train_set=key.train_set,
@@ -59,10 +62,12 @@ def read_answers(key: Collection, found: Sequence[Slice], choice: RunChoice, met
         scores=runs.scores,
         predictions=runs.predictions,
         gold=runs.gold,
-        logits=runs.logits,
+        logits=logits,
         label_names=runs.label_names,
         regression=False,
         file=parts[0].file,
+        probabilities=probabilities,
+        unnamed_logits=logits is None and first.logits is not None and not (first.label_names or choice.label_names),
     )
 
 
@@ -87,6 +92,7 @@ def read_logits(key: Collection, found: Sequence[Slice], choice: RunChoice) -> A
         as_finite(logits, f"logits of {key.model} on {key.dataset}", ("(R, N, K)",))
     except InputError as error:
         raise InputError(error.problem, file=first.file, mend=error.mend) from error
+    logits, probabilities = as_logits(logits)
     named = choice.label_names or next((each.label_names for each in columns if each.label_names), None)
     return Answers(
         model=key.model,
@@ -102,6 +108,7 @@ def read_logits(key: Collection, found: Sequence[Slice], choice: RunChoice) -> A
         regression=False,
         file=first.file,
         ignored=any(each.label is not None for each in columns),
+        probabilities=probabilities,
     )
 
 

@@ -28,6 +28,7 @@ from goldassay.studies.shift.finding import Place, find_sets
 from goldassay.studies.shift.generalization import find_confident_errors, measure_domains, measure_gaps, say_untaught
 from goldassay.studies.shift.knowing import measure_knowing
 from goldassay.studies.shift.overlaps import say_overlaps
+from goldassay.studies.shift.probabilities import say_probabilities
 from goldassay.studies.shift.sentences import say_domains, say_gaps, say_knowing
 from goldassay.studies.shift.verdicts import judge_gaps
 
@@ -115,7 +116,9 @@ def report_generalization(
             *notes,
             *found.notes,
             *_say_unlabelled(unlabelled, leave_out),
-            *notes_of(groups),
+            *notes_of(groups, found),
+            *say_probabilities(groups),
+            *_say_unnamed(groups),
             *say_untaught(groups, gaps),
             *caveats,
             *say_overlaps(overlaps),
@@ -156,6 +159,17 @@ def report_generalization(
 def _say_unlabelled(names: Sequence[str], leave_out: Sequence[str]) -> list[str]:
     unknown = [name for name in names if name not in leave_out]
     return [f"The runs on {', '.join(unknown)} have no labels to be scored by and were left out."] if unknown else []
+
+
+def _say_unnamed(groups: Sequence[Group]) -> list[str]:
+    """That there are logits, but calibration and coverage need to know which class each is of."""
+    models = [group.model for group in groups if group.own.unnamed_logits]
+    if not models:
+        return []
+    return [
+        f"Whether confidence follows was not measured of {', '.join(models)}: the logits do not say which class each "
+        "is of; name the classes in their order with --labels NAME,NAME,..."
+    ]
 
 
 def _check_known(sizes: Mapping[str, int], groups: Sequence[Group]) -> None:
