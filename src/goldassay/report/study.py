@@ -165,9 +165,10 @@ def _conclusions(document: Mapping[str, Any]) -> Section:
 
 def _tables(document: Mapping[str, Any]) -> Section:
     parts = []
-    doubted = False
+    printed = doubted = False
     for comparison in records(document.get("comparisons")):
         table = _table(comparison)
+        printed |= any(number(cell.get("printed")) is not None for cell in records(comparison.get("cells")))
         doubted |= any(cell.aside.endswith(_DOUBTED) for row in table.rows for cell in row)
         parts.append(Part(_picture_name(comparison), table))
     notes = [f"{row['title']}: {row['note']}" for row in records(document.get("comparisons")) if row.get("note")]
@@ -176,7 +177,8 @@ def _tables(document: Mapping[str, Any]) -> Section:
     return Section(
         key="tables",
         title="Tables",
-        question="Ours, with its spread over runs or its interval; in small type beside it what is printed.",
+        question="Ours, with its spread over runs or its interval"
+        + ("; in small type beside it what is printed." if printed else "."),
         notes=tuple(notes),
         parts=tuple(parts),
         reason="" if parts else "the study has no table to lay beside a printed one",

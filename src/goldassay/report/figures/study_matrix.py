@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.figures.svg import Canvas, shortened, text_width
+from goldassay.report.figures.svg import CODE_SIZE, Canvas, shortened, text_width
 from goldassay.report.numbers import decimal, number
 from goldassay.report.outline import records
 
@@ -41,7 +41,7 @@ def draw_comparison(comparison: Mapping[str, Any], width: int) -> Canvas | None:
     numbered = cell_width < 70
     top = 26.0
     for j, name in enumerate(columns):
-        head = str(j + 1) if numbered else shortened(name, cell_width - 4)
+        head = str(j + 1) if numbered else shortened(name, cell_width, lambda text: text_width(text, CODE_SIZE))
         canvas.text(left + (j + 0.5) * cell_width, top - 8, head, "quiet small", "middle")
     for i, name in enumerate(rows):
         y = top + i * _HEIGHT
