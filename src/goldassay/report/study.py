@@ -226,7 +226,8 @@ def _cell(cell: Mapping[str, Any] | None, digits: int) -> Cell:
         spread = f" ± {decimal(cell.get('printed_sd'), digits)}" if number(cell.get("printed_sd")) is not None else ""
         aside = f"{decimal(cell.get('printed'), digits)}{spread}"
         aside += f"\N{NO-BREAK SPACE}{_DOUBTED}" if cell.get("doubted") else ""
-    return Cell(shown, sort=number(cell.get("ours")), aside=aside)
+    ours, printed = number(cell.get("ours")), number(cell.get("printed"))
+    return Cell(shown, sort=printed if ours is None else ours, aside=aside)
 
 
 def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
