@@ -13,7 +13,7 @@ from goldassay.data.tokenization import tokenize
 from goldassay.errors import InputError
 from goldassay.instability import decompose_by_group
 from goldassay.leakage import score_clusters
-from goldassay.studies.crossing import KnownOfExamples, correlation_interval, cross_clusters, typical_examples
+from goldassay.studies.crossing import KnownOfExamples, cross_clusters, typical_examples
 
 NAMES = ("entailment", "neutral", "contradiction")
 
@@ -107,12 +107,3 @@ def test_other_examples_are_refused(case: dict[str, Any]) -> None:
         cross_clusters(
             score_clusters(case["clusters"], case["gold"]), case["points"], NAMES, KnownOfExamples(texts=["a"] * 3)
         )
-
-
-def test_correlation_of_little() -> None:
-    assert np.isnan(correlation_interval([1, 1, 1, 1], [1, 2, 3, 4])).all()
-    r, low, high = correlation_interval([1, 2, 3], [1, 2, 4])
-    assert r == pytest.approx(stats.pearsonr([1, 2, 3], [1, 2, 4])[0])
-    assert np.isnan(low)
-    assert np.isnan(high)
-    assert correlation_interval([1, 2, 3, 4], [2, 4, 6, 8])[1:] == pytest.approx((1, 1))

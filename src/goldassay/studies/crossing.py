@@ -15,6 +15,7 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.results import Result
+from goldassay.studies.correlation import correlation_interval
 from goldassay.studies.word_weights import weighted_log_odds, word_counts
 
 if TYPE_CHECKING:
@@ -255,29 +256,6 @@ def _histograms(known: KnownOfExamples, clustering: ClusterScore) -> tuple[NDArr
     biased = clustering.biased[clustering.assignments]
     inside, others = (np.histogram(confidence[rows], _BINS, (0, 1))[0] for rows in (biased, ~biased))
     return inside, others
-
-
-def correlation_interval(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> tuple[float, float, float]:
-    """Pearson's correlation of n pairs with Fisher's interval: tanh(artanh(r) -+ z/sqrt(n - 3)).
-
-    Returns:
-        Correlation, lower and upper bound; NaN where a side is constant, bounds NaN for fewer than 4 pairs.
-
-    Source: Fisher 1921.
-    """
-    from scipy.special import ndtri
-
-    one, two = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    nan = float("nan")
-    if one.size < 2 or np.ptp(one) == 0 or np.ptp(two) == 0:
-        return nan, nan, nan
-    r = float(np.clip(np.corrcoef(one, two)[0, 1], -1, 1))
-    if one.size < 4:
-        return r, nan, nan
-    if abs(r) == 1:
-        return r, r, r
-    reach = float(ndtri((1 + level) / 2)) / np.sqrt(one.size - 3)
-    return r, float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach))
 
 
 def _words(

@@ -10,6 +10,7 @@ from scipy import stats
 
 from goldassay.report import Report
 from goldassay.report.paper.tables import write_tables
+from goldassay.studies.correlation import correlation_interval
 from goldassay.studies.leakage.several import compare_datasets, correlations, rows_of
 from tests.studies.leakage.example import example_leakage_report
 
@@ -30,14 +31,26 @@ def test_rows_hold_what_each_report_says() -> None:
 def test_correlations_are_pearsons() -> None:
     rng = np.random.default_rng(0)
     names = ("paired", "accuracy", "agreement", "recovered", "relevance", "peco", "improvement")
-    rows = [dict(zip(names, rng.random(7), strict=True)) for _ in range(8)]
+    rows = [{**dict(zip(names, rng.random(7), strict=True)), "family": f"f{at // 2}"} for at in range(8)]
     rows[0]["relevance"] = None
     for found in correlations(rows):
         kept = [row for row in rows if row[found["x"]] is not None]
         expected = stats.pearsonr([row[found["x"]] for row in kept], [row[found["y"]] for row in kept])
         assert found["r"] == pytest.approx(expected.statistic)
-        assert found["n"] == len(kept)
+        assert (found["n"], found["n_families"]) == (len(kept), 4)
+        bounds = correlation_interval(
+            [row[found["x"]] for row in kept], [row[found["y"]] for row in kept], clusters=[r["family"] for r in kept]
+        )[1:]
+        assert (found["low"], found["high"]) == pytest.approx(bounds)
     assert correlations(rows[:2]) == []
+
+
+def test_sets_of_one_training_file_are_one_family() -> None:
+    document = example_leakage_report().to_dict()
+    of_file = [{**document, "inputs": [{"role": "train", "sha256": [digest * 32]}]} for digest in ("ab", "cd", "ab")]
+    families = [{row["family"] for row in rows_of(f"set {at}", each)} for at, each in enumerate(of_file)]
+    assert families[0] == families[2] != families[1]
+    assert {row["family"] for row in rows_of("alone", {**document, "inputs": []})} == {"alone"}
 
 
 def test_the_page_ranks_datasets() -> None:

@@ -32,13 +32,23 @@ def section(document: Mapping[str, Any]) -> Section | None:
         title="Datasets side by side",
         question="Which dataset gives most away by a part of its input, and do the measures agree?",
         findings=tuple(str(sentence) for sentence in found.get("sentences") or ()),
-        notes=("Each dataset has a page of its own in the folder of its name, beside this one.",),
+        notes=_notes(found),
         parts=(
             Part("leakage_datasets", _accuracies(rows)),
             Part(None, _agreements(rows)),
             Part(None, _correlations(found)),
         ),
     )
+
+
+def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
+    notes = ["Each dataset has a page of its own in the folder of its name, beside this one."]
+    if records(found.get("correlations")):
+        notes.append(
+            "Parts of one dataset, and datasets whose models were trained on the same file, are one family: the "
+            "intervals of correlations leave out whole families, one after the other."
+        )
+    return tuple(notes)
 
 
 def _accuracies(rows: list[Mapping[str, Any]]) -> Table:
@@ -105,10 +115,11 @@ def _correlations(found: Mapping[str, Any]) -> Table:
                 decimal(row.get("r")), sort=number(row.get("r")), aside=bounds(row.get("low"), row.get("high"), 2, 1.0)
             ),
             whole_cell(row.get("n")),
+            whole_cell(row.get("n_families")),
             decimal_cell(row.get("printed")),
             decimal_cell(row.get("recomputed"), 3),
         )
         for row in records(found.get("correlations"))
     )
-    columns = ("of", "correlation", "parts", "printed in the paper", "by the paper's tables")
+    columns = ("of", "correlation", "parts", "families", "printed in the paper", "by the paper's tables")
     return Table("What goes together over datasets (Pearson)", columns, cells)

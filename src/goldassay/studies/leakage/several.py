@@ -10,7 +10,7 @@ import polars as pl
 from goldassay.progress import Steps
 from goldassay.report import Report
 from goldassay.results import to_plain
-from goldassay.studies.crossing import correlation_interval
+from goldassay.studies.correlation import correlation_interval
 from goldassay.studies.leakage.evidence import is_part
 from goldassay.studies.report_frame import frame_findings
 
@@ -43,8 +43,8 @@ class _Words:
 def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) -> Report:
     """One report over the reports of several datasets, each of `report_leakage`.
 
-    Correlations are Pearson's over the parts of all datasets, with Fisher's interval; parts of one dataset are not
-    independent of each other, so the interval is rather too narrow.
+    Correlations are Pearson's over the parts of all datasets. Parts of one dataset, and datasets whose models were
+    trained on the same file, are not independent: they count as one family, and intervals leave out whole families.
 
     Args:
         reports: Name to report.
@@ -84,6 +84,7 @@ def rows_of(name: str, document: Mapping[str, Any]) -> list[dict[str, Any]]:
         key: {row["condition"]: row for row in found[key]} for key in ("information", "agreement", "relevance")
     }
     scores = {row["role"]: row for row in found["peco"]}
+    family = _family(name, document)
     rows = []
     for condition, row in conditions.items():
         if not is_part(condition):
@@ -95,6 +96,7 @@ def rows_of(name: str, document: Mapping[str, Any]) -> list[dict[str, Any]]:
             {
                 "dataset": name,
                 "part": role,
+                "family": family,
                 "n_examples": found["n_examples"],
                 "majority": row["majority"],
                 "paired": whole.get("accuracy"),
@@ -125,17 +127,25 @@ def rows_of(name: str, document: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
+def _family(name: str, document: Mapping[str, Any]) -> str:
+    """What a dataset shares with others: the file that models were trained on, by its fingerprint; or its own name."""
+    trained = (each for each in document.get("inputs") or () if each.get("role") == "train")
+    fingerprints = [digest for each in trained for digest in each.get("sha256") or ()]
+    return "+".join(digest[:12] for digest in fingerprints) or name
+
+
 def correlations(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Pearson's correlations of `PAIRS` over the rows that have both, with Fisher's interval."""
+    """Pearson's correlations of `PAIRS` over the rows that have both, with intervals over families of rows."""
     found = []
     for x, y, printed, recomputed in PAIRS:
-        both = [(row[x], row[y]) for row in rows if row[x] is not None and row[y] is not None]
+        both = [row for row in rows if row[x] is not None and row[y] is not None]
         if len(both) < _FEWEST:
             continue
-        r, low, high = correlation_interval([a for a, _ in both], [b for _, b in both])
+        families = [row["family"] for row in both]
+        r, low, high = correlation_interval([row[x] for row in both], [row[y] for row in both], clusters=families)
         found.append(
-            {"x": x, "y": y, "r": r, "low": low, "high": high, "n": len(both), "printed": printed,
-             "recomputed": recomputed}
+            {"x": x, "y": y, "r": r, "low": low, "high": high, "n": len(both), "n_families": len(set(families)),
+             "printed": printed, "recomputed": recomputed}
         )  # fmt: skip
     return found
 

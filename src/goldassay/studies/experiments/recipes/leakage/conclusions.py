@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import decimal, signed_points
-from goldassay.studies.crossing import correlation_interval
+from goldassay.studies.correlation import correlation_interval
 from goldassay.studies.experiments.printed import printed_table
 from goldassay.studies.experiments.recipe import Conclusion
 from goldassay.studies.experiments.recipes.leakage.evidence import is_printed_part
