@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.errors import InputError
 from goldassay.shift import aupr, auroc, false_alarm_rate, measure_detection
@@ -96,6 +98,38 @@ def test_interval_agrees_with_plain_resampling() -> None:
     own = draw_metrics(sides.by_out, sides.by_in, 0.95, "at_least", n_draws=1500, seed=0)[:, 0]
     assert own.mean(axis=0) == pytest.approx(plain.mean(axis=0), abs=0.005)
     assert own.std(axis=0) == pytest.approx(plain.std(axis=0), rel=0.1)
+
+
+@pytest.mark.parametrize("sides", [(1, 500), (500, 1), (20, 15), (71, 500)])
+def test_few_positives_leave_the_rate_open(sides: tuple[int, int]) -> None:
+    # Perfectly apart, and draws of what is there can never say otherwise.
+    n_out, n_in = sides
+    found = measure_detection(np.linspace(0, 1, n_in), np.linspace(5, 6, n_out), n_draws=50)
+    assert found.false_alarm_rate == found.fpr_id_positive == 0
+    for metric, n_positive, n_negative in (("false_alarm_rate", n_out, n_in), ("fpr_id_positive", n_in, n_out)):
+        interval = found.intervals[metric]
+        # All of the positives may lie above the twentieth of them that is sought: the chance is .95^n.
+        sought = stats.binom.pmf(0, n_positive, 0.05) > 0.025
+        highest = 1 if sought else proportion_confint(0, n_negative, method="wilson")[1]
+        assert interval.high == pytest.approx(highest)
+        assert interval.low == 0
+    assert any("few examples" in said for said in found.caveats) == (min(sides) < 30)
+
+
+def test_one_example_of_ones_own_decides_nothing() -> None:
+    found = measure_detection([2.0], np.linspace(0, 1, 300), n_draws=50)
+    assert found.false_alarm_rate == 1
+    assert found.intervals["false_alarm_rate"].low == pytest.approx(proportion_confint(1, 1, method="wilson")[0])
+
+
+@pytest.mark.parametrize(("n_in", "n_out"), [(15, 15), (200, 40), (200, 200)])
+def test_the_rate_of_all_examples_lies_in_the_interval(n_in: int, n_out: int) -> None:
+    rng = np.random.default_rng(1)
+    whole = stats.norm.sf(1 + stats.norm.ppf(0.05))
+    found = [measure_detection(rng.normal(size=n_in), rng.normal(1, 1, n_out), n_draws=100) for _ in range(120)]
+    held = sum(whole in each.intervals["false_alarm_rate"] for each in found)
+    # Of 120 intervals that hold it 93 % of the time, fewer than 103 do so twice in 1,000 times.
+    assert held >= 103
 
 
 def test_several_runs() -> None:

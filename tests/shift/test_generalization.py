@@ -106,6 +106,18 @@ def test_everything_right_keeps_an_interval() -> None:
     assert found.gap_high > 0.2
 
 
+def test_a_gap_is_not_cut_where_its_sides_are() -> None:
+    # Draws of two runs leave [0, 1] on both sides together; their differences are those of any numbers.
+    rng = np.random.default_rng(0)
+    sets = {"a": rng.random((2, 300)) < [[0.7], [0.95]], "b": rng.random((2, 300)) < [[0.65], [0.9]]}
+    shares, numbers = (generalization_gap(sets, metric=metric)["b"] for metric in ("accuracy", "mean"))
+    assert numbers.high > 1
+    assert shares.high == 1
+    assert shares.gap_low not in (0, -1)
+    assert (shares.gap_low, shares.gap_high) == pytest.approx((max(numbers.gap_low, -1), min(numbers.gap_high, 1)))
+    assert shares.relative_high <= 1
+
+
 def test_runs_are_paired_over_the_sets() -> None:
     rng = np.random.default_rng(0)
     level = np.linspace(0.2, 0.8, 8)[:, None]

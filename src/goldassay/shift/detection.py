@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
-from goldassay.intervals import few_runs_caveat
+from goldassay.intervals import Interval, few_runs_caveat, wilson_interval
 from goldassay.resampling import percentile_interval, resample_runs
 from goldassay.results import Result
 from goldassay.shift.detection_draws import draw_metrics
@@ -22,11 +22,11 @@ from goldassay.shift.ranking_metrics import area_under_roc, average_precision
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from goldassay.intervals import Interval
-
 _METRICS = ("auroc", "aupr_out", "aupr_in", "false_alarm_rate", "fpr_id_positive")
 # Above this share of ties a false alarm rate turns on how they are treated.
 _MANY_TIES = 0.1
+# Below this many on a side a draw of them says little about others.
+_FEW_EXAMPLES = 30
 
 
 class _Sides(NamedTuple):
@@ -137,6 +137,11 @@ def measure_detection(
     draw for all runs, and the runs are weighted (`goldassay.resampling.resample_runs`) by one draw for both sides,
     since the same model scores both.
 
+    Draws know nothing beyond the examples that are there, so both rates are widened to what holds whatever the scores'
+    distribution: the interval holds Wilson's of the share of negatives; its upper end is 1 where the recall to the
+    power of the number of positives exceeds (1 - level)/2, since all of so few may lie above the threshold that is
+    sought (at 95 % recall, of fewer than 72), and its lower end is 0 where (1 - recall) to that power does.
+
     Args:
         scores_in: (N_in,) or (R, N_in); a higher score is more anomalous.
         scores_out: (N_out,) or (R, N_out), of the same runs in the same order.
@@ -150,7 +155,8 @@ def measure_detection(
         InputError: A side is empty, a score is NaN or infinite, the sides are of different runs, or a setting is out
             of range.
 
-    Source: Hendrycks et al. 2020, "Pretrained Transformers Improve Out-of-Distribution Robustness".
+    Source: Hendrycks et al. 2020, "Pretrained Transformers Improve Out-of-Distribution Robustness"; Thompson 1936, "On
+    confidence ranges for the median and other expectation distributions", for bounds of a quantile.
     """
     check_rule(recall, rule)
     check_share(level, "level")
@@ -171,6 +177,11 @@ def measure_detection(
     )
     n_runs, n_in, n_out = len(points), sides.inside.shape[1], sides.outside.shape[1]
     intervals = _intervals(sides, recall, rule, seed, n_draws, level)
+    for metric, rate, n_positive, n_negative in (
+        ("false_alarm_rate", by_run[:, 3].mean(), n_out, n_in),
+        ("fpr_id_positive", by_run[:, 4].mean(), n_in, n_out),
+    ):
+        intervals[metric] = _widened(intervals[metric], rate, recall, n_positive, n_negative)
     tied = float(np.mean([_tied_share(one, two) for one, two in zip(sides.inside, sides.outside, strict=True)]))
     spread = by_run.std(axis=0, ddof=1) if n_runs > 1 else np.full(len(_METRICS), np.nan)
     area, aupr_out, aupr_in, alarms, missed = by_run.mean(axis=0).tolist()
@@ -197,7 +208,7 @@ def measure_detection(
         interval_method="bootstrap over examples" + (" and runs" if n_runs > 1 else ""),
         seed=seed,
         n_draws=n_draws,
-        caveats=_caveats(n_runs, tied, intervals),
+        caveats=_caveats(n_runs, tied, intervals, n_in, n_out),
     )
 
 
@@ -225,19 +236,31 @@ def _intervals(sides: _Sides, recall: float, rule: Rule, seed: int, n_draws: int
     return {metric: percentile_interval(draws[:, i], level) for i, metric in enumerate(_METRICS)}
 
 
+def _widened(drawn: Interval, rate: float, recall: float, n_positive: int, n_negative: int) -> Interval:
+    """The interval of a rate with what so few positives and negatives leave open; see `measure_detection`."""
+    open_end = (1 - drawn.level) / 2
+    share = wilson_interval(rate * n_negative, n_negative, drawn.level)
+    low = 0.0 if (1 - recall) ** n_positive > open_end else min(drawn.low, share.low)
+    high = 1.0 if recall**n_positive > open_end else max(drawn.high, share.high)
+    return Interval(low, high, drawn.level, drawn.method)
+
+
 def _tied_share(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
     counts = np.unique(np.concatenate([inside, outside]), return_counts=True)[1]
     return float(counts[counts > 1].sum() / counts.sum())
 
 
-def _caveats(n_runs: int, tied_share: float, intervals: dict[str, Interval]) -> tuple[str, ...]:
+def _caveats(n_runs: int, tied_share: float, intervals: dict[str, Interval], n_in: int, n_out: int) -> tuple[str, ...]:
     caveats = [*few_runs_caveat(n_runs)]
+    few = [f"{n} of {side}" for n, side in ((n_in, "one's own"), (n_out, "the other set")) if n < _FEW_EXAMPLES]
+    if few:
+        caveats.append(f"There are few examples, {' and '.join(few)}: AUROC and AUPR may lie beyond their intervals.")
     if n_runs == 1:
         caveats.append("One run: the intervals are over examples alone, and another seed may move the figures further.")
     if tied_share > _MANY_TIES:
         caveats.append(
-            f"{100 * tied_share:.0f} % of the scores are tied, and tied examples are flagged together: rank by "
-            'score_max_softmax(..., scale="log") on logits, which does not saturate.'
+            f"{100 * tied_share:.0f} % of the scores are tied, and tied examples are flagged together: rank by scores "
+            "that do not saturate, as the logarithm of the confidence in double precision."
         )
     if intervals["auroc"].low == intervals["auroc"].high:
         caveats.append("All draws give the same AUROC: its interval says nothing about other examples.")

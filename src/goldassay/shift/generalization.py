@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -217,9 +217,6 @@ def _evaluation_sets(
 def _measure(one: EvaluationSet, weights: NDArray[np.float64], rng: np.random.Generator) -> _Measured:
     by_run = np.full(one.n_runs, np.nan) if one.undefined() else one.by_run()
     draws = (weights * one.draws(rng, len(weights))).sum(axis=1)
-    if one.metric != "mean":
-        # A stretched weight of runs may carry a mean past the ends of the scale.
-        draws = np.clip(draws, -1.0 if one.metric in CORRELATIONS else 0.0, 1.0)
     single = one.n_runs == 1 and one.gold is None and one.codes is None and one.metric != "mean"
     return _Measured(one, by_run, draws, single and bool(np.isin(one.values, (0.0, 1.0)).all()))
 
@@ -258,7 +255,20 @@ def _bounds(one: _Measured, level: float) -> Interval:
         return Interval(math.nan, math.nan, level)
     if one.binary:
         return wilson_interval(float(one.set.values.sum()), one.set.n_examples, level)
-    return percentile_interval(one.draws, level)
+    return _within(percentile_interval(one.draws, level), *_scale(one.set.metric))
+
+
+def _scale(metric: Metric) -> tuple[float, float]:
+    """The ends of a metric's scale."""
+    return (-1.0 if metric in CORRELATIONS else 0.0, 1.0) if metric != "mean" else (-math.inf, math.inf)
+
+
+def _within(interval: Interval, lowest: float, highest: float) -> Interval:
+    """The interval cut at the ends of the scale, past which a stretched weight of runs may carry a draw.
+
+    Draws themselves are not cut: where both sets' were, their difference would be 0.
+    """
+    return replace(interval, low=max(interval.low, lowest), high=min(interval.high, highest))
 
 
 def _gap_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
@@ -268,14 +278,17 @@ def _gap_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
     if one is own:
         return Interval(0.0, 0.0, level)
     if not (one.binary and own.binary):
-        return percentile_interval(own.draws - one.draws, level)
+        lowest, highest = _scale(one.set.metric)
+        return _within(percentile_interval(own.draws - one.draws, level), lowest - highest, highest - lowest)
     return difference_interval(own.value, _bounds(own, level), one.value, _bounds(one, level), "Newcombe")
 
 
 def _relative_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
+    shares = _scale(one.set.metric)[0] == 0
+    defined = own.draws > 0 if shares else own.draws != 0
     with np.errstate(invalid="ignore", divide="ignore"):
-        relative = np.where(own.draws != 0, (own.draws - one.draws) / own.draws, np.nan)
-    return percentile_interval(relative, level)
+        relative = np.where(defined, (own.draws - one.draws) / own.draws, np.nan)
+    return _within(percentile_interval(relative, level), -math.inf, 1.0 if shares else math.inf)
 
 
 def _single_run_method(measured: list[_Measured]) -> str:

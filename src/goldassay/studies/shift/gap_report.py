@@ -25,7 +25,13 @@ from goldassay.studies.shift.assembling import (
 )
 from goldassay.studies.shift.evidence import find_unlabelled, read_answers
 from goldassay.studies.shift.finding import Place, find_sets
-from goldassay.studies.shift.generalization import find_confident_errors, measure_domains, measure_gaps, say_untaught
+from goldassay.studies.shift.generalization import (
+    find_confident_errors,
+    find_untaught,
+    measure_domains,
+    measure_gaps,
+    say_untaught,
+)
 from goldassay.studies.shift.knowing import measure_knowing
 from goldassay.studies.shift.overlaps import say_overlaps
 from goldassay.studies.shift.probabilities import say_probabilities
@@ -109,6 +115,7 @@ def report_generalization(
         )
     with steps.step("telling the texts apart") as progress:
         domains = measure_domains(groups, datasets, seed=settings.seed, progress=progress)
+    untaught = find_untaught(groups, gaps)
     section = {
         "kind": "generalization",
         "sentences": [*say_gaps(gaps), *say_knowing(calibration), *say_domains(domains)],
@@ -119,7 +126,7 @@ def report_generalization(
             *notes_of(groups, found),
             *say_probabilities(groups),
             *_say_unnamed(groups),
-            *say_untaught(groups, gaps),
+            *say_untaught(groups, untaught),
             *caveats,
             *say_overlaps(overlaps),
         ],
@@ -133,7 +140,7 @@ def report_generalization(
     }
     findings = {
         "questions": ["shift"],
-        "verdicts": {"shift": judge_gaps(gaps, settings.verdicts.shift).to_dict()},
+        "verdicts": {"shift": judge_gaps(gaps, settings.verdicts.shift, untaught).to_dict()},
         "inputs": describe_inputs([place.path for place in places], found.slices, choice),
         "shift": section,
         "settings": {

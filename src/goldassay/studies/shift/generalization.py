@@ -88,20 +88,27 @@ def measure_gaps(
     ]
 
 
-def say_untaught(groups: Sequence[Group], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Models that on their own distribution may be no better than always naming its most frequent label."""
-    said = []
+def find_untaught(groups: Sequence[Group], rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """{model: share of the most frequent label}, where it may be no better on its own set than always naming that."""
+    found = {}
     for group in groups:
         own = next((row for row in rows if row["own"] and row["model"] == group.model), None)
         if own is None or own["metric"] != "accuracy" or group.own.gold is None:
             continue
         majority = np.bincount(np.asarray(group.own.gold, dtype=np.int64)).max() / group.own.n_examples
         if own["low"] <= majority:
-            said.append(
-                f"{group.model} may be no better on {own['test']} than always naming its most frequent label "
-                f"({100 * majority:.1f}): what has not been learned cannot be lost, and its gaps say little."
-            )
-    return said
+            found[group.model] = float(majority)
+    return found
+
+
+def say_untaught(groups: Sequence[Group], untaught: Mapping[str, float]) -> list[str]:
+    """That they may be no better, in sentences."""
+    return [
+        f"{group.model} may be no better on {group.own.dataset} than always naming its most frequent label "
+        f"({100 * untaught[group.model]:.1f}): what has not been learned cannot be lost, and its gaps say little."
+        for group in groups
+        if group.model in untaught
+    ]
 
 
 def _metric_of(sets: Sequence[Answers]) -> Metric:

@@ -8,7 +8,7 @@ from goldassay.report.numbers import bounds, percent, points, signed_points
 from goldassay.studies.audit.verdicts import Headline, Verdict, Word, judge_interval, not_measurable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from goldassay.settings import ShiftLimits
 
@@ -32,10 +32,11 @@ SCORE_NAMES = {
 }
 
 
-def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdict:
+def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits, untaught: Collection[str] = ()) -> Verdict:
     """Judge by the largest loss of a metric on another distribution: worst word first, then the largest gap.
 
-    Of several metrics the first decides: of two correlations Pearson's.
+    Of several metrics the first decides: of two correlations Pearson's. That the score of a model holds which may have
+    learned nothing, one of those untaught, says nothing.
     """
     rows = [row for row in rows if row["metric"] == rows[0]["metric"]]
     known = [row for row in rows if not row["own"] and row["gap_low"] == row["gap_low"]]
@@ -46,9 +47,11 @@ def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdic
         )
 
     def word_of(row: Mapping[str, Any]) -> Word:
-        return judge_interval(row["gap_low"], row["gap_high"], limits.caution, limits.unsound)
+        word = judge_interval(row["gap_low"], row["gap_high"], limits.caution, limits.unsound)
+        return "not measurable" if word == "sound" and row["model"] in untaught else word
 
-    worst = max(known, key=lambda row: (_SEVERITY[word_of(row)], row["gap"]))
+    telling = [row for row in known if row["model"] not in untaught or word_of(row) != "not measurable"]
+    worst = max(telling or known, key=lambda row: (_SEVERITY[word_of(row)], row["gap"]))
     word = word_of(worst)
     metric = METRIC_NAMES[worst["metric"]]
     own = next(
@@ -62,12 +65,16 @@ def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdic
     )
     if worst["n_runs"] == 1 and worst["trained"]:
         evidence += " One run: another seed may move it further."
+    if not telling:
+        evidence += " The model may be no better than the most frequent label, and what was not learned is not lost."
     next_step = {
         "sound": "Report both scores side by side, as here.",
         "caution": "Report the score on the other distribution beside every score on this one.",
         "unsound": "Do not present the score as one on the task: it holds for texts like those of the benchmark.",
         "not measurable": "Give more examples or more runs: from these a harmless gap cannot be told from a large one.",
     }[word]
+    if not telling:
+        next_step = "Give a model that has learned its task."
     rule = (
         f"By the largest gap in {metric}: unsound if the lower end of its interval is at least "
         f"{points(limits.unsound)} points, caution if at least {points(limits.caution)}, sound if the upper end is "
@@ -85,6 +92,14 @@ def judge_detection(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> V
     if score is None or not known:
         return not_measurable("No score could be taken.", "Give logits of both sides.")
 
+    chance = float(known[0]["false_alarm_rate_chance"])
+    if chance <= limits.unsound_false_alarms:
+        return not_measurable(
+            f"At {percent(chance, 0)} recall a score that knows nothing has {percent(chance, 0)} of false alarms, not "
+            f"above the limit for unsound, {percent(limits.unsound_false_alarms, 0)}: by that limit nothing is told.",
+            "Leave out --recall, or set limits for it in the settings.",
+        )
+
     def word_of(row: Mapping[str, Any]) -> Word:
         return judge_interval(
             row["false_alarm_rate_low"],
@@ -96,7 +111,6 @@ def judge_detection(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> V
     worst = max(known, key=lambda row: (_SEVERITY[word_of(row)], row["false_alarm_rate"]))
     word = word_of(worst)
     rate, low, high = (worst[f"false_alarm_rate{end}"] for end in ("", "_low", "_high"))
-    chance = worst["false_alarm_rate_chance"]
     model = f"{worst['model']}: " if len({row["model"] for row in rows}) > 1 else ""
     against = "worse than chance," if low > chance else "which may be chance," if high >= chance else "chance is"
     evidence = (
