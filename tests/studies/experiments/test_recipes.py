@@ -29,3 +29,22 @@ def test_trainings_are_of_known_networks_and_settings(study: str, size: str):
             changed = settings.replaced(given.changes or {})
             assert changed.recipe.epochs >= 1
             assert given.vectors is None or (given.vectors in recipe.SCALES[size].files and model.takes_vectors)
+
+
+@pytest.mark.parametrize(
+    ("study", "checkpoints"),
+    [("instability", {"BiLSTM": 20, "DAM": 20, "ESIM": 20, PRETRAINED: 4}), ("crossing", {"plain": 10})],
+)
+def test_a_desk_has_as_many_checkpoints_as_it_says(study: str, checkpoints: dict[str, int]):
+    found = {}
+    for training in find_recipe(study).SCALES["desk"].trainings:
+        for label, network in training.models.items():
+            given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
+            if given.checkpoint_every is not None:
+                model = load_network(CHECKPOINT if network == PRETRAINED else full_name(network))
+                recipe = model.configurations["desk"].replaced(given.changes or {}).recipe
+                assert given.rows is not None
+                steps = -(-given.rows // recipe.batch_size) * recipe.epochs
+                # What comes after the last of them belongs to it.
+                found[label] = round(steps / given.checkpoint_every)
+    assert found == checkpoints
