@@ -56,7 +56,7 @@ SCALES: Mapping[ScaleName, Scale] = {
                 options={**_SEEDED, "precision": "bfloat16", "rows": 28_000},
                 # A twentieth of the steps of each.
                 of={
-                    "BiLSTM": {"checkpoint_every": 30},
+                    "BiLSTM": {"checkpoint_every": 29},
                     "DAM": {"checkpoint_every": 66},
                     "ESIM": {"checkpoint_every": 88},
                 },
