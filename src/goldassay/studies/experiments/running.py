@@ -76,10 +76,10 @@ def open_study(
     needed = [each for each in absent if each not in size.optional]
     if needed:
         raise InputError(
-            f"{len(needed)} of its {len(size.sets) + len(size.files)} sets are not there: {', '.join(needed)}; "
-            f"{needed[0]} is looked for as {absent[needed[0]]}",
+            f"{len(needed)} of its {len(size.sets) + len(size.files)} sets {'is' if len(needed) == 1 else 'are'} not "
+            f"there: {', '.join(needed)}; {needed[0]} is looked for as {absent[needed[0]]}",
             file=place,
-            mend="`goldassay studies NAME --files` lists all of them; give their folder with --data",
+            mend=f"`goldassay studies {name} --scale {scale} --files` lists all of them; give their folder with --data",
         )
     work = Workplace(Path(out), size, scale, place, pretrained, seed, steps, absent=absent)
     with steps.step("reading the sets"):
