@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
+from goldassay.data.splits import normalized_text
 from goldassay.errors import InputError
 from goldassay.results import Result
 from goldassay.shift.detection import measure_detection
@@ -84,8 +85,9 @@ def measure_domain_shift(
 
     The classifier is a logistic regression on which words a text has (those of two texts or more), every text scaled to
     length 1 so that long ones are not told by their length alone; each text is scored by the fold that did not train
-    on it. A word's z is log((a + .5)(D - b + .5)/((b + .5)(A - a + .5))) over its standard error, with a of A texts
-    that have it out of distribution and b of D in distribution.
+    on it, nor on a copy of it, which would give away its side or the other. A word's z is
+    log((a + .5)(D - b + .5)/((b + .5)(A - a + .5))) over its standard error, with a of A texts that have it out of
+    distribution and b of D in distribution.
 
     Args:
         texts_in: In-distribution.
@@ -97,18 +99,22 @@ def measure_domain_shift(
         n_draws: Of the interval.
 
     Raises:
-        InputError: A side has fewer than two texts, or no word is in two texts.
+        InputError: A side has fewer than two different texts, or no word is in two texts.
 
     Source: Ben-David et al. 2010, "A theory of learning from different domains", for a classifier as a measure of
     distance; Haldane 1956 for the odds ratio.
     """
     rng = np.random.default_rng(seed)
     sides = [_at_most(list(texts), max_per_side, rng) for texts in (texts_in, texts_out)]
-    if min(map(len, sides)) < 2:
-        raise InputError("a domain classifier needs two texts a side", mend="give more texts")
+    own_texts, other_texts = (set(map(normalized_text, side)) for side in sides)
+    fewest = min(len(own_texts), len(other_texts))
+    if fewest < 2:
+        raise InputError("a domain classifier needs two different texts a side", mend="give more texts")
     words, names = _presence([*sides[0], *sides[1]])
     outside = np.repeat([False, True], [len(sides[0]), len(sides[1])])
-    scores = _held_out_scores(words, outside, min(n_folds, *map(len, sides)), seed)
+    dealt = _deal(own_texts, other_texts, min(n_folds, fewest), np.random.default_rng(seed))
+    folds = np.array([dealt[normalized_text(text)] for side in sides for text in side])
+    scores = _held_out_scores(words, outside, folds)
     found = measure_detection(scores[~outside], scores[outside], seed=seed, n_draws=n_draws)
     left_out = len(texts_in) + len(texts_out) - outside.size
     return DomainShift(
@@ -140,16 +146,24 @@ def _presence(texts: list[str]) -> tuple[Any, list[str]]:
         raise InputError("no word is in two texts", mend="give texts in words") from error
 
 
-def _held_out_scores(words: Any, outside: NDArray[np.bool_], n_folds: int, seed: int) -> NDArray[np.float64]:
+def _deal(inside: set[str], outside: set[str], n_folds: int, rng: np.random.Generator) -> dict[str, int]:
+    """{text: its fold}: dealt in turn, those of both sides between those of one, so that every fold has both sides."""
+    order: list[str] = []
+    for texts in (sorted(inside - outside), sorted(inside & outside), sorted(outside - inside)):
+        order += [texts[i] for i in rng.permutation(len(texts))]
+    return {text: place % n_folds for place, text in enumerate(order)}
+
+
+def _held_out_scores(words: Any, outside: NDArray[np.bool_], folds: NDArray[np.int64]) -> NDArray[np.float64]:
     from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold
     from sklearn.preprocessing import normalize
 
     features = normalize(words)
     scores = np.empty(outside.size)
-    for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=seed % 2**32).split(features, outside):
+    for fold in range(int(folds.max()) + 1):
+        test = folds == fold
         model = LogisticRegression(C=10.0, solver="liblinear", class_weight="balanced")
-        scores[test] = model.fit(features[train], outside[train]).decision_function(features[test])
+        scores[test] = model.fit(features[~test], outside[~test]).decision_function(features[test])
     return scores
 
 
@@ -171,7 +185,5 @@ def _telling(words: Any, outside: NDArray[np.bool_], names: list[str], n_words: 
 
 def shared_texts(texts_in: Sequence[str], texts_out: Sequence[str]) -> NDArray[np.bool_]:
     """Which out-of-distribution texts are in-distribution as well, without case and with single spaces, (N_out,)."""
-    from goldassay.data.splits import normalized_text
-
     own = {normalized_text(text) for text in texts_in}
     return np.array([normalized_text(text) in own for text in texts_out], dtype=np.bool_)
