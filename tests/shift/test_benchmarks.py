@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -212,6 +213,45 @@ def test_refused(case: str, refused: Callable[..., str], tmp_path: Path) -> None
     line = refused("shift", "build", *arguments, "-o", "out")
     assert line.replace("(y 2, x 2)", "(x 2, y 2)") == f"goldassay: {said}"
     assert not (tmp_path / "out").exists()
+
+
+def test_what_is_left_out_on_reading_is_counted_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"text": f"Straße {i}", "label": i % 2, "kind": "new york" if i % 3 else "x'y"} for i in range(60)]
+    # As many copies in capitals, which have no letter ß; and a row each without text, label and kind.
+    rows += [{**row, "text": str(row["text"]).upper()} for row in rows]
+    rows += [{"text": "", "label": 1, "kind": "x'y"}, {"text": "a", "label": None, "kind": "x'y"}]
+    rows += [{"text": "b", "label": 1, "kind": None}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    built = build_by_column("kind", [tmp_path / "a.jsonl"], least=10)
+    assert built.splits.dropped == {
+        "text is empty": 1,
+        "label is null": 1,
+        "without a value that tells their domain": 1,
+        "text that is there already": 60,
+    }
+    kept = sum(part.height for parts in built.splits.parts.values() for part in parts.values())
+    assert built.to_dict()["files"][0]["rows"] == len(rows) == kept + sum(built.splits.dropped.values())
+    out = tmp_path / "of two"
+    assert run(["shift", "build", "--by", "kind", "--from", str(tmp_path / "a.jsonl"), "-o", str(out)]) == 2
+    capsys.readouterr()
+    assert (
+        run(["shift", "build", "--by", "kind", "--min-rows", "10", "--from", str(tmp_path / "a.jsonl"), "-o", str(out)])
+        == 0
+    )
+    printed = capsys.readouterr().out.splitlines()
+    assert "left out: 1 row: text is empty" in printed
+    command = shlex.split(printed[-1].removeprefix("next: "))
+    assert command[3:] == [
+        f"{out}/new-york_train.jsonl", "--test", f"ID={out}/new-york_test.jsonl", "--test", f"x'y={out}/x-y_test.jsonl",
+        "--model", "quick_probe",
+    ]  # fmt: skip
+
+
+def test_the_column_may_be_one_that_was_taken_for_a_role(tmp_path: Path) -> None:
+    rows = [{"sentence": f"text {i}", "rating": i % 2, "label": i % 3} for i in range(60)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    columns = {"text": "sentence", "label": "rating"}
+    assert set(build_by_column("rating", [tmp_path / "a.jsonl"], columns=columns, least=10).splits.parts) == {"0", "1"}
 
 
 def test_recipes_are_listed_with_where_their_files_come_from(capsys: pytest.CaptureFixture[str]) -> None:

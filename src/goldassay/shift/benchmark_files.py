@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -19,7 +20,7 @@ from goldassay.runs.tables import unpacked
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from goldassay.shift.benchmarks import Join, Recipe, RecipeFile
 
@@ -56,6 +57,14 @@ class Rows:
     roles: tuple[str, ...]
     dropped: dict[str, int]
     files: list[dict[str, Any]]
+
+
+class _Read(NamedTuple):
+    """Rows of one file, the roles of their texts, and what the reader itself left out by reason."""
+
+    table: pl.DataFrame
+    roles: tuple[str, ...]
+    left_out: Mapping[str, int] = MappingProxyType({})
 
 
 def find_files(recipe: Recipe, places: Sequence[str | os.PathLike[str]]) -> list[FoundFile]:
@@ -132,8 +141,10 @@ def read_rows(recipe: Recipe, found: Sequence[FoundFile], columns: dict[str, str
     several = len(found) > 1
     for file in found:
         read = _READERS[file.entry.reader]
-        table, roles = read(file, recipe, {**recipe.columns, **(columns or {})})
-        described.append(_describe(file.path, table.height))
+        table, roles, left_out = read(file, recipe, {**recipe.columns, **(columns or {})})
+        described.append(_describe(file.path, table.height + sum(left_out.values())))
+        for reason, count in left_out.items():
+            dropped[reason] = dropped.get(reason, 0) + count
         if file.joined is not None:
             described.append(_describe(file.joined, None))
         table = _kept(table, recipe, dropped)
@@ -165,7 +176,8 @@ def _kept(table: pl.DataFrame, recipe: Recipe, dropped: dict[str, int]) -> pl.Da
             dropped[reason] = dropped.get(reason, 0) + table.height - kept.height
         return kept
 
-    table = keep(table, pl.col("domain").is_not_null(), "of another domain, or of several")
+    strange = "of another domain, or of several" if recipe.domains else "without a value that tells their domain"
+    table = keep(table, pl.col("domain").is_not_null(), strange)
     if recipe.labels:
         names = {name.lower(): label for label, names in recipe.labels.items() for name in names}
         plain = pl.col("label").cast(pl.String).str.replace(_WHOLE, "$1").str.to_lowercase()
@@ -181,12 +193,15 @@ def _describe(path: Path, rows: int | None) -> dict[str, Any]:
     return {"name": path.name, "sha256": digest, "rows": rows}
 
 
-def _read_dataset(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def _read_dataset(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> _Read:
     if file.entry.join is not None and file.joined is not None:
         return _read_joined(file.path, file.joined, file.entry.join, recipe, columns)
     dataset = read_dataset(file.path, columns=columns or None)
     table = dataset.examples
-    column = file.entry.domain_column
+    # A column that was taken for a role is there under that name.
+    roles = {column: "example_id" if role == "id" else role for role, column in dataset.provenance.roles.items()}
+    taken = {column: role for column, role in roles.items() if role in table.columns}
+    column = taken.get(file.entry.domain_column or "", file.entry.domain_column)
     if column and column not in table.columns:
         shown = ", ".join(name for name in table.columns[:12] if name != "example_id")
         raise InputError("there is no such column", file=file.path, column=column, mend=f"it has {shown}")
@@ -199,7 +214,7 @@ def _read_dataset(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> t
     chosen = [pl.col("example_id").cast(pl.String), pl.col("__domain").alias("domain"), pl.col("__part").alias("part")]
     if "label" in table.columns:
         chosen.append(pl.col("label"))
-    return table.select(*chosen, *dataset.text_columns), dataset.text_columns
+    return _Read(table.select(*chosen, *dataset.text_columns), dataset.text_columns, dataset.provenance.dropped)
 
 
 def _domains(values: pl.Expr, recipe: Recipe) -> pl.Expr:
@@ -210,9 +225,7 @@ def _domains(values: pl.Expr, recipe: Recipe) -> pl.Expr:
     return values.cast(pl.String).str.strip_chars().str.to_lowercase().replace_strict(names, default=None)
 
 
-def _read_joined(
-    path: Path, other: Path, join: Join, recipe: Recipe, columns: dict[str, str]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def _read_joined(path: Path, other: Path, join: Join, recipe: Recipe, columns: dict[str, str]) -> _Read:
     """JSON lines of reviews, and of what is reviewed, which says the domain."""
     meta = _json_lines(other, (join.key, join.column))
     values = pl.col(join.column)
@@ -233,13 +246,14 @@ def _read_joined(
         domains, on=join.key, how="left", maintain_order="left"
     )
     roles = tuple(role for role in columns if role not in ("example_id", "label"))
-    return table.select(
+    chosen = table.select(
         pl.col("__id").alias("example_id"),
         "domain",
         pl.lit(None, dtype=pl.String).alias("part"),
         pl.col(columns["label"]).cast(pl.String).alias("label"),
         *[pl.col(columns[role]).cast(pl.String).fill_null("").alias(role) for role in roles],
-    ), roles
+    )
+    return _Read(chosen, roles)
 
 
 def _json_lines(path: Path, names: tuple[str, ...]) -> pl.DataFrame:
@@ -257,7 +271,7 @@ def _json_lines(path: Path, names: tuple[str, ...]) -> pl.DataFrame:
         raise InputError(f"is no JSON lines ({str(error).splitlines()[0]})", file=path, mend="get it anew") from error
 
 
-def _read_record(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ARG001
+def _read_record(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> _Read:  # noqa: ARG001
     """ReCoRD's JSON: passages with their entities, and queries each with its answers."""
     try:
         articles = json.loads(unpacked(file.path))["data"]
@@ -278,17 +292,18 @@ def _read_record(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> tu
         raise InputError(f"is no file of ReCoRD ({error!r})", file=file.path, mend="get it anew") from error
     table = pl.DataFrame(rows, infer_schema_length=None)
     domain = _domains(pl.col("source"), recipe)
-    return table.select(
+    chosen = table.select(
         "example_id",
         domain.alias("domain"),
         pl.lit(file.entry.part, dtype=pl.String).alias("part"),
         "context",
         "question",
         "answers",
-    ), ("context", "question")
+    )
+    return _Read(chosen, ("context", "question"))
 
 
-def _read_markup(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def _read_markup(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> _Read:
     """Reviews between tags, in a folder a domain and a file a label: books/positive.review."""
     text = unpacked(file.path).decode("utf-8", "replace")
     label = file.path.name.split(".")[0]
@@ -305,10 +320,10 @@ def _read_markup(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> tu
         raise InputError("there are no reviews between <review> and </review>", file=file.path, mend="get it anew")
     table = pl.DataFrame(rows).with_columns(pl.lit(None, dtype=pl.String).alias("part"))
     table = table.with_columns(_domains(pl.col("domain"), recipe).alias("domain"))
-    return table.select("example_id", "domain", "part", "label", "text"), ("text",)
+    return _Read(table.select("example_id", "domain", "part", "label", "text"), ("text",))
 
 
-_READERS: dict[str, Callable[[FoundFile, Recipe, dict[str, str]], tuple[pl.DataFrame, tuple[str, ...]]]] = {
+_READERS: dict[str, Callable[[FoundFile, Recipe, dict[str, str]], _Read]] = {
     "dataset": _read_dataset,
     "record": _read_record,
     "review_markup": _read_markup,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.data.splits import normalized_text
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
@@ -101,11 +102,11 @@ def _check_sizes(recipe: Recipe, table: pl.DataFrame) -> list[dict[str, str | in
 def _distinct(rows: Rows, order: list[str]) -> pl.DataFrame:
     """Each text once: the first by part, then by domain, then by row."""
     text = pl.concat_str([pl.col(role) for role in rows.roles], separator="\u0001", ignore_nulls=True)
-    plain = text.str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
+    plain = [normalized_text(each) for each in rows.table.select(text).to_series().to_list()]
     return (
         rows.table.with_row_index("__row")
         .with_columns(
-            plain.alias("__text"),
+            pl.Series("__text", plain, dtype=pl.String),
             pl.col("part").replace_strict(_PRIORITY, default=3, return_dtype=pl.Int64).alias("__part"),
             pl.col("domain")
             .replace_strict({name: i for i, name in enumerate(order)}, return_dtype=pl.Int64)

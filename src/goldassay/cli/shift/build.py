@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,7 +32,7 @@ def build(
         str | None, typer.Option(metavar="COLUMN", help="Instead of a recipe: the column that tells domains apart.")
     ] = None,
     min_rows: Annotated[
-        int, typer.Option(metavar="N", help="With --by: values of the column with fewer rows are left out.")
+        int, typer.Option(metavar="N", min=1, help="With --by: values of the column with fewer rows are left out.")
     ] = 50,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the sets; made if it is not there.")
@@ -101,16 +102,28 @@ def _say(built: Benchmark, paths: list[Path], out: Path) -> None:
     for domain, parts in sizes.items():
         typer.echo(f"{domain:<{width}}  " + "  ".join(f"{name} {count:>7,}" for name, count in parts.items()))
     for reason, count in built.splits.dropped.items():
-        typer.echo(f"left out: {count:,} rows {reason}")
+        typer.echo(f"left out: {count:,} {'row' if count == 1 else 'rows'}: {reason}")
     equal = sum(check["found"] == check["expected"] for check in built.splits.checks)
     if built.splits.checks:
         typer.echo(f"sizes: {equal} of {len(built.splits.checks)} are as expected")
     for note in [*built.notes(), *built.splits.decisions]:
         typer.echo(f"note: {note.rstrip('.')}.")
     typer.echo(paths[-1])
+    typer.echo(f"next: {shlex.join(_next(built, out))}")
+
+
+def _next(built: Benchmark, out: Path) -> list[str]:
+    """The command that measures what the benchmark was built for."""
     first = built.to_dict()["experiments"][0]
-    others = " ".join(f"--test {other}={out / file}" for other, file in first["out_of_distribution"].items())
-    typer.echo(
-        f"next: goldassay shift generalization {out / first['train']} --test ID={out / first['in_distribution']} "
-        f"{others} --model {'ridge' if built.has_numbers else 'quick_probe'}"
-    )
+    sets = {"ID": first["in_distribution"], **first["out_of_distribution"]}
+    command = ["goldassay", "shift", "generalization"]
+    if built.recipe.metric == "exact_match":
+        # Nothing here learns to answer questions.
+        command += ["--in-distribution", "ID", "--metric", "exact_match"]
+        for name, file in sets.items():
+            command += ["--runs", f"{name}=PREDICTIONS", "--gold", f"{name}={out / file}"]
+        return command
+    command.append(str(out / first["train"]))
+    for name, file in sets.items():
+        command += ["--test", f"{name}={out / file}"]
+    return [*command, "--model", "ridge" if built.has_numbers else "quick_probe"]
