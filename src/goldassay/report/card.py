@@ -47,7 +47,7 @@ def front_matter(document: Mapping[str, Any]) -> str:
         "size_categories": [next((name for above, name in _SIZES if rows < above), "n>1T")],
         "task_categories": ["text-classification"],
     }
-    if {"premise", "hypothesis"} <= set(dataset.get("text_columns") or ()):
+    if {"premise", "hypothesis"} <= {str(name) for name in dataset.get("text_columns") or ()}:
         metadata["task_ids"] = ["natural-language-inference"]
     metadata["tags"] = ["goldassay", "benchmark-audit"]
     metadata["goldassay"] = {
