@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from goldassay.report import Report
+from goldassay.report.figures import draw_figures as draw_web
+from goldassay.report.paper.figures import draw_figures
 from goldassay.report.paper.tables import write_tables
 from goldassay.studies.correlation import correlation_interval
 from goldassay.studies.leakage.several import compare_datasets, correlations, rows_of
@@ -70,3 +73,38 @@ def test_the_page_ranks_datasets() -> None:
     assert "Datasets side by side" in page
     assert "leakage_datasets" in page
     assert "leakage-datasets" in write_tables(report.to_dict())
+    assert "paired-accuracy" in "".join(draw_figures(report.to_dict(), "svg"))
+
+
+def test_every_pair_that_is_correlated_is_drawn_for_a_paper_and_for_the_page() -> None:
+    rng = np.random.default_rng(0)
+    names = ("paired", "accuracy", "agreement", "recovered", "relevance", "peco", "improvement")
+    rows = [
+        {
+            **dict(zip(names, rng.random(7), strict=True)),
+            "family": f"f{at}",
+            "dataset": f"set $_{at} & co",
+            "part": part,
+        }
+        for at in range(6)
+        for part in ("premise", "hypothesis")
+    ]
+    for row in rows[:3]:
+        row["relevance"] = None
+    document = {"leakage": {"datasets": rows, "correlations": correlations(rows)}}
+    drawn = draw_figures(document, "svg")
+    assert list(drawn) == [
+        "datasets-paired-accuracy", "datasets-agreement-recovered", "datasets-relevance-accuracy",
+        "datasets-peco-recovered", "datasets-peco-improvement",
+    ]  # fmt: skip
+    assert draw_figures(document, "svg") == drawn
+    root = ET.fromstring(draw_web(document)["leakage_datasets"].standalone)
+    titles = [each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}title")]
+    # A mark a row that has both measures.
+    assert len(titles) == 4 * 12 + 9
+    for found in document["leakage"]["correlations"]:
+        assert f"r = {found['r']:.2f} [{found['low']:.2f}".replace("-", "−") in "".join(root.itertext())
+
+
+def test_without_enough_datasets_nothing_is_drawn() -> None:
+    assert draw_figures({"leakage": {"datasets": [], "correlations": []}}, "svg") == {}

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.figures.axes import Scale, horizontal_grid, legend, vertical_grid
-from goldassay.report.figures.svg import Canvas, marker
-from goldassay.report.numbers import decimal, number, points
+from goldassay.report.figures.labels import place_names
+from goldassay.report.figures.svg import Canvas, marker, text_width
+from goldassay.report.numbers import bounds, decimal, number, points
 from goldassay.report.outline import mapping, records
+from goldassay.report.palette import N_SERIES
 from goldassay.report.sections.leakage_datasets import NAMES
 
 if TYPE_CHECKING:
@@ -16,9 +18,12 @@ if TYPE_CHECKING:
 TITLE = "What goes together over datasets"
 CAPTION = (
     "Each mark is a part of a dataset; its shape and color tell which text was shown. The correlation stands above "
-    "each picture, with its interval in the table."
+    "each picture, with its 95 % interval. On the dashed line both are equal."
 )
+# Two accuracies, of which one can be read off against the other.
+EQUAL = ("paired", "accuracy")
 _SIDE, _HEAD, _FOOT = 190.0, 26.0, 44.0
+_RADIUS, _LETTERS = 5.0, 11.0
 
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
@@ -57,20 +62,40 @@ def _picture(
     left, right = across
     upper, lower = top + _HEAD, top + _HEAD + _SIDE
     x, y = _scale([each[1] for each in known], left, right), _scale([each[2] for each in known], lower, upper)
-    canvas.text(left, top + 14, f"r = {decimal(pair.get('r'))}", "strong")
+    canvas.text(left, top + 14, told(pair), "strong")
     horizontal_grid(canvas, y, left, right, _show(names[1]), 4)
     vertical_grid(canvas, x, upper, lower, _show(names[0]), 4)
+    if names == EQUAL:
+        low, high = max(x.low, y.low), min(x.high, y.high)
+        if low < high:
+            canvas.line(x(low), y(low), x(high), y(high), "rule")
     for row, at, level in known:
         series = parts.index(str(row.get("part")))
         title = (
             f"{row.get('dataset')}, {row.get('part')}: {NAMES.get(names[0])} {_show(names[0])(at)}, "
             f"{NAMES.get(names[1])} {_show(names[1])(level)}"
         )
-        canvas.path(marker(series, x(at), y(level), 5), f"f{series % 6} halo", title)
-    canvas.text(left - 44, top + 14, "")
+        canvas.path(marker(series, x(at), y(level), _RADIUS), f"f{series % N_SERIES} halo", title)
+    shown = [str(row.get("dataset")) for row, _, _ in known]
+    places = place_names(
+        [(x(at), y(level)) for _, at, level in known],
+        [text_width(name, _LETTERS) for name in shown],
+        _LETTERS,
+        _RADIUS + 2,
+        (left, upper, right + 12, lower),
+    )
+    for name, place in zip(shown, places, strict=True):
+        if place is not None:
+            canvas.text(place[0], place[1] + 4, name, "quiet small", "middle")
     canvas.text(
         (left + right) / 2, lower + 34, f"{NAMES.get(names[0])} → {NAMES.get(names[1])} ↑", "quiet small", "middle"
     )
+
+
+def told(pair: Mapping[str, Any]) -> str:
+    """A correlation with its interval."""
+    interval = bounds(pair.get("low"), pair.get("high"), 2, 1.0)
+    return f"r = {decimal(pair.get('r'))} {interval}".rstrip()
 
 
 def _scale(values: list[float], start: float, end: float) -> Scale:

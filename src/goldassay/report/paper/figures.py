@@ -10,6 +10,8 @@ from goldassay.report.paper import (
     decomposition,
     differences,
     example_map,
+    leakage_conditions,
+    leakage_datasets,
     leakage_map,
     score_dots,
     shift,
@@ -20,7 +22,18 @@ from goldassay.report.paper.style import rendered
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_DRAWERS = (score_dots, decomposition, trajectories, dataset_correlations, example_map, leakage_map, differences, shift)
+_DRAWERS = (
+    score_dots,
+    decomposition,
+    trajectories,
+    dataset_correlations,
+    example_map,
+    leakage_conditions,
+    leakage_map,
+    leakage_datasets,
+    differences,
+    shift,
+)
 
 
 def draw_figures(document: Mapping[str, Any], kind: str) -> dict[str, bytes]:
