@@ -12,7 +12,7 @@ from goldassay.report.outline import mapping, records
 from goldassay.report.palette import N_SERIES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 TITLE = "From the own distribution to another"
 CAPTION = (
@@ -42,8 +42,9 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     models = list(dict.fromkeys(series_of(row) for lines in shown.values() for _, row in lines))
     y = legend(canvas, models, 0, 14, width) + 4 if len(models) > 1 else 0.0
     names = [f"{start} → {end}" for _, start, end in shown]
+    ends = _ends([row for lines in shown.values() for pair in lines for row in pair])
     for panel, lines in zip(lay_out(canvas, names, _HEIGHT, y), shown.values(), strict=True):
-        _panel(canvas, panel, lines, models)
+        _panel(canvas, panel, lines, models, ends)
     return canvas
 
 
@@ -52,15 +53,21 @@ def series_of(row: Mapping[str, Any]) -> str:
     return str(row.get("model")).replace(f"@{row.get('train')}", "", 1)
 
 
-def _panel(
-    canvas: Canvas, panel: Panel, lines: list[tuple[Mapping[str, Any], Mapping[str, Any]]], models: list[str]
-) -> None:
-    values = [
-        100 * v for pair in lines for row in pair for key in ("value", "low", "high")
-        if (v := number(row.get(key))) is not None
-    ]  # fmt: skip
+def _ends(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Of the axis that all panels have, so that a slope means the same in each."""
+    values = [100 * v for row in rows for key in ("value", "low", "high") if (v := number(row.get(key))) is not None]
     pad = 0.06 * (max(values) - min(values)) or 0.5
-    scale = value_axis(canvas, panel, min(values) - pad, max(values) + pad, lambda value: decimal(value, 0))
+    return min(values) - pad, max(values) + pad
+
+
+def _panel(
+    canvas: Canvas,
+    panel: Panel,
+    lines: list[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    models: list[str],
+    ends: tuple[float, float],
+) -> None:
+    scale = value_axis(canvas, panel, *ends, lambda value: decimal(value, 0))
     spread = 6.0
     inset = 0.2 * (panel.right - panel.left)
     for start, end in lines:
