@@ -247,6 +247,29 @@ def test_what_is_left_out_on_reading_is_counted_too(tmp_path: Path, capsys: pyte
     ]  # fmt: skip
 
 
+def test_a_benchmark_takes_the_place_of_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"text": f"text {i}", "label": i % 2, "kind": "abc"[i % 3], "year": 2000 + i % 2} for i in range(90)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ["shift", "build", "--from", "a.jsonl", "--min-rows", "10", "-q", "-o", "out", "--by"]
+    for column, domains in (("kind", {"a", "b", "c"}), ("year", {"2000", "2001"})):
+        assert run([*command, column]) == 0
+        (tmp_path / "out/notes.txt").write_text("mine")
+        assert {file.name.split("_")[0] for file in (tmp_path / "out").glob("*.jsonl")} == domains
+        assert {file.name.split("_")[0] for file in (tmp_path / "out/ids").iterdir()} == domains
+    assert (tmp_path / "out/notes.txt").exists()
+    # A file of that name may be anything's: nothing beyond the folder goes.
+    told = {"sets": [{"file": "../a.jsonl"}, {"file": "notes.txt/../../a.jsonl"}]}
+    (tmp_path / "out/benchmark.json").write_text(json.dumps(told))
+    assert run([*command, "kind"]) == 0
+    assert (tmp_path / "a.jsonl").exists()
+    assert refused(*command[:-2], "a.jsonl", "--by", "kind") == (
+        "goldassay: a.jsonl: is a file, and the sets need a folder; choose another with -o"
+    )
+
+
 def test_the_column_may_be_one_that_was_taken_for_a_role(tmp_path: Path) -> None:
     rows = [{"sentence": f"text {i}", "rating": i % 2, "label": i % 3} for i in range(60)]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

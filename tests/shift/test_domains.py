@@ -78,6 +78,8 @@ def test_what_cannot_be_told_apart_is_refused() -> None:
     for own in (["one"], ["one"] * 9, ["one x", "ONE  x"]):
         with pytest.raises(InputError, match="two different texts a side"):
             measure_domain_shift(own, ["two", "three"])
+    with pytest.raises(InputError, match="1 of the texts are no strings, the first is None"):
+        measure_domain_shift(["one", None], ["two", "three"])  # type: ignore[list-item]
     with pytest.raises(InputError, match="no word is in two texts"):
         measure_domain_shift(["a", "b"], ["c", "d"])
 

@@ -85,6 +85,7 @@ def test_shrinkage_by_hand() -> None:
         (lambda x, y: fit_mahalanobis(x, y[:-1]), "labels of shape"),
         (lambda x, y: fit_mahalanobis(x * np.nan, y), "not finite"),
         (lambda x, y: fit_mahalanobis(np.ones_like(x), y), "do not vary"),
+        (lambda x, y: fit_mahalanobis(x * 1e200, y), "too large"),
         (lambda x, y: fit_mahalanobis(x, y, shrinkage=2.0), "shrinkage is 2.0"),
         (lambda x, y: fit_mahalanobis(x[:4], y[:4], shrinkage=0.0), "singular"),
         (lambda x, y: fit_mahalanobis(x, y).score(x[:, :3]), "3 dimensions, training features 5"),

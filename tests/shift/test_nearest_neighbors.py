@@ -73,6 +73,7 @@ def test_length_does_not_matter() -> None:
     [
         (lambda: score_knn([[1.0, 2.0]], [[1.0, 2.0]] * 3, 4), "k is 4, and there are 3 training features"),
         (lambda: score_knn([[1.0, 2.0]], [[1.0, 2.0]] * 3, 0), "k is 0"),
+        (lambda: score_knn([[1.0, 2.0]], [[1.0, 2.0]] * 3, 1.5), "k is 1.5"),
         (lambda: score_knn([[1.0, 2.0]], [[1.0]] * 20), "2 dimensions, training features 1"),
         (lambda: score_knn([[1.0, np.nan]], [[1.0, 2.0]] * 20), "not finite"),
         (lambda: score_knn(np.array([[1, np.inf]], np.float32), [[1.0, 2.0]] * 20), "not finite"),

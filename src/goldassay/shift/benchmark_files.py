@@ -268,7 +268,8 @@ def _json_lines(path: Path, names: tuple[str, ...]) -> pl.DataFrame:
             )
         return lazy.select(names).collect(engine="streaming")
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"is no JSON lines ({str(error).splitlines()[0]})", file=path, mend="get it anew") from error
+        said = str(error).splitlines()[0]
+        raise InputError(f"is no JSON lines, or is cut short ({said})", file=path, mend="get it anew") from error
 
 
 def _read_record(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> _Read:  # noqa: ARG001

@@ -115,7 +115,7 @@ def measure_calibration(
     Smith 2007, "Increasing the reliability of reliability diagrams", for the interval under calibration.
     """
     check_share(level, "level")
-    check_draws(n_draws)
+    check_draws(n_draws, seed)
     values = as_finite(probabilities, "probabilities", ("(N, K)",))
     labels = _check(values, gold, n_bins)
     n, n_classes = values.shape

@@ -160,7 +160,7 @@ def measure_detection(
     """
     check_rule(recall, rule)
     check_share(level, "level")
-    check_draws(n_draws)
+    check_draws(n_draws, seed)
     sides = _sides(scores_in, scores_out)
     points = tuple(operating_point(ranking, recall, rule) for ranking in sides.by_out)
     by_run = np.array(

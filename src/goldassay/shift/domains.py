@@ -12,6 +12,7 @@ from goldassay.data.splits import normalized_text
 from goldassay.errors import InputError
 from goldassay.results import Result
 from goldassay.shift.detection import measure_detection
+from goldassay.shift.inputs import check_draws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +105,12 @@ def measure_domain_shift(
     Source: Ben-David et al. 2010, "A theory of learning from different domains", for a classifier as a measure of
     distance; Haldane 1956 for the odds ratio.
     """
+    check_draws(n_draws, seed)
+    strange = [text for side in (texts_in, texts_out) for text in side if not isinstance(text, str)]
+    if strange:
+        raise InputError(
+            f"{len(strange)} of the texts are no strings, the first is {strange[0]!r}", mend="leave them out"
+        )
     rng = np.random.default_rng(seed)
     sides = [_at_most(list(texts), max_per_side, rng) for texts in (texts_in, texts_out)]
     own_texts, other_texts = (set(map(normalized_text, side)) for side in sides)

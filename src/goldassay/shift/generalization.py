@@ -156,7 +156,7 @@ def generalization_gap(
     "Interval estimation for the difference between independent proportions".
     """
     check_share(level, "level")
-    check_draws(n_draws)
+    check_draws(n_draws, seed)
     sets = _evaluation_sets(scores, in_distribution, gold, clusters or {}, metric)
     n_runs = sets[0].n_runs
     rng = np.random.default_rng(seed)

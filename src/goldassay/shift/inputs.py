@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.arguments import check_whole, is_number
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,17 +65,17 @@ def check_share(value: float, what: str, *, with_one: bool = False) -> float:
     Raises:
         InputError: It lies outside, or is NaN.
     """
-    if not (0 < value < 1 or (with_one and value == 1)):
+    if not is_number(value) or not (0 < value < 1 or (with_one and value == 1)):
         raise InputError(f"the {what} is {value}", mend=f"it must lie in (0, 1{']' if with_one else ')'}")
     return float(value)
 
 
-def check_draws(n_draws: int) -> int:
-    """Refuse a bootstrap of no draws.
+def check_draws(n_draws: object, seed: object = 0) -> None:
+    """Refuse a bootstrap of no draws, or of a seed that is none.
 
     Raises:
-        InputError: There is not at least one.
+        InputError: There is not at least one draw, or the seed is no whole number from 0.
     """
-    if n_draws < 1:
+    if isinstance(n_draws, bool) or not isinstance(n_draws, numbers.Integral) or n_draws < 1:
         raise InputError(f"the number of draws is {n_draws}", mend="it must be at least 1")
-    return n_draws
+    check_whole("seed", seed, 0)

@@ -99,11 +99,15 @@ def fit_mahalanobis(
         raise InputError(f"{len(values)} training features have labels of shape {labels.shape}", mend="give one each")
     if shrinkage is not None and not 0 <= shrinkage <= 1:
         raise InputError(f"the shrinkage is {shrinkage}", mend="it must lie in [0, 1]")
-    names, codes = np.unique(labels, return_inverse=True)
+    # Among objects may be some, as None, that have no order.
+    names, codes = np.unique(labels.astype(np.str_) if labels.dtype == object else labels, return_inverse=True)
     means = np.stack([values[codes == code].mean(axis=0) for code in range(len(names))])
     residuals = values - means[codes]
-    covariance = residuals.T @ residuals / len(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        covariance = residuals.T @ residuals / len(values)
     spread = float(np.trace(covariance)) / len(covariance)
+    if not np.isfinite(spread):
+        raise InputError("the training features are too large for squares of them", mend="scale all features down")
     if not spread > 0:
         raise InputError("the training features do not vary within any class", mend="give more examples a class")
     eigenvalues, vectors = np.linalg.eigh(covariance)

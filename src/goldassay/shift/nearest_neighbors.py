@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.arguments import check_whole
 from goldassay.cores import cores
 from goldassay.errors import InputError
 from goldassay.shift.inputs import as_finite
@@ -51,7 +52,8 @@ def score_knn(features: ArrayLike, train_features: ArrayLike, k: int = 10) -> ND
             f"features have {values.shape[1]} dimensions, training features {train.shape[1]}",
             mend="give features of the same model",
         )
-    if not 1 <= k <= len(train):
+    check_whole("k", k, 1)
+    if k > len(train):
         raise InputError(
             f"k is {k}, and there are {len(train)} training features", mend="choose k from 1 to that number"
         )

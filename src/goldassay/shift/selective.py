@@ -99,7 +99,7 @@ def risk_coverage(
     Neural Classifiers" (AURC and its excess).
     """
     check_share(level, "level")
-    check_draws(n_draws)
+    check_draws(n_draws, seed)
     values, right = _check(scores, correct)
     if n_points < 2:
         raise InputError(f"the number of points is {n_points}", mend="it must be at least 2")

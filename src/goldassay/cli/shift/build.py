@@ -69,6 +69,8 @@ def build(
         raise InputError("a recipe and a column were both given", mend="give NAME or --by COLUMN")
     if seed < 0:
         raise InputError(f"the seed is {seed}", mend="give a whole number from 0")
+    if out.exists() and not out.is_dir():
+        raise InputError("is a file, and the sets need a folder", file=out, mend="choose another with -o")
     roles = parse_columns(columns) if columns else None
     steps = Steps(quiet)
     with steps.step("building"):

@@ -98,7 +98,7 @@ class Benchmark:
             OutputError: The folder cannot be written to.
         """
         names: list[str] = []
-        with written_together(directory) as folder:
+        with written_together(directory, _written_before(Path(directory))) as folder:
             (folder / "ids").mkdir()
             for domain, parts in self.splits.parts.items():
                 for part, rows in parts.items():
@@ -187,6 +187,17 @@ def build_by_column(
     splits = split_rows(recipe, rows, seed=seed)
     order = list(splits.parts)
     return Benchmark(f"{first.name}_by_{column}", recipe, rows, splits, (TrainTest(train=order, test=order),), seed)
+
+
+def _written_before(directory: Path) -> list[str]:
+    """Files of the benchmark that stood there before: domains that are no longer there would be taken for its own."""
+    try:
+        told = json.loads((directory / "benchmark.json").read_text(encoding="utf-8"))
+        names = [str(each["file"]) for each in told["sets"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    own = [name for name in names if Path(name).name == name]
+    return [*own, *(f"ids/{Path(name).stem}.txt" for name in own)]
 
 
 def _slug(name: str) -> str:
