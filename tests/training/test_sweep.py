@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 from goldassay.errors import InputError
 from goldassay.runs import list_runs
 from goldassay.training.job_folder import STATE
+from goldassay.training.many_seeds import plan_jobs
 from goldassay.training.pricing import price
 from goldassay.training.running import run_job
 from goldassay.training.sweep import SweepReport
@@ -129,6 +130,21 @@ def test_a_price_is_near_what_it_costs(folder: Path):
     files = [*(folder / "runs").rglob("*.parquet"), *(folder / "runs").rglob("weights.safetensors")]
     written = sum(each.stat().st_size for each in files if each.parent.name != "_data")
     assert found.bytes == pytest.approx(written, rel=0.1)
+
+
+def test_training_sets_of_one_size_are_priced_by_one_probe(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    from goldassay.training import pricing
+
+    data = [made_pairs(64, seed, name) for seed, name in ((0, "one"), (1, "another"))]
+    data.append(made_pairs(96, 2, "larger"))
+    jobs = [job for train in data for job in plan_jobs(train, "ngram_average", data[:1], out=folder / "runs", seeds=2)]
+    probed = []
+    real = pricing._probe
+    monkeypatch.setattr(pricing, "_probe", lambda job, seconds: probed.append(job.train.name) or real(job, seconds))
+    found = price(jobs, 1, seconds=0.01)
+    assert probed == ["one", "larger"]
+    assert found.kinds["train_set"].to_list() == ["one", "another", "larger"]
+    assert found.kinds["n_jobs"].to_list() == [2, 2, 2]
 
 
 class Killer(Silent):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 PROBE_SECONDS = 3.0
 # The first steps also load and compile what the others find ready.
 _WARM_UP_STEPS = 3
+# What says which rows, opinions or run it is, and not what it takes.
+_WHICH = ("train", "bias", "teacher", "seed", "seeds", "label")
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,9 @@ class Price(Result):
 def price(jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, progress: Progress = silent) -> Price:
     """Train one job of each kind for a moment, in memory, and multiply.
 
-    A kind is a model, a training set and a condition: its jobs differ in the seed alone. What is measured is the time
+    A kind is a model, a training set and a condition: its jobs differ in the seed alone. Kinds that differ in which
+    rows they are trained on, but not in how many and hardly in how long these are, such as a study's random samples,
+    are measured once. What is measured is the time
     of a step (after a few to warm up), of an evaluation of each test set, and the size of what one evaluation and the
     weights leave on disk; early stopping is not foreseen, so that the price is one for all epochs. Jobs side by side
     are taken to run as fast as one alone.
@@ -80,8 +86,12 @@ def price(jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, pro
     for job in left:
         kinds.setdefault((job.model_name, job.train.name, job.condition), []).append(job)
     rows = []
+    probes: dict[tuple[Any, ...], _Probe] = {}
     for number, ((model, train_set, condition), same) in enumerate(kinds.items(), 1):
-        probe = _probe(same[0], seconds)
+        key = _alike(same[0])
+        if key not in probes:
+            probes[key] = _probe(same[0], seconds)
+        probe = probes[key]
         rows.append(
             {"model": model, "train_set": train_set, "condition": condition, "n_jobs": len(same), **vars(probe)}
         )
@@ -103,6 +113,16 @@ def price(jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, pro
         workers=workers,
         kinds=table,
     )
+
+
+def _alike(job: Job) -> tuple[Any, ...]:
+    """Jobs that this is the same of take as long as each other: all settings, and the size of what they learn from."""
+    settings = {name: value for name, value in job.settings().items() if name not in _WHICH}
+    path = job.train.path
+    n_rows = pl.scan_parquet(path).select(pl.len()).collect().item()
+    # To a tenth; the bytes of as many rows go by the length of the texts.
+    size = round(math.log(Path(path).stat().st_size, 1.1))
+    return json.dumps(settings, sort_keys=True), job.bias is None, job.teacher is None, n_rows, size
 
 
 @dataclass(frozen=True)
