@@ -64,7 +64,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "ragged vectors": (("--vectors", "ragged.txt"), "ragged.txt, line 2: the line has 1 numbers"),
     "labels that the head lacks": (("--test", "more=more.jsonl"), "labels that the training set lacks (a fourth;"),
     "no GPU": (("--device", "cuda"), "a GPU was asked for, and torch finds none"),
-    "other settings": (("-o", "before", "--set", "epochs=3"), "made with other settings: changes.epochs was 2, now 3"),
+    "other settings": (("-o", "before", "--set", "epochs=3"), "made with other settings: recipe.epochs was 2, now 3;"),
 }
 
 

@@ -205,7 +205,7 @@ def test_stops_early_and_keeps_the_best(make_job, tmp_path):
 
 def test_other_settings_are_refused_with_the_difference(make_job):
     run_job(make_job(more={"epochs": 1}))
-    with pytest.raises(InputError, match=r"changes.epochs was 1, now 2, recipe.epochs was 1, now 2"):
+    with pytest.raises(InputError, match=r"settings: recipe.epochs was 1, now 2;"):
         run_job(make_job(more={"epochs": 2}))
     run_job(make_job(more={"epochs": 2}, label="another"))
 

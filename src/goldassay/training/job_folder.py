@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SETTINGS, DONE, STATE, LOCK = "settings.json", "done.json", "state.safetensors", "lock"
 MODEL, WEIGHTS = "model", "weights.safetensors"
+# Of a digest, where it is shown.
+_DIGITS = 12
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -39,17 +41,18 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def claim(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Say what a folder's run is made with; a folder made with anything else is refused.
+    """Say what a folder's run is made with; a run begun with anything else is refused.
+
+    A folder whose run was refused, or failed before anything of it was kept, is nobody's yet.
 
     Raises:
-        InputError: The folder was made with other settings; the first differences are shown.
+        InputError: The run was begun with other settings; the first differences are shown.
     """
     before = read_json(folder / SETTINGS)
-    if before is None:
+    different = [] if before is None else list(_differences(_decisive(before), _decisive(settings)))
+    if before is None or (different and not _begun(folder, before)):
         write_json(folder / SETTINGS, settings)
-        return
-    different = list(_differences(before, json.loads(json.dumps(settings))))
-    if different:
+    elif different:
         shown = ", ".join(different[:3]) + (f" and {len(different) - 3} more" if len(different) > 3 else "")
         raise InputError(
             f"the run was made with other settings: {shown}",
@@ -58,7 +61,22 @@ def claim(folder: Path, settings: Mapping[str, Any]) -> None:
         )
 
 
+def _begun(folder: Path, settings: Mapping[str, Any]) -> bool:
+    """Whether anything of a run may be kept."""
+    # Answers at a checkpoint are written before the state is, and outside the folder.
+    return settings.get("checkpoint_every") is not None or any(
+        each.name not in (SETTINGS, LOCK) for each in folder.iterdir()
+    )
+
+
+def _decisive(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON holds them, without the changes that led to sizes, recipe and settings of the objective."""
+    plain = json.loads(json.dumps(settings))
+    return {name: value for name, value in plain.items() if name not in ("changes", "objective_changes")}
+
+
 def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
+    before, now = _by_name(before), _by_name(now)
     if isinstance(before, dict) and isinstance(now, dict):
         for key in sorted(before.keys() | now.keys()):
             yield from _differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
@@ -66,8 +84,15 @@ def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
         yield f"{name} was {_short(before)}, now {_short(now)}"
 
 
+def _by_name(value: Any) -> Any:
+    """Data sets, each a name and a digest, as digests by name; else the value."""
+    if isinstance(value, list) and all(isinstance(each, dict) and each.keys() == {"name", "sha256"} for each in value):
+        return {each["name"]: each["sha256"][:_DIGITS] for each in value}
+    return value
+
+
 def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = "none" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
