@@ -87,7 +87,7 @@ class Recipe:
                 raise InputError(f"{name} is {value}", mend="give a number above 0")
         if not 0 <= self.warmup < 1:
             raise InputError(f"warmup is {self.warmup}", mend="give a share of all steps, from 0 to below 1")
-        if self.weight_decay < 0:
+        if not 0 <= self.weight_decay < float("inf"):
             raise InputError(f"weight_decay is {self.weight_decay}", mend="give 0 or more")
 
 
@@ -107,17 +107,20 @@ class Configuration:
         """The same with some sizes or parts of the recipe replaced, each by its name.
 
         Raises:
-            InputError: A name is neither a size nor part of the recipe, or a value is of the wrong kind.
+            InputError: A name is neither a size nor part of the recipe, or a value is of the wrong kind or out of range.
         """
         known = {field.name: self.sizes for field in dataclasses.fields(self.sizes)}
         known |= {field.name: self.recipe for field in dataclasses.fields(self.recipe)}
         for name, value in changes.items():
             if name not in known:
                 raise InputError(f"there is no setting {name!r}", mend=did_you_mean(name, sorted(known)))
-            check_kind(name, value, getattr(known[name], name))
+            check_kind(known[name], name, value)
         own = {field.name for field in dataclasses.fields(self.recipe)}
+        of_sizes = {name: value for name, value in changes.items() if name not in own}
+        for name, value in of_sizes.items():
+            _check_size(name, value)
         return Configuration(
-            dataclasses.replace(self.sizes, **{name: value for name, value in changes.items() if name not in own}),
+            dataclasses.replace(self.sizes, **of_sizes),
             dataclasses.replace(self.recipe, **{name: value for name, value in changes.items() if name in own}),
         )
 
@@ -126,16 +129,44 @@ class Configuration:
         return {"sizes": dataclasses.asdict(self.sizes), "recipe": dataclasses.asdict(self.recipe)}
 
 
-_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
+# Of sizes that are whole numbers, where 0 has a meaning.
+_LEAST = {"stride": 0}
 
 
-def check_kind(name: str, value: Any, default: Any) -> None:
-    """Refuse a value that is not of the kind of its default.
+def _check_size(name: str, value: Any) -> None:
+    """Refuse a width, a limit or a rate that no network can have."""
+    if name == "dropout" and value is not None and not 0 <= value < 1:
+        raise InputError(f"dropout is {value}", mend="give a share from 0 to below 1")
+    least = _LEAST.get(name, 1)
+    if isinstance(value, int) and not isinstance(value, bool) and name != "dropout" and value < least:
+        raise InputError(f"{name} is {value}", mend=f"give {least} or more")
+
+
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "bool": ((bool,), "true or false"),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "str": ((str,), "a word"),
+}
+
+
+def check_kind(settings: Any, name: str, value: Any) -> None:
+    """Refuse a value that is not of the kind of a setting.
+
+    Args:
+        settings: A dataclass that has the setting, or an object of one; its annotations say the kinds.
+        name: Of the setting.
+        value: In place of its default.
 
     Raises:
         InputError: Says what kind it is.
     """
-    kinds: dict[type, tuple[type, ...]] = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}
-    wanted = kinds.get(type(default))
-    if wanted is not None and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
-        raise InputError(f"{name} is {value!r}", mend=f"give {_KINDS[type(default)]}, such as {default!r}")
+    field = next(each for each in dataclasses.fields(settings) if each.name == name)
+    kind, *others = str(field.type).split(" | ")
+    if value is None and "None" in others:
+        return
+    wanted, words = _KINDS[kind]
+    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
+        default = getattr(settings, name, None)
+        such = " or none" if default is None else f", such as {str(default).lower()}" if default != "" else ""
+        raise InputError(f"{name} is {value!r}", mend=f"give {words}{such}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import nn
 
+from goldassay.errors import InputError
 from goldassay.models.compared_sentences import ComparedSentences
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 
@@ -45,6 +46,12 @@ class Sizes:
     min_count: int = 2
     max_tokens: int = 512
     lowercase: bool = True
+
+    def __post_init__(self) -> None:
+        if self.shortest > self.longest:
+            raise InputError(
+                f"shortest is {self.shortest}, and longest is {self.longest}", mend="give a longest that is no less"
+            )
 
 
 class Network(ComparedSentences):

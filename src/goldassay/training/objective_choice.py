@@ -34,11 +34,11 @@ def settings_of(objective: str, changes: Mapping[str, Any]) -> Any:
         InputError: A name is no setting of it, or a value is of the wrong kind or out of range.
     """
     kind = load_objective(objective).settings
-    known = {field.name: field.default for field in dataclasses.fields(kind)}
+    known = [field.name for field in dataclasses.fields(kind)]
     for name, value in changes.items():
         if name not in known:
-            raise InputError(f"{objective} has no setting {name!r}", mend=_mend(name, list(known)))
-        check_kind(name, value, known[name])
+            raise InputError(f"{objective} has no setting {name!r}", mend=_mend(name, known))
+        check_kind(kind, name, value)
     return kind(**changes)
 
 
