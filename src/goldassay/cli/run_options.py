@@ -44,7 +44,7 @@ Columns = Annotated[
     typer.Option(
         metavar="ROLE=NAME,...",
         help="Which column plays which role, where the names do not say it: example_id=a,prediction=b,seed=c "
-        "(also score, logits, label, model, dataset, checkpoint).",
+        "(also score, logits, features, label, model, dataset, checkpoint).",
     ),
 ]
 Labels = Annotated[

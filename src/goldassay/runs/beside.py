@@ -178,7 +178,7 @@ def _read(path: Path, kind: Kind, asked: Mapping[str, str | int]) -> Iterator[tu
     if not chosen:
         some = ", ".join(f"{name} {want!r}" for name, want in asked.items())
         raise InputError(
-            f"there is no {kind}{f' of {some}' if found and some else ''} here",
+            f"there {'are' if kind.endswith('s') else 'is'} no {kind}{f' of {some}' if found and some else ''} here",
             file=path,
             mend=f"train with --record {kind}",
         )

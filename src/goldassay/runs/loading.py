@@ -115,6 +115,7 @@ def taken(columns: Columns, rows: pl.Series) -> Columns:
         prediction=take(columns.prediction),
         score=take(columns.score),
         logits=None if columns.logits is None else columns.logits[rows.to_numpy()],
+        features=None if columns.features is None else columns.features[rows.to_numpy()],
         groups={name: values.gather(rows) for name, values in columns.groups.items()},
     )
 

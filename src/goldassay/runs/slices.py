@@ -40,6 +40,7 @@ class Columns:
         score: In [0, 1], or None. Null where an example was not scored.
         logits: (N, K), in the order of `label_names`, or None.
         label_names: The labels in order, where the file says so.
+        features: (N, D), what the model made of each example before its classifier, or None.
         groups: Per-example group names.
         unscored: Why scores are null, where the file says so.
     """
@@ -50,6 +51,7 @@ class Columns:
     score: pl.Series | None = None
     logits: NDArray[np.floating[Any]] | None = None
     label_names: tuple[str, ...] | None = None
+    features: NDArray[np.floating[Any]] | None = None
     groups: dict[str, pl.Series] = field(default_factory=dict)
     unscored: str = ""
 

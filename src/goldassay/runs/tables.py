@@ -283,19 +283,32 @@ def logits_array(column: pl.Series, path: Path | str) -> NDArray[Any]:
     Raises:
         InputError: The lists differ in length, are empty, or hold anything but numbers.
     """
+    return _array(column, path, "logits", "classes", "give each example one logit a class")
+
+
+def features_array(column: pl.Series, path: Path | str) -> NDArray[Any]:
+    """A column of lists of D numbers as (N, D).
+
+    Raises:
+        InputError: As for `logits_array`.
+    """
+    return _array(column, path, "features", "dimensions", "give the features of one layer")
+
+
+def _array(column: pl.Series, path: Path | str, what: str, of: str, mend: str) -> NDArray[Any]:
     if column.dtype == pl.String:
         column = _decoded(column, path)
     if isinstance(column.dtype, pl.Array):
         column = column.arr.to_list()
     if not isinstance(column.dtype, pl.List) or not column.dtype.inner.is_numeric():
-        raise InputError("the logits are not lists of numbers", file=path, column=column.name)
+        raise InputError(f"the {what} are not lists of numbers", file=path, column=column.name)
     widths = column.list.len()
     if widths.null_count() or widths.n_unique() != 1 or widths[0] == 0:
         raise InputError(
-            f"rows have logits of {listing(widths.unique().sort().to_list())} classes",
+            f"rows have {what} of {listing(widths.unique().sort().to_list())} {of}",
             file=path,
             column=column.name,
-            mend="give each example one logit a class",
+            mend=mend,
         )
     flat: NDArray[Any] = column.list.explode().to_numpy()
     return flat.reshape(column.len(), int(widths[0]))

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.neighbors import NearestNeighbors
 
 from goldassay.cli.main import run
 from goldassay.runs import Runs, write_runs
@@ -168,6 +169,58 @@ def test_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Call
     )
     line = refused(*arguments, "--k", "81", "-o", "none")
     assert line == "goldassay: k is 81, and there are 80 training features; choose k from 1 to that number"
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npz"])
+def test_features_made_elsewhere(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    made = {}
+    for name, n, center in (("train", 90, 0.0), ("own", 60, 0.0), ("far", 50, 0.7)):
+        gold = rng.integers(0, 2, n)
+        features = rng.normal(center, 1, (n, 5)) + 3 * np.eye(5)[gold]
+        made[name] = features, gold
+        if kind == "npz":
+            np.savez(f"{name}.npz", logits=features[:, :2], features=features, gold=gold)
+            continue
+        frame = pl.DataFrame({"example_id": range(n), "label": gold, "logits": features[:, :2], "features": features})
+        frame = frame.with_columns(pl.col("logits", "features").arr.to_list())
+        if kind == "csv":
+            text = [pl.Series(each, [str(row) for row in frame[each].to_list()]) for each in ("logits", "features")]
+            frame.with_columns(text).write_csv(f"{name}.csv")
+        else:
+            frame.write_parquet(f"{name}.parquet")
+    sides = ["--in", f"own=own.{kind}", "--out", f"far=far.{kind}"]
+    arguments = ["shift", "detection", *sides, "-q", "--draws", "20", "-o", "out"]
+    assert run([*arguments, "--train", f"train=train.{kind}", "--k", "3"]) == 0
+    rows = json.loads((tmp_path / "out/report.json").read_text())["shift"]["detection"]
+    found = {row["score"]: row["auroc"] for row in rows}
+    train, gold = made["train"]
+    lengths = {name: values / np.linalg.norm(values, axis=1, keepdims=True) for name, (values, _) in made.items()}
+    nearest = NearestNeighbors(n_neighbors=3, algorithm="brute").fit(lengths["train"])
+    centers = np.stack([train[gold == code].mean(axis=0) for code in (0, 1)])
+    inverse = np.linalg.inv(np.cov((train - centers[gold]).T, bias=True))
+    plain: dict[str, list[np.ndarray]] = {"knn": [], "mahalanobis": []}
+    for name in ("own", "far"):
+        plain["knn"].append(nearest.kneighbors(lengths[name])[0][:, -1])
+        apart = made[name][0][:, np.newaxis] - centers
+        plain["mahalanobis"].append(np.einsum("nci,ij,ncj->nc", apart, inverse, apart).min(axis=1))
+    for score, (inside, outside) in plain.items():
+        assert found[score] == pytest.approx(roc_auc_score(np.repeat([0, 1], [60, 50]), np.r_[inside, outside]))
+    line = refused(*arguments, "--train", f"own.{kind}")
+    assert "the runs on training data are those on own, which are to be judged by them" in line
+
+
+def test_what_is_called_features_and_holds_none_is_passed_over(tmp_path: Path, refused: Callable[..., str]) -> None:
+    for name in ("own", "far", "train"):
+        answers(name).with_columns(features=pl.lit("long, negated")).write_parquet(tmp_path / f"{name}.parquet")
+    sides = ("shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-q")
+    assert refused(*sides, "--train", "train.parquet", "-o", "none") == (
+        "goldassay: train.parquet: there are no features; give them as lists in a column, or as an array, called "
+        "features"
+    )
 
 
 def test_models_that_lie_in_different_places(

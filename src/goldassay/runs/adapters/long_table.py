@@ -7,6 +7,7 @@ Columns are found by name, the first of these that is there (case does not matte
     prediction   prediction, predicted_label, predicted, pred_label, pred, y_pred
     score        score, pass1, correct, is_correct, exact_match, f1, acc, accuracy
     logits       logits, logit
+    features     features, embedding, embeddings: what a model made of an example before its classifier, as a list
     label        label, gold_label, gold, target, y_true
     seed         seed, random_seed, run_id, run, replica
     checkpoint   checkpoint, global_step, step, epoch
@@ -27,7 +28,7 @@ import polars as pl
 
 from goldassay.errors import InputError
 from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice
-from goldassay.runs.tables import logits_array, read_table
+from goldassay.runs.tables import features_array, logits_array, read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +44,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "prediction": ("prediction", "predicted_label", "predicted", "pred_label", "pred", "y_pred"),
     "score": ("score", "pass1", "correct", "is_correct", "exact_match", "f1", "acc", "accuracy"),
     "logits": ("logits", "logit"),
+    "features": ("features", "embedding", "embeddings"),
     "label": ("label", "gold_label", "gold", "target", "y_true"),
     "seed": ("seed", "random_seed", "run_id", "run", "replica"),
     "checkpoint": ("checkpoint", "global_step", "step", "epoch"),
@@ -142,8 +144,19 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Columns:
         prediction=_strings(part, roles["prediction"], path, gaps=True) if "prediction" in roles else None,
         score=as_scores(part[roles["score"]], path) if "score" in roles else None,
         logits=logits_array(part[roles["logits"]], path) if "logits" in roles else None,
+        features=features_array(part[roles["features"]], path) if _has_lists(part, roles.get("features")) else None,
         groups={name: values.cast(pl.String) for name, values in groups.items()},
     )
+
+
+def _has_lists(part: pl.DataFrame, name: str | None) -> bool:
+    """Whether there is such a column and it holds lists: other things are called features too."""
+    if name is None:
+        return False
+    column = part[name]
+    if column.dtype == pl.String:
+        return bool(column.str.starts_with("[").all())
+    return isinstance(column.dtype, pl.List | pl.Array)
 
 
 def _strings(part: pl.DataFrame, name: str, path: Path, *, gaps: bool = False) -> pl.Series:

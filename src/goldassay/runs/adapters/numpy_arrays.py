@@ -1,8 +1,8 @@
 """NumPy archives (.npz) of arrays in memory's own shapes.
 
 Arrays are known by name: logits (R,[T,]N,K), predictions (or preds) (R,[T,]N), scores (R,[T,]N), and, if they
-are there, gold (or labels) (N,), seeds (R,), checkpoints (T,), example_ids (N,), label_names (K,). A single run may
-leave out R. Objects in an archive are pickles, and refused.
+are there, features (or embeddings) (R,[T,]N,D), gold (or labels) (N,), seeds (R,), checkpoints (T,), example_ids (N,),
+label_names (K,). A single run may leave out R. Objects in an archive are pickles, and refused.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _SYNONYMS = {
     "logits": ("logits",),
     "predictions": ("predictions", "preds"),
     "scores": ("scores", "correct"),
+    "features": ("features", "embeddings"),
     "gold": ("gold", "labels", "label"),
     "seeds": ("seeds",),
     "checkpoints": ("checkpoints",),
@@ -56,11 +57,12 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     kinds = [kind for kind in ("logits", "predictions", "scores") if kind in arrays]
     if not kinds:
         return None
-    for kind in kinds:
+    along = [*kinds, *(["features"] if "features" in arrays else [])]
+    for kind in along:
         arrays[kind] = _with_axes(arrays[kind], kind, path)
     first = arrays[kinds[0]]
     n_runs, n_checkpoints, n_examples = first.shape[:3]
-    for kind in kinds:
+    for kind in along:
         if arrays[kind].shape[:3] != first.shape[:3]:
             raise InputError(f"{kind} and {kinds[0]} have different runs or examples", file=path)
     seeds = _names(arrays, "seeds", n_runs, path)
@@ -141,7 +143,7 @@ def _by_role(path: Path, members: Sequence[zipfile.ZipInfo]) -> dict[str, NDArra
 
 def _with_axes(values: NDArray[Any], kind: str, path: Path) -> NDArray[Any]:
     """Bring an array to (R, T, N[, K])."""
-    own = values.ndim - (1 if kind == "logits" else 0)
+    own = values.ndim - (1 if kind in ("logits", "features") else 0)
     if own == 1:
         return values[np.newaxis, np.newaxis]
     if own == 2:
@@ -149,7 +151,9 @@ def _with_axes(values: NDArray[Any], kind: str, path: Path) -> NDArray[Any]:
     if own == 3:
         return values
     raise InputError(
-        f"{kind} have {values.ndim} axes", file=path, mend="give (R, N) or (R, T, N), logits with K at the end"
+        f"{kind} have {values.ndim} axes",
+        file=path,
+        mend="give (R, N) or (R, T, N), logits with K and features with D at the end",
     )
 
 
@@ -177,5 +181,6 @@ def _load(arrays: dict[str, NDArray[Any]], run: int, step: int, request: Request
         prediction=name_codes(arrays["predictions"][run, step], names, path) if "predictions" in arrays else None,
         score=pl.Series(arrays["scores"][run, step]).cast(pl.Float64) if "scores" in arrays else None,
         logits=logits,
+        features=arrays["features"][run, step] if "features" in arrays else None,
         label_names=names if logits is None else names_for(names, logits.shape[-1]),
     )

@@ -40,6 +40,7 @@ class Answers:
         ignored: Whether there were labels that were not asked for.
         probabilities: Whether the logits are logarithms of the probabilities that were found in their place.
         unnamed_logits: Whether there are logits that go unused, since nothing says which class each is of.
+        features: What the runs made of the examples before their classifier, (R, N, D), where the runs' files hold it.
     """
 
     model: str
@@ -57,6 +58,7 @@ class Answers:
     ignored: bool = False
     probabilities: bool = False
     unnamed_logits: bool = False
+    features: NDArray[np.floating[Any]] | None = None
 
     @property
     def n_examples(self) -> int:
@@ -75,6 +77,7 @@ class Answers:
             scores=among(self.scores),
             predictions=among(self.predictions),
             logits=among(self.logits),
+            features=among(self.features),
             gold=None if self.gold is None else self.gold[rows],
         )
 
@@ -91,6 +94,7 @@ class Answers:
             scores=among(self.scores),
             predictions=among(self.predictions),
             logits=among(self.logits),
+            features=among(self.features),
         )
 
 

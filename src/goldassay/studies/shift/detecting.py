@@ -172,7 +172,7 @@ def _of_features(
         return {}
     by_run: dict[str, list[list[NDArray[np.float64]]]] = {name: [] for name in names}
     for seed in group.own.seeds:
-        training = read_training(places.training, places.runs, model, seed)
+        training = read_training(places.training, places.runs, model, seed, alone=len(group.own.seeds) == 1)
         sides = [read_features(places.of(each), each, model, seed) for each in (group.own, other)]
         scores, note = feature_scores(training, sides, wanted.k)
         for name in names:

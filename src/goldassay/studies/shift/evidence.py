@@ -93,6 +93,7 @@ def read_logits(key: Collection, found: Sequence[Slice], choice: RunChoice) -> A
     except InputError as error:
         raise InputError(error.problem, file=first.file, mend=error.mend) from error
     logits, probabilities = as_logits(logits)
+    held = [each.features for each in columns if each.features is not None]
     named = choice.label_names or next((each.label_names for each in columns if each.label_names), None)
     return Answers(
         model=key.model,
@@ -107,6 +108,7 @@ def read_logits(key: Collection, found: Sequence[Slice], choice: RunChoice) -> A
         label_names=tuple(named or ()),
         regression=False,
         file=first.file,
+        features=np.stack(held) if len(held) == len(columns) and len({each.shape for each in held}) == 1 else None,
         ignored=any(each.label is not None for each in columns),
         probabilities=probabilities,
     )
