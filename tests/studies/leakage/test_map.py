@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from goldassay.studies.leakage.map import lay_out, outline
+from goldassay.studies.leakage.map import _whole_numbers, lay_out, outline
 
 
 def test_groups_stay_together() -> None:
@@ -29,3 +29,15 @@ def test_an_outline_leaves_strays_outside() -> None:
     corners = outline(np.vstack([square, [[400, 400]]]))
     assert max(max(corner) for corner in corners) <= 4
     assert outline(np.array([[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]])) == []
+
+
+def test_the_map_leaves_room_at_its_edges_and_is_centered() -> None:
+    plane = np.array([[-3.0, 1.0], [5.0, 2.0], [1.0, 3.0]])
+    places = _whole_numbers(plane)
+    assert places.min() == 82
+    assert places.max() == 4095 - 82
+    low, high = places.min(axis=0), places.max(axis=0)
+    assert np.abs(low + high - 4095).max() <= 1
+    # Both directions by one scale.
+    assert (high - low)[0] / (high - low)[1] == pytest.approx(4, rel=2e-3)
+    assert _whole_numbers(np.zeros((3, 2))).tolist() == [[2048, 2048]] * 3

@@ -21,6 +21,8 @@ MOST_CHARACTERS = 72
 # A cluster's farthest members are left outside its outline: one stray point would stretch it over its neighbours.
 _CORE = 0.7
 _GRID = 4095
+# Of the map's side, left free on each side.
+_EDGE = 0.02
 _CHANCE = 0.05
 # Fewer points have no outline to speak of.
 _FEWEST = 5
@@ -121,9 +123,11 @@ def outline(points: NDArray[np.int64]) -> list[list[int]]:
 
 
 def _whole_numbers(plane: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Places on the grid, the middle in its middle, and room at the edges for points and outlines to be drawn whole."""
     low, high = plane.min(axis=0), plane.max(axis=0)
     span = float((high - low).max()) or 1.0
-    return np.round((plane - low) / span * _GRID).astype(np.int64)
+    centered = (plane - (low + high) / 2) / span
+    return np.round(_GRID * (0.5 + (1 - 2 * _EDGE) * centered)).astype(np.int64)
 
 
 def _packed(values: NDArray[np.int64], kind: str) -> str:
