@@ -77,3 +77,12 @@ def test_data_with_parts_of_their_own_are_refused(goldassay: Command, data: Path
     outcome = goldassay("split", data.parent, "-o", "out")
     assert outcome.status == 2
     assert "it has parts of its own" in outcome.err
+
+
+def test_rows_that_hang_together_are_not_sent_to_an_option_that_is_not_there(goldassay: Command, tmp_path: Path):
+    rows = [{"premise": "One for all.", "hypothesis": "All for one.", "label": name} for name in ("yes", "no") * 5]
+    (tmp_path / "same.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outcome = goldassay("split", "same.jsonl")
+    assert outcome.status == 2
+    assert "hang together by shared sentences; let some texts be in both parts" in outcome.err
+    assert "--test" not in outcome.err
