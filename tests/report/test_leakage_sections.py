@@ -54,6 +54,33 @@ def test_cards_have_all_that_is_known(document: dict[str, Any]) -> None:
     assert card.examples
 
 
+def test_a_share_of_variance_below_0_is_explained(document: dict[str, Any]) -> None:
+    said = {}
+    for share in (0.25, -0.032):
+        changed = copy.deepcopy(document)
+        changed["leakage"]["clusters"][0]["variance_share"] = share
+        card = next(section for section in outline(changed) if section.key == "clusters").cards[0]
+        said[share] = dict(card.facts)["share of the score's variance over seeds"]
+    assert said[0.25].replace("\u00a0", " ") == "25.0 %"
+    assert said[-0.032].replace("\u00a0", " ") == "−3.2 %, moving against it"
+    assert "below 0 where models" in render_html(document)
+
+
+def test_how_many_clusters_are_biased_and_how_many_examples_are_in_them(document: dict[str, Any]) -> None:
+    section = next(section for section in outline(document) if section.key == "clusters")
+    table = next(each for each in section.tables if "PECO" in each.caption)
+    cell = table.rows[0][table.columns.index("biased clusters")]
+    assert cell.aside.endswith("% of examples")
+
+
+@pytest.mark.parametrize(("n_constant", "said"), [(0, ""), (1, "of which 1 names one label only"), (2, "")])
+def test_runs_that_decided_nothing_are_counted(document: dict[str, Any], n_constant: int, said: str) -> None:
+    changed = copy.deepcopy(document)
+    changed["leakage"]["conditions"][0]["n_constant"] = n_constant
+    table = next(section for section in outline(changed) if section.key == "leakage").tables[0]
+    assert table.rows[0][1].aside == said
+
+
 def test_texts_stay_texts(document: dict[str, Any]) -> None:
     page = render_html(document)
     assert HOSTILE not in page

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TITLE = "Accuracy by condition"
 CAPTION = (
-    "Mean accuracy of the probe, in points, with its 95 % interval. The dashed line is the accuracy of always naming "
+    "Mean accuracy over runs, in points, with its 95 % interval. The dashed line is the accuracy of always naming "
     "the commonest label: what is to the right of it was read from the text."
 )
 

@@ -69,10 +69,10 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _runs(row: Mapping[str, Any]) -> Cell:
-    """How many, and how many of them decided nothing."""
-    constant = number(row.get("n_constant"))
-    aside = f"{count(constant)} name{'s' if constant == 1 else ''} one label only" if constant else ""
-    return Cell(count(row.get("n_runs")), sort=number(row.get("n_runs")), aside=aside)
+    """How many, and how many of them decided nothing; of all the condition says it."""
+    runs, constant = number(row.get("n_runs")) or 0, number(row.get("n_constant")) or 0
+    aside = f"of which {count(constant)} name{'s' if constant == 1 else ''} one label only" if constant < runs else ""
+    return Cell(count(row.get("n_runs")), sort=number(row.get("n_runs")), aside=aside if constant else "")
 
 
 def _conditions(found: Mapping[str, Any]) -> Table:
@@ -240,7 +240,11 @@ def peco_table(found: Mapping[str, Any]) -> Table:
             Cell(
                 f"{count(row.get('n_significant'))} of {count(row.get('n_clusters'))}", number(row.get("n_significant"))
             ),
-            Cell(count(row.get("n_biased")), number(row.get("n_biased")), aside=percent(row.get("biased_share"))),
+            Cell(
+                count(row.get("n_biased")),
+                number(row.get("n_biased")),
+                aside=f"{percent(row.get('biased_share'))} of examples",
+            ),
         )
         for row in records(found.get("peco"))
     )
@@ -252,7 +256,7 @@ def peco_table(found: Mapping[str, Any]) -> Table:
         "chance, taken off",
         "paper's convention",
         "lean beyond chance",
-        "biased, share of examples",
+        "biased clusters",
     )
     return Table("Do clusters of like sentences give the label away? (PECO)", columns, rows, "clusters")
 

@@ -97,5 +97,7 @@ def _facts(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         if key.startswith("accuracy_") and (key.endswith("_only") or key in ("accuracy_paired", "accuracy_text"))
     ]
     if number(row.get("variance_share")) is not None:
-        facts.append(("share of the score's variance over seeds", percent(row.get("variance_share"))))
+        share = percent(row.get("variance_share"))
+        against = (number(row.get("variance_share")) or 0.0) < 0
+        facts.append(("share of the score's variance over seeds", f"{share}, moving against it" if against else share))
     return tuple(facts)
