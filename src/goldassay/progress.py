@@ -28,10 +28,12 @@ class Steps:
 
     Args:
         quiet: Show nothing. Seconds are kept all the same.
+        of: What the steps are of, said before each where there are several such jobs.
     """
 
-    def __init__(self, quiet: bool = True) -> None:
+    def __init__(self, quiet: bool = True, of: str = "") -> None:
         self.quiet = quiet
+        self.of = of
         self.started = datetime.now(UTC)
         self.seconds: dict[str, float] = {}
 
@@ -43,7 +45,7 @@ class Steps:
             if self.quiet:
                 yield silent
             else:
-                with _bar(name) as progress:
+                with _bar(f"{self.of}: {name}" if self.of else name) as progress:
                     yield progress
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start

@@ -140,6 +140,62 @@ def test_from_what_others_left(data: tuple[Path, Path], tmp_path: Path, monkeypa
     assert "token relevance agreement" in found["undefined"]
 
 
+def test_models_of_several_names_are_called_by_their_condition(
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = leaky_rows(240, 1)
+    correct = {name: (rng.random(240) < share).astype(int) for name, share in (("whole", 0.8), ("h_only", 0.6))}
+    gold = [row["label"] for row in rows]
+    pl.DataFrame({"row": range(240), "gold_label": gold, **correct}).write_csv("correct.tsv", separator="\t")
+    arguments = ["leakage", "measure", "--runs", "correct.tsv", "--test", "test.jsonl", "--align", "position"]
+    assert run([*arguments, "--as", "paired=whole", "--as", "hypothesis_only=h_only", "-q", "-o", "report"]) == 0
+    document = json.loads((tmp_path / "report/report.json").read_text())
+    # Not after the file of the runs, which name no dataset.
+    assert document["title"] == "Leakage in test"
+    assert document["leakage"]["probe"] == "Measured from the predictions of whole (paired), h_only (hypothesis_only)."
+    verdict = document["verdicts"]["leakage"]
+    assert verdict["evidence"].startswith("A model that sees only the hypothesis is right in")
+    assert "One run: another seed may move it further." in verdict["evidence"]
+    # Nothing was trained, mined or clustered.
+    assert set(document["settings"]) == {"seed", "verdicts"}
+
+
+def test_several_datasets_side_by_side(goldassay: Command, tmp_path: Path) -> None:
+    for name, seed in (("a", 0), ("b", 2)):
+        write_jsonl(tmp_path / f"{name}.jsonl", leaky_rows(250, seed))
+        write_jsonl(tmp_path / f"{name}-test.jsonl", leaky_rows(90, seed + 1))
+    # Two test sets of one training set.
+    sets = ("a=a.jsonl", "b=b.jsonl", "other=a.jsonl")
+    tests = ("a=a-test.jsonl", "b=b-test.jsonl", "other=b-test.jsonl")
+    done = goldassay(
+        "leakage", "measure", *sets, *(part for name in tests for part in ("--test", name)), "--seeds", "1",
+        "--clusters", "4", "--no-map", "--condition", "hypothesis_only", "--figures", "svg", "--latex", "-o", "report",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    assert [line for line in done.err.splitlines() if "reading the data" in line] == [
+        f"{name}: reading the data done" for name in ("a", "b", "other")
+    ]
+    found = json.loads((tmp_path / "report/report.json").read_text())["leakage"]
+    families = {row["dataset"]: row["family"] for row in found["datasets"]}
+    assert families["a"] == families["other"]
+    assert len(set(families.values())) == 2
+    assert {(row["n"], row["n_families"], row["low"]) for row in found["correlations"]} == {(3, 2, None)}
+    assert found["uncorrelated"] == [{"x": "relevance", "y": "accuracy"}]
+    paper = {path.name for path in (tmp_path / "report/paper").iterdir()}
+    assert paper == {
+        "datasets-paired-accuracy.svg", "datasets-agreement-recovered.svg", "datasets-peco-recovered.svg",
+        "datasets-peco-improvement.svg", "leakage-datasets.tex",
+    }  # fmt: skip
+    for name in ("a", "b", "other"):
+        assert {path.name for path in (tmp_path / "report" / name / "paper").iterdir()} == {
+            "conditions.svg", "conditions.tex",
+        }  # fmt: skip
+    page = (tmp_path / "report/report.html").read_text()
+    assert "Not correlated, since fewer than three parts have both: token relevance agreement" in page
+
+
 MEASURE = ("leakage", "measure", "-q", "--no-map")
 
 
@@ -185,6 +241,10 @@ def test_what_cannot_be_measured_is_refused(
     assert "name the predictions with --runs" in refused(*MEASURE, "train.jsonl", "--as", "paired=x")
     assert "ROLE=VALUE" in refused(*MEASURE, "--runs", "train.jsonl", "--embeddings", "x.npy")
     assert "no such file" in refused(*MEASURE, "gone.jsonl")
+    sets = (*MEASURE, "train.jsonl", "test.jsonl")
+    assert "say of which set it is, as in --test train=FILE" in refused(*sets, "--test", "test.jsonl")
+    assert "choose from train, test" in refused(*sets, "--test", "tset=test.jsonl")
+    assert "name each with NAME=TRAIN and --test NAME=FILE" in refused(*sets[:-1], "--test", "a", "--test", "b")
 
 
 def test_runs_of_several_models_ask_which(refused: Callable[..., str], tmp_path: Path) -> None:

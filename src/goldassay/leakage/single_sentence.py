@@ -302,7 +302,7 @@ def _caveats(rows: Sequence[ConditionAccuracy]) -> tuple[str, ...]:
     caveats = []
     if single := [row.condition for row in rows if row.n_runs == 1]:
         caveats.append(
-            f"One run of {', '.join(single)}: its intervals are over examples alone, and another seed may move the "
+            f"One run of {', '.join(single)}: the intervals are over examples alone, and another seed may move the "
             "figures further."
         )
     caveats += few_runs_caveat(min((row.n_runs for row in rows if row.n_runs > 1), default=1))

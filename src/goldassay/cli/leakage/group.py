@@ -42,8 +42,8 @@ def leakage() -> None:
     """
 
 
-def by_name(values: list[str] | None, option: str, name: str) -> dict[str, str]:
-    """NAME=VALUE options as a map.
+def by_name(values: list[str] | None, option: str, name: str, mend: str = "") -> dict[str, str]:
+    """NAME=VALUE options as a map; `mend` says what to write where one is none.
 
     Raises:
         InputError: A value names nothing, or a name stands twice.
@@ -52,7 +52,7 @@ def by_name(values: list[str] | None, option: str, name: str) -> dict[str, str]:
     for value in values or ():
         key, sign, rest = value.partition("=")
         if not sign or not key or not rest:
-            raise InputError(f"{option} {value!r} is not {name}=VALUE", mend=f"write {option} {name}=...")
+            raise InputError(f"{option} {value!r} is not {name}=VALUE", mend=mend or f"write {option} {name}=...")
         if key in found:
             raise InputError(f"{option} names {key!r} twice", mend="give each once")
         found[key] = rest

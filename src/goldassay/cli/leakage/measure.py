@@ -174,9 +174,12 @@ def measure(
     }
     with spoken():
         if len(train or ()) > 1:
-            report = _several(train or [], test or [], out, options)
+            report = _several(train or [], test or [], out, options, figures, latex)
         elif len(test or ()) > 1:
-            raise InputError("several evaluation sets are given for one training set", mend="give one --test")
+            raise InputError(
+                "several evaluation sets are given for one training set",
+                mend="give one --test, or name each with NAME=TRAIN and --test NAME=FILE",
+            )
         else:
             report = report_leakage(train[0] if train else None, test[0] if test else None, out=out, **options)
     page = save_report(report, out, figures, latex)
@@ -187,26 +190,30 @@ def measure(
         typer.echo(page)
 
 
-def _several(trains: list[str], tests: list[str], out: Path, options: dict[str, Any]) -> Report:
+def _several(
+    trains: list[str], tests: list[str], out: Path, options: dict[str, Any], figures: str | None, latex: bool
+) -> Report:
     """Measure datasets one by one, each into a folder of its name, and lay them side by side."""
     from goldassay.studies.leakage import report_leakage
     from goldassay.studies.leakage.several import compare_datasets
 
     if options["given"] is not None:
         raise InputError("evidence made elsewhere is of one dataset", mend="give one TRAIN at most with --runs")
-    held_out = by_name(tests, "--test", "NAME")
     names = [_name(each) for each in trains]
+    held_out = by_name(tests, "--test", "NAME", f"say of which set it is, as in --test {names[0]}=FILE")
     if len(set(names)) < len(names):
         raise InputError("two datasets have the same name", mend="name them as NAME=TRAIN")
     unknown = [name for name in held_out if name not in names]
     if unknown:
-        raise InputError(f"--test names {unknown[0]!r}, of which there is no training set", mend="write NAME=TRAIN")
+        raise InputError(
+            f"--test names {unknown[0]!r}, of which there is no training set", mend=f"choose from {', '.join(names)}"
+        )
     reports = {}
     for name, train in zip(names, trains, strict=True):
         place = train.partition("=")[2] if train.startswith(f"{name}=") else train
         test = f"{name}={held_out[name]}" if name in held_out else None
-        reports[name] = report_leakage(f"{name}={place}", test, out=out / name, **options)
-        save_report(reports[name], out / name, None, latex=False)
+        reports[name] = report_leakage(f"{name}={place}", test, out=out / name, called=name, **options)
+        save_report(reports[name], out / name, figures, latex)
     return compare_datasets(reports)
 
 

@@ -30,7 +30,10 @@ def _draw(rows: list[Mapping[str, Any]]) -> Figure:
         low, high = number(row.get("accuracy_low")), number(row.get("accuracy_high"))
         if low is not None and high is not None:
             axes.plot([100 * low, 100 * high], [place, place], color=BLUE, linewidth=1.0)
-        axes.plot(100 * row["accuracy"], place, marker="o", markersize=4, color=BLUE, markeredgecolor="white")
+        axes.plot(
+            100 * row["accuracy"], place, marker="o", markersize=4, color=BLUE, markeredgecolor="white",
+            markeredgewidth=0.4,
+        )  # fmt: skip
     majority = number(rows[0].get("majority"))
     if majority is not None:
         axes.axvline(100 * majority, color=MUTED, linewidth=0.8, linestyle=(0, (3, 2)), zorder=0)

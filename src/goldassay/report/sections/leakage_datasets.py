@@ -48,7 +48,13 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
             "Parts of one dataset, and datasets whose models were trained on the same file, are one family: the "
             "intervals of correlations leave out whole families, one after the other."
         )
+    if missing := [_pair(row) for row in records(found.get("uncorrelated"))]:
+        notes.append(f"Not correlated, since fewer than three parts have both: {'; '.join(missing)}.")
     return tuple(notes)
+
+
+def _pair(row: Mapping[str, Any]) -> str:
+    return f"{NAMES.get(str(row.get('x')))} and {NAMES.get(str(row.get('y')))}"
 
 
 def _accuracies(rows: list[Mapping[str, Any]]) -> Table:
@@ -110,7 +116,7 @@ def _agreements(rows: list[Mapping[str, Any]]) -> Table:
 def _correlations(found: Mapping[str, Any]) -> Table:
     cells = tuple(
         (
-            Cell(f"{NAMES.get(str(row.get('x')))} and {NAMES.get(str(row.get('y')))}"),
+            Cell(_pair(row)),
             Cell(
                 decimal(row.get("r")), sort=number(row.get("r")), aside=bounds(row.get("low"), row.get("high"), 2, 1.0)
             ),

@@ -11,7 +11,7 @@ from goldassay.settings import Settings, with_seed
 from goldassay.studies.audit.inputs import describe_input, load_inputs
 from goldassay.studies.evidence_directory import evidence_directory
 from goldassay.studies.leakage.choices import choice_evidence, load_questions
-from goldassay.studies.leakage.evidence import EMPTY, PROBES
+from goldassay.studies.leakage.evidence import EMPTY, GIVEN, PROBES
 from goldassay.studies.leakage.given import GivenEvidence, read_evidence
 from goldassay.studies.leakage.measuring import measure
 from goldassay.studies.leakage.options import LeakageChoice
@@ -46,6 +46,7 @@ def report_leakage(
     seed: int | None = None,
     settings: Settings | None = None,
     watched: Watched | None = None,
+    called: str = "",
     quiet: bool = True,
 ) -> Report:
     """Measure how much of the label a part of the input gives away, where, and how surely.
@@ -64,6 +65,7 @@ def report_leakage(
         seed: Of everything that draws at random.
         settings: Everything else that can be set; of [training], how the network is made.
         watched: Opens, for a number of trainings of a network, what is told how they go.
+        called: What progress calls the data, where several are measured.
         quiet: Show no progress.
 
     Raises:
@@ -71,7 +73,7 @@ def report_leakage(
     """
     settings = with_seed(settings or Settings(), seed)
     choice = choice or LeakageChoice()
-    steps = Steps(quiet)
+    steps = Steps(quiet, called)
     n_seeds = seeds or settings.leakage.seeds
     inputs: list[dict[str, Any]] = []
     if given is not None:
@@ -98,6 +100,7 @@ def report_leakage(
         if test is None and "were set apart" in " ".join(decisions):
             evidence = _with_splits(evidence, train, columns, shown, choice, settings, steps)
     measured = measure(evidence, choice, settings, steps)
+    mined = evidence.train is not None and evidence.test is not None
     findings = {
         "questions": ["leakage"],
         "verdicts": {"leakage": measured.verdict.to_dict()},
@@ -113,16 +116,22 @@ def report_leakage(
         "leakage": measured.section,
         "settings": {
             "seed": settings.seed,
-            "seeds": n_seeds,
-            "clusters": choice.k,
-            "components": choice.n_components,
-            "repetitions": choice.n_repetitions,
-            "threshold": choice.threshold,
-            "artifacts": settings.artifacts.model_dump(mode="json"),
+            **({} if evidence.source == GIVEN else {"seeds": n_seeds}),
+            **(_clustering(choice) if measured.section["peco"] else {}),
+            **({"artifacts": settings.artifacts.model_dump(mode="json")} if mined else {}),
             "verdicts": settings.verdicts.leakage.model_dump(mode="json"),
         },
     }
     return Report(document=frame_findings(f"Leakage in {evidence.name}", findings, steps), tables=measured.tables)
+
+
+def _clustering(choice: LeakageChoice) -> dict[str, Any]:
+    return {
+        "clusters": choice.k,
+        "components": choice.n_components,
+        "repetitions": choice.n_repetitions,
+        "threshold": choice.threshold,
+    }
 
 
 def _questions(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 PAIRED, TEXT, EMPTY = "paired", "text", "empty"
 # Of multiple-choice questions: always naming the longest choice, for which nothing is trained.
 LONGEST = "longest_choice"
-# Evidence made by the quick probes.
-PROBES = "probes"
+# Evidence made by the quick probes, and made elsewhere.
+PROBES, GIVEN = "probes", "runs"
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Evidence:
     Attributes:
         name: Of the dataset.
         model: What was trained.
-        source: `PROBES`, "training" or "runs".
+        source: `PROBES`, "training" or `GIVEN`.
         label_names: K names.
         gold: Codes, (N,).
         example_ids: (N,).

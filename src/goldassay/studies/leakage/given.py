@@ -12,7 +12,16 @@ from goldassay.errors import InputError
 from goldassay.nearest import did_you_mean
 from goldassay.runs.beside import read_embeddings, read_relevances
 from goldassay.studies.audit.inputs import describe_input
-from goldassay.studies.leakage.evidence import PAIRED, TEXT, Evidence, aligned, gold_probabilities, is_part, named_path
+from goldassay.studies.leakage.evidence import (
+    GIVEN,
+    PAIRED,
+    TEXT,
+    Evidence,
+    aligned,
+    gold_probabilities,
+    is_part,
+    named_path,
+)
 from goldassay.studies.leakage.given_arrays import read_probabilities, read_vectors
 from goldassay.studies.run_choice import RunChoice
 from goldassay.studies.run_sets import describe_paths, find_runs, read_found, read_one
@@ -78,9 +87,9 @@ def read_evidence(
     conditions = {name: _like(runs, first) for name, runs in _whole_first(conditions).items()}
     gold, names = _gold(first, tested)
     evidence = Evidence(
-        name=name or first.dataset,
+        name=name or _dataset_name(first, given.paths, tested),
         model=first.model,
-        source="runs",
+        source=GIVEN,
         label_names=names,
         gold=gold,
         example_ids=first.example_ids,
@@ -88,7 +97,7 @@ def read_evidence(
         probabilities=_probabilities(given, conditions, gold, first.example_ids),
         test=None if tested is None else _rows(tested, first.example_ids),
         train=trained,
-        about=f"Measured from the predictions of {first.model}.",
+        about=f"Measured from the predictions of {_models(conditions)}.",
     )
     evidence = beside_runs(evidence, given.paths)
     if given.embeddings:
@@ -98,6 +107,20 @@ def read_evidence(
     inputs = describe_paths(list(given.paths), found)
     inputs += [describe_input(role, data) for role, data in (("train", trained), ("test", tested)) if data is not None]
     return evidence, inputs
+
+
+def _models(conditions: Mapping[str, Runs]) -> str:
+    """The model's name, or that of each condition where they differ."""
+    names = {runs.model for runs in conditions.values()}
+    if len(names) == 1:
+        return names.pop()
+    return ", ".join(f"{runs.model} ({condition})" for condition, runs in conditions.items())
+
+
+def _dataset_name(runs: Runs, paths: Sequence[str], test: Dataset | None) -> str:
+    """What the runs call the dataset; where they do not, and are called after their own file, as the test set is."""
+    own = {Path(path).name.partition(".")[0] for path in paths}
+    return test.name if test is not None and runs.dataset in own else runs.dataset
 
 
 def _check_roles(given: GivenEvidence, test: Dataset) -> None:
@@ -143,7 +166,7 @@ def _if_any(read: Any, path: Path, **asked: str) -> list[Any]:
     try:
         found: list[Any] = read(path, **asked)
     except InputError as error:
-        if error.problem.startswith("there is no "):
+        if error.problem.startswith(("there is no ", "there are no ")):
             return []
         raise
     return found

@@ -309,11 +309,19 @@ def _verdict(evidence: Evidence, report: SingleSentenceReport, settings: Setting
         n_test=report.n_examples,
         n_shared=_shared_rows(evidence),
         limits=settings.verdicts.leakage,
-        subject="A quick probe"
-        if evidence.source == PROBES
-        else f"A {evidence.conditions[best.condition].model} model",
+        subject=_subject(evidence),
         doubts=leakage_doubts(parts, settings.verdicts.leakage),
     )
+
+
+def _subject(evidence: Evidence) -> str:
+    """What was measured; models of other names a condition are no kind of model."""
+    if evidence.source == PROBES:
+        return "A quick probe"
+    names = {runs.model for runs in evidence.conditions.values()}
+    name = names.pop() if len(names) == 1 else ""
+    article = "An" if name[:1].lower() in tuple("aeiou") else "A"
+    return f"{article} {name} model" if name else "A model"
 
 
 def _shared_rows(evidence: Evidence) -> int:

@@ -56,7 +56,10 @@ def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) 
     rows = [row for name, document in documents.items() for row in rows_of(name, document)]
     section = {
         "datasets": rows,
-        "correlations": correlations(rows),
+        "correlations": (found := correlations(rows)),
+        "uncorrelated": [
+            {"x": x, "y": y} for x, y, *_ in PAIRS if (x, y) not in {(row["x"], row["y"]) for row in found}
+        ],
         "sentences": _say(rows),
     }
     worst = max(documents, key=lambda name: _Words().of(documents[name]))
