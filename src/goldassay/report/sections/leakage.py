@@ -243,7 +243,7 @@ def peco_table(found: Mapping[str, Any]) -> Table:
             Cell(
                 count(row.get("n_biased")),
                 number(row.get("n_biased")),
-                aside=f"{percent(row.get('biased_share'))} of examples",
+                aside=f"with {percent(row.get('biased_share'))} of examples",
             ),
         )
         for row in records(found.get("peco"))
