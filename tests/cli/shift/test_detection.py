@@ -163,10 +163,18 @@ def test_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Call
     train, own, far = (read_embeddings("runs", dataset=name)[0].vectors["text"] for name in ("train", "own", "far"))
     assert scores["knn"]["auroc"] == pytest.approx(auroc(score_knn(own, train), score_knn(far, train)))
     assert any("covariance is singular" in note and "shrunk" in note for note in found["notes"])
-    assert refused(*arguments[:-3], "--train", "own=runs", "-o", "none").endswith(
-        "the runs on training data are those on own, which are to be judged by them; give runs on the training data "
-        "with --train NAME=RUNS"
-    )
+    for side in ("own", "far"):
+        assert refused(*arguments[:-3], "--train", f"{side}=runs", "-q", "-o", "none").endswith(
+            f"the runs on training data are those on {side}, which are to be judged by them; give runs on the training "
+            "data with --train NAME=RUNS"
+        )
+    # A folder's other runs are those on far alone.
+    whole = ["shift", "detection", "--in", "own=runs", "--out", "runs", "--train", "train=runs", "-q", "--draws", "50"]
+    assert run([*whole, "-o", "whole"]) == 0
+    again = json.loads((tmp_path / "whole/report.json").read_text())["shift"]
+    assert [row["dataset"] for row in again["detection"]] == ["far"] * 6
+    assert again["detection"] == found["detection"]
+    assert "train is the training data, and was not taken for another set." in again["notes"]
     line = refused(*arguments, "--k", "81", "-o", "none")
     assert line == "goldassay: k is 81, and there are 80 training features; choose k from 1 to that number"
 

@@ -131,9 +131,15 @@ def test_answers_to_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "50",
     ]
     assert run([*arguments, "-o", "report"]) == 0
-    rows = json.loads((tmp_path / "report/report.json").read_text())["shift"]["generalization"]
+    found = json.loads((tmp_path / "report/report.json").read_text())["shift"]
+    rows = found["generalization"]
     assert [row["value"] for row in rows] == pytest.approx([2 / 3, 1 / 3])
     assert {row["metric"] for row in rows} == {"exact_match"}
+    # All questions of a set are one text: what no word can tell must not keep the gap from being told.
+    assert found["domains"] == []
+    assert any(
+        note.startswith("No words mark the shift from cnn to mail: a domain classifier") for note in found["notes"]
+    )
 
 
 def test_a_single_run_a_file_without_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -425,6 +431,19 @@ def test_a_model_that_answered_on_one_set_alone_is_named(tmp_path: Path, monkeyp
     assert run(["shift", "detection", *sides, "-q", "--draws", "50", "-o", "detection"]) == 0
     notes = json.loads((tmp_path / "detection/report.json").read_text())["shift"]["notes"]
     assert "two answered on ID alone and was left out: a shift is from one set to another." in notes
+
+
+def test_the_training_data_is_no_other_distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("ID", "far", "train"):
+        answers(name).with_columns(train_set=pl.lit("books")).write_parquet(f"{name}.parquet")
+    arguments = ["shift", "generalization", "--runs", ".", "-q", "--draws", "50", "-o", "report"]
+    note = "train is the training data, and was not taken for another set."
+    for more, tests in (([], ["ID", "far"]), (["--in-distribution", "train"], ["train", "ID", "far"])):
+        assert run([*arguments, *more]) == 0
+        found = json.loads((tmp_path / "report/report.json").read_text())["shift"]
+        assert [row["test"] for row in found["generalization"]] == tests
+        assert (note in found["notes"]) != bool(more)
 
 
 def test_probabilities_of_a_class_are_no_regression(tmp_path: Path, refused: Callable[..., str]) -> None:

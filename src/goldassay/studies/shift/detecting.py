@@ -174,6 +174,13 @@ def _of_features(
     for seed in group.own.seeds:
         training = read_training(places.training, places.runs, model, seed, alone=len(group.own.seeds) == 1)
         sides = [read_features(places.of(each), each, model, seed) for each in (group.own, other)]
+        for each, side in zip((group.own, other), sides, strict=True):
+            if np.array_equal(side, training.vectors):
+                raise InputError(
+                    f"the runs on training data are those on {each.dataset}, which are to be judged by them",
+                    file=each.file,
+                    mend="give runs on the training data with --train NAME=RUNS",
+                )
         scores, note = feature_scores(training, sides, wanted.k)
         for name in names:
             by_run[name].append(scores[name])

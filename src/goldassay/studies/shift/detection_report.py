@@ -96,12 +96,15 @@ def report_detection(
     places = [[Place.parse(each) for each in side] for side in (inside, outside)]
     with steps.step("reading the runs"):
         sides, own = _sides(places, choice)
+        of_training = None if training is None else Place.parse(training)
+        trained = [] if of_training is None else find_sets([of_training], choice).slices
+        sides = _without_training(sides, places[1], [part for part in trained if part.collection.dataset != own])
         datasets = gather_texts(sides, choice, texts)
         groups = form_groups(sides, {"": own}, lambda key: read_logits(key, sides.slices, choice))
         for group in groups:
             check_classes(group)
         groups, overlaps = disjoint(groups, datasets)
-        features = None if training is None else _features(training, places, groups, sides.slices, choice)
+        features = None if of_training is None else _features(of_training, trained, places, groups)
         _check_neighbors(k, features)
     with steps.step("measuring detection") as progress:
         found = detect(groups, wanted, features, progress)
@@ -196,23 +199,21 @@ def _one_model(own: Sequence[Slice], slices: Sequence[Slice]) -> tuple[list[Slic
     return [replace(part, collection=part.collection._replace(**same)) for part in slices], note
 
 
+def _without_training(sides: FoundSets, outside: Sequence[Place], trained: Sequence[Slice]) -> FoundSets:
+    """The sets without the training data itself, which a folder of the others' runs may hold, unless it was named."""
+    named = {place.name for place in outside}
+    known = {(part.file, part.collection.dataset) for part in trained if part.collection.dataset not in named}
+    kept = [part for part in sides.slices if (part.file, part.collection.dataset) not in known]
+    if len(kept) == len(sides.slices):
+        return sides
+    names = ", ".join(dict.fromkeys(dataset for _, dataset in sorted(known)))
+    note = f"{names} is the training data, and was not taken for another set."
+    return FoundSets(kept, keys_by_model(kept), (*sides.notes, note))
+
+
 def _features(
-    training: str,
-    places: Sequence[Sequence[Place]],
-    groups: Sequence[Group],
-    judged: Sequence[Slice],
-    choice: RunChoice,
+    place: Place, found: Sequence[Slice], places: Sequence[Sequence[Place]], groups: Sequence[Group]
 ) -> FeaturePlaces:
-    place = Place.parse(training)
-    found = find_sets([place], choice).slices
-    files = {part.file: part for part in judged}
-    same = next((files[part.file] for part in found if part.file in files), None)
-    if same is not None:
-        raise InputError(
-            f"the runs on training data are those on {same.collection.dataset}, which are to be judged by them",
-            file=same.file,
-            mend="give runs on the training data with --train NAME=RUNS",
-        )
     trained = {part.collection.model for part in found}
     models = [group.model_name for group in groups]
     if trained.isdisjoint(models):

@@ -32,6 +32,7 @@ from goldassay.studies.shift.generalization import (
     measure_gaps,
     say_untaught,
 )
+from goldassay.studies.shift.groups import TRAINING
 from goldassay.studies.shift.knowing import measure_knowing
 from goldassay.studies.shift.overlaps import say_overlaps
 from goldassay.studies.shift.probabilities import say_probabilities
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.data import Dataset
+    from goldassay.studies.shift.finding import FoundSets
     from goldassay.studies.shift.groups import Group
 
 # Calibration and coverage are measured run by run; these draws fix their bounds to about a tenth of their width.
@@ -96,11 +98,12 @@ def report_generalization(
         found = find_sets(places, choice)
         datasets = gather_texts(found, choice, texts)
         unlabelled = find_unlabelled(found, choice)
+        trained_on = _training_data(found, in_distribution or {}, leave_out)
         groups = form_groups(
             found,
             in_distribution or {},
             lambda key: read_answers(key, found.slices, choice, metric),
-            [*leave_out, *unlabelled],
+            [*leave_out, *unlabelled, *trained_on],
         )
         _check_known(sizes or {}, groups)
         groups, overlaps = disjoint(groups, datasets)
@@ -114,7 +117,7 @@ def report_generalization(
             groups, seed=settings.seed, n_draws=min(n_draws, _KNOWING_DRAWS), progress=progress
         )
     with steps.step("telling the texts apart") as progress:
-        domains = measure_domains(groups, datasets, seed=settings.seed, progress=progress)
+        domains, wordless = measure_domains(groups, datasets, seed=settings.seed, progress=progress)
     untaught = find_untaught(groups, gaps)
     section = {
         "kind": "generalization",
@@ -123,12 +126,14 @@ def report_generalization(
             *notes,
             *found.notes,
             *_say_unlabelled(unlabelled, leave_out),
+            *(f"{name} is the training data, and was not taken for another set." for name in trained_on),
             *notes_of(groups, found),
             *say_probabilities(groups),
             *_say_unnamed(groups),
             *say_untaught(groups, untaught),
             *caveats,
             *say_overlaps(overlaps),
+            *wordless,
         ],
         "generalization": gaps,
         "calibration": calibration,
@@ -161,6 +166,14 @@ def report_generalization(
         "domain_words": _unrolled(domains, "words"),
     }
     return Report(document=frame_findings(title_of("Generalization", groups), findings, steps), tables=frames(tables))
+
+
+def _training_data(found: FoundSets, asked: Mapping[str, str], leave_out: Sequence[str]) -> list[str]:
+    """The training data as training with features calls it, where models of it answered on two other sets or more."""
+    holders = [(key, sets) for key, sets in found.models.items() if TRAINING in sets]
+    if not holders or TRAINING in (*asked.values(), *leave_out):
+        return []
+    return [TRAINING] if all(key[1] and len(sets) > 2 for key, sets in holders) else []
 
 
 def _say_unlabelled(names: Sequence[str], leave_out: Sequence[str]) -> list[str]:

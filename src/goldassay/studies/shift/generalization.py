@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.errors import InputError
 from goldassay.shift import generalization_gap, measure_domain_shift
 from goldassay.studies.shift.answers import texts_of
 
@@ -157,26 +158,35 @@ def _confidence(logits: Any) -> Any:
 
 def measure_domains(
     groups: Sequence[Group], texts: Mapping[str, Dataset], *, seed: int, progress: Progress
-) -> list[dict[str, Any]]:
-    """How far each other set lies from the model's own, and by which words; each pair once, either way round."""
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """How far each other set lies from the model's own, and by which words; each pair once, either way round.
+
+    Returns:
+        A row a pair whose texts are at hand, and of which pairs that could not be told, in sentences.
+    """
     pairs: dict[tuple[str, str], tuple[Answers, Answers]] = {}
     for group in groups:
         for each in group.others:
             if (each.dataset, group.own.dataset) not in pairs:
                 pairs[group.own.dataset, each.dataset] = (group.own, each)
-    rows = []
+    rows, notes = [], []
     for done, ((own, other), (inside, outside)) in enumerate(pairs.items(), 1):
         sides = [texts_of(each, texts.get(each.dataset)) for each in (inside, outside)]
-        if sides[0] is not None and sides[1] is not None and min(len(side) for side in sides if side) > 1:
-            found = measure_domain_shift(sides[0], sides[1], seed=seed)
-            rows.append(
-                {
-                    "in_distribution": own,
-                    "dataset": other,
-                    **{key: value for key, value in found.to_dict().items() if key not in ("interval", "seed")},
-                    "low": found.interval.low,
-                    "high": found.interval.high,
-                }
-            )
+        if sides[0] is not None and sides[1] is not None:
+            try:
+                found = measure_domain_shift(sides[0], sides[1], seed=seed)
+            except InputError as error:
+                # Gaps and confidence need no words.
+                notes.append(f"No words mark the shift from {own} to {other}: {error.problem}.")
+            else:
+                rows.append(
+                    {
+                        "in_distribution": own,
+                        "dataset": other,
+                        **{key: value for key, value in found.to_dict().items() if key not in ("interval", "seed")},
+                        "low": found.interval.low,
+                        "high": found.interval.high,
+                    }
+                )
         progress(done, len(pairs))
-    return rows
+    return rows, notes

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from goldassay.studies.shift.answers import Answers
 
+# What the training data are called where they are predicted too, for features of them.
+TRAINING = "train"
 # What a set may be called that is the model's own distribution by its name.
 _OWN = ("id", "in-distribution", "in_distribution")
 

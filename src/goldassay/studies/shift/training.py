@@ -25,6 +25,7 @@ from goldassay.shift import shared_texts
 from goldassay.studies.run_choice import RunChoice
 from goldassay.studies.shift.foreign import with_placeholder, with_texts_of, without_labels
 from goldassay.studies.shift.gap_report import report_generalization
+from goldassay.studies.shift.groups import TRAINING
 from goldassay.studies.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
 from goldassay.training.targets import target_of
 
@@ -92,7 +93,7 @@ def report_trained(
         sets = [with_texts_of(_read(test, columns), training) for test in tests]
         foreign = [without_labels(with_texts_of(_read(each, columns), training)) for each in outside]
     target_of(training).check(training, sets)
-    kept = [replace(training, name="train", groups=())] if features else []
+    kept = [replace(training, name=TRAINING, groups=())] if features else []
     names = [each.name for each in (*sets, *foreign, *kept)]
     if len(set(names)) < len(names):
         raise InputError("two sets have the same name", mend="name them with --test NAME=FILE")
