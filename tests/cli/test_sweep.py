@@ -47,6 +47,7 @@ def test_prices_runs_and_goes_on(goldassay: Command, plan: Path, tmp_path: Path)
     first = goldassay("sweep", plan, "--workers", "1")
     assert first.status == 0, first.err
     assert "ngram_average on made, paired, tested on test: accuracy" in first.out
+    assert "over 2 runs, " in first.out
     assert list_runs(tmp_path / "runs")["n_runs"].sum() == 2
     plan.write_text(PLAN.replace("seeds = 2", "seeds = 3"))
     more = goldassay("sweep", plan, "--workers", "1", "--json", "done.json", "-q")
@@ -60,7 +61,7 @@ def test_prices_runs_and_goes_on(goldassay: Command, plan: Path, tmp_path: Path)
     ("arguments", "message"),
     [
         (("nowhere.toml",), "name a settings file that exists"),
-        (("plan.toml", "--workers", "0"), "--workers is 0"),
+        (("plan.toml", "--workers", "0"), "workers is 0; give 1 or more"),
         (("plan.toml", "--scheduler", "nonsense"), "no scheduler answers at nonsense"),
     ],
 )

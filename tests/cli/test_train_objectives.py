@@ -51,6 +51,7 @@ def test_a_bias_run_then_an_objective_that_takes_it(goldassay: Command, data: Pa
         *common, "--objective", "learned_mixin", "--objective-set", "penalty=0.1", "--bias", "bias", "--json", "r.json"
     )
     assert told.status == 0, told.err
+    assert "over 1 run, " in told.out
     assert "The bias model ngram_average/hypothesis_only, runs trained on the same rows, has accuracy" in told.out
     rows = json.loads((data / "r.json").read_text())["beside"]
     assert {row["part"] for row in rows} == {"train", "test"}

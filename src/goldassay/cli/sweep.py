@@ -62,7 +62,7 @@ def sweep(
     all; what fails then is reported, and the rest goes on.
     """
     from goldassay.studies.opinions import with_sources
-    from goldassay.training.many_seeds import default_workers
+    from goldassay.training.many_seeds import check_workers, default_workers
     from goldassay.training.sweep_plan import read_plan, sweep_jobs
     from goldassay.training.team import launched, leads
 
@@ -74,8 +74,7 @@ def sweep(
     folder = plan.parent
     if out is not None:
         content = content.model_copy(update={"out": str(out.absolute())})
-    if workers is not None and workers < 1:
-        raise InputError(f"--workers is {workers}", mend="give 1 or more")
+    check_workers(workers)
     jobs = sweep_jobs(content, folder, with_sources)
     count = workers or default_workers(jobs[0].device, jobs[0].threads)
     if dry_run:
@@ -105,6 +104,7 @@ def _run(jobs: Sequence[Job], workers: int, scheduler: str | None, *, quiet: boo
 
 
 def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json_file: Path | None, *, quiet: bool) -> None:
+    from goldassay.cli.training_progress import over_runs, several
     from goldassay.training.sweep import SweepReport
 
     report = SweepReport.of(jobs, outcomes)
@@ -112,17 +112,15 @@ def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json_file: 
         write_json(json_file, json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
         for row in report.summary().iter_rows(named=True):
-            spread = "" if row["sd"] is None else f" ± {100 * row['sd']:.2f}"
+            each = "" if row["n_runs"] == 1 else " each"
             typer.echo(
                 f"{row['model']} on {row['train_set']}, {row['condition']}, tested on {row['dataset']}: "
-                f"{row['metric'].replace('_', ' ')} {100 * row['mean']:.2f}{spread} over {row['n_runs']} runs, "
-                f"{row['seconds']:.0f} s each, {row['cpu_seconds']:.0f} s of a processor"
+                f"{over_runs(row)}, {row['seconds']:.0f} s{each}, {row['cpu_seconds']:.0f} s of a processor"
             )
         for line in report.remarks():
             typer.echo(line)
-        typer.echo(
-            f"{report.n_jobs - report.failures.height} jobs, {_duration(report.cpu_seconds)} of a processor in all"
-        )
+        finished = several(report.n_jobs - report.failures.height, "job")
+        typer.echo(f"{finished}, {_duration(report.cpu_seconds)} of a processor in all")
         typer.echo(report.out)
     if report.failures.height:
         first = report.failures.row(0, named=True)
@@ -146,16 +144,17 @@ def _price(jobs: Sequence[Job], workers: int, json_file: Path | None, *, quiet: 
 
 def show_price(price: Price) -> None:
     """Say what jobs would cost: a line a kind, and one for all of them."""
+    from goldassay.cli.training_progress import several
     from goldassay.report.numbers import count
 
     for row in price.kinds.iter_rows(named=True):
         typer.echo(
-            f"{row['model']} on {row['train_set']}, {row['condition']}: {count(row['n_jobs'])} jobs of "
-            f"{count(row['steps'])} steps, {_duration(row['job_seconds'])} and {_size(row['job_bytes'])} each"
+            f"{row['model']} on {row['train_set']}, {row['condition']}: {several(row['n_jobs'], 'job')} of "
+            f"{several(row['steps'], 'step')}, {_duration(row['job_seconds'])} and {_size(row['job_bytes'])} each"
         )
     begun = f", {count(price.n_begun)} begun" if price.n_begun else ""
     typer.echo(
-        f"{count(price.n_jobs)} jobs, {count(price.n_done)} done{begun}; about {_duration(price.seconds)} in all, "
+        f"{several(price.n_jobs, 'job')}, {count(price.n_done)} done{begun}; about {_duration(price.seconds)} in all, "
         f"{_duration(price.wall_seconds)} with {price.workers} side by side, {_size(price.bytes)} on disk"
     )
 
@@ -164,7 +163,7 @@ def _duration(seconds: float) -> str:
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} seconds"
+    return f"{seconds:.0f} seconds" if seconds >= 1.5 else "a second" if seconds >= 0.5 else "less than a second"
 
 
 def _size(n_bytes: int) -> str:

@@ -209,9 +209,11 @@ def _train(
     from goldassay.cli.training_progress import bars
     from goldassay.studies.opinions import with_sources
     from goldassay.training import plan_jobs, run_plan
+    from goldassay.training.many_seeds import check_workers
 
-    asked = with_sources(asked, out)
     workers = asked.pop("workers", None)
+    check_workers(workers)
+    asked = with_sources(asked, out)
     jobs = plan_jobs(data, asked.pop("model"), [_named(test) for test in tests], out=out, columns=columns, **asked)
     try:
         if quiet:
@@ -231,12 +233,12 @@ def _named(test: str) -> str | tuple[str, str]:
 
 
 def _show(report: TrainingReport) -> None:
+    from goldassay.cli.training_progress import over_runs
+
     for row in report.summary().iter_rows(named=True):
-        spread = "" if row["sd"] is None else f" ± {100 * row['sd']:.2f}"
-        metric = row["metric"].replace("_", " ")
+        each = "" if row["n_runs"] == 1 else " each"
         typer.echo(
-            f"{report.model}, {row['condition']}, on {row['dataset']}: {metric} {100 * row['mean']:.2f}{spread} "
-            f"over {row['n_runs']} runs, {row['seconds']:.0f} s each"
+            f"{report.model}, {row['condition']}, on {row['dataset']}: {over_runs(row)}, {row['seconds']:.0f} s{each}"
         )
     for line in report.remarks():
         typer.echo(line)
@@ -270,8 +272,17 @@ def _changes(pairs: list[str] | None, example: str) -> dict[str, Any] | None:
         if value.strip().lower() == "none":
             changes[key.strip()] = None
             continue
-        try:
-            changes[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            changes[key.strip()] = value.strip()
+        changes[key.strip()] = _value(value.strip())
     return changes
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        pass
+    try:
+        # TOML wants a digit on both sides of the point: .5 is none of its numbers.
+        return float(text)
+    except ValueError:
+        return text

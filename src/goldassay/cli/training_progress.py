@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rich.console import Console
     from rich.progress import Progress, TaskID
@@ -66,6 +66,17 @@ class Bars:
 
     def _say(self, line: str) -> None:
         self.console.print(line, highlight=False, markup=False)
+
+
+def over_runs(row: Mapping[str, Any]) -> str:
+    """Mean and standard deviation of a metric, of a row of `many_seeds.summarize`."""
+    spread = "" if row["sd"] is None else f" (SD {100 * row['sd']:.2f})"
+    return f"{row['metric'].replace('_', ' ')} {100 * row['mean']:.2f}{spread} over {several(row['n_runs'], 'run')}"
+
+
+def several(number: int, noun: str) -> str:
+    """So many of something, one of it in the singular."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _cost(done: Done) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -84,7 +85,8 @@ class TrainingReport(Result):
             return []
         known, found = self.words["known"], self.words["found"]
         kept = "stay as they are" if self.settings["sizes"]["frozen"] else "are trained on"
-        return [f"Of the {known:,} words of the network, {found:,} have a vector in the file; all vectors {kept}."]
+        have = "has" if found == 1 else "have"
+        return [f"Of the {known:,} words of the network, {found:,} {have} a vector in the file; all vectors {kept}."]
 
 
 def train(
@@ -131,6 +133,7 @@ def train(
         OutputError: The folder cannot be written to, or the disk is full.
         GoldassayError: Not a single job could be finished.
     """
+    check_workers(workers)
     jobs = plan_jobs(
         train, model, tests, out=out, seeds=seeds, conditions=conditions, dev=dev, columns=columns, vectors=vectors,
         bias=bias, teacher=teacher, **options,
@@ -202,7 +205,8 @@ def plan_jobs(
     evaluation = [_of_same_texts(each, training) for each in _tests(tests, columns)]
     target.check_tests(training, evaluation)
     if len({each.name for each in evaluation}) < len(evaluation):
-        raise InputError("two test sets have the same name", mend="name them with --test NAME=FILE")
+        twice = next(name for name, count in Counter(each.name for each in evaluation).items() if count > 1)
+        raise InputError(f"two test sets have the name {twice!r}", mend="name them with --test NAME=FILE")
     weights = options.get("weights")
     if weights is not None and weights not in training.examples.columns:
         raise InputError(
@@ -231,6 +235,16 @@ def plan_jobs(
     # Before the opinions are made: what they cost is not spent on jobs that are refused.
     check_job(promised(jobs[0], bias, teacher), len(training))
     return with_opinions(jobs, bias, teacher)
+
+
+def check_workers(workers: int | None) -> None:
+    """Refuse to have nobody at work.
+
+    Raises:
+        InputError: There are fewer than 1.
+    """
+    if workers is not None and workers < 1:
+        raise InputError(f"workers is {workers}", mend="give 1 or more")
 
 
 def default_workers(device: str, threads: int) -> int:
@@ -317,6 +331,8 @@ def _check_options(options: Mapping[str, Any]) -> None:
         value = options.get(name, known[0])
         if value not in known:
             raise InputError(f"there is no {name} {value!r}", mend=did_you_mean(str(value), known))
+    if options.get("label") is not None and not str(options["label"]).strip():
+        raise InputError("the name of the runs is empty", mend="leave out --name, or give one")
     record = options.get("record", ("predictions",))
     for what in record:
         if what not in RECORDS:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from goldassay.training.job import Job
 
 
+_NAMED_TWICE = "name each once; one that is trained in two ways needs a second name, with its model in [of.NAME]"
 # Takes arguments of `plan_jobs` and the folder of the runs.
 Sources = Callable[[Mapping[str, Any], Path], dict[str, Any]]
 
@@ -53,7 +54,7 @@ def read_plan(path: str | os.PathLike[str]) -> SweepPlan:
     plan = validated(SweepPlan, read_toml(file), file=file)
     for name, count in Counter(plan.models).items():
         if count > 1:
-            raise InputError(f"the model {name!r} is named twice", file=file, mend="name each once, or give it a name")
+            raise InputError(f"the model {name!r} is named twice", file=file, mend=_NAMED_TWICE)
     for name in plan.of:
         if name not in plan.models:
             raise InputError(f"[of.{name}] is of no model of the plan", file=file, mend=did_you_mean(name, plan.models))

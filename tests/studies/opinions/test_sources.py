@@ -188,3 +188,8 @@ def test_what_names_nothing_is_refused_with_the_nearest(tmp_path):
         with_sources({"bias_folds": 3}, tmp_path)
     assert bias_source("bow", tmp_path).name == "bag_of_words"
     assert isinstance(with_sources({"bias": "quick_probe", "rows": 3}, tmp_path)["bias"], CrossedProbes)
+
+
+def test_there_are_no_more_folds_than_rows(parts):
+    with pytest.raises(InputError, match="91 folds are asked for, and there are 90 training rows"):
+        CrossedProbes(91).on(parts, 0)

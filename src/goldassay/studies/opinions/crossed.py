@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from goldassay.errors import GoldassayError
+from goldassay.errors import GoldassayError, InputError
 from goldassay.runs import read_runs
 from goldassay.training.many_seeds import plan_jobs, run_plan
 from goldassay.training.opinions import TRAIN, Opinions, opinions_of, softmax
@@ -80,6 +80,11 @@ class Crossed(ABC):
     def on(self, parts: Mapping[str, Dataset], seed: int) -> Opinions:  # noqa: ARG002
         """See `training.opinions.OpinionSource`."""
         training = parts[TRAIN]
+        if self.folds > len(training):
+            raise InputError(
+                f"{self.folds:,} folds are asked for, and there are {len(training):,} training rows",
+                mend="ask for fewer with --bias-folds",
+            )
         roles = training.text_columns
         condition = f"{roles[-1]}_only" if len(roles) > 1 else "text"
         others = [part for part in parts if part != TRAIN]
