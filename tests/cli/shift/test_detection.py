@@ -16,7 +16,7 @@ from goldassay.runs import Runs, write_runs
 from goldassay.runs.beside import Embeddings, Origin, read_embeddings, write_embeddings
 from goldassay.shift import auroc, false_alarm_rate, score_knn, score_max_softmax
 from tests.cli.run_files import refused
-from tests.cli.shift.toys import answers, as_probabilities
+from tests.cli.shift.toys import answers, as_probabilities, texts
 from tests.end_to_end.conftest import Outcome, goldassay
 
 if TYPE_CHECKING:
@@ -177,6 +177,17 @@ def test_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Call
     assert "train is the training data, and was not taken for another set." in again["notes"]
     line = refused(*arguments, "--k", "81", "-o", "none")
     assert line == "goldassay: k is 81, and there are 80 training features; choose k from 1 to that number"
+
+
+def test_texts_of_other_examples_are_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+    for name in ("own", "far"):
+        answers(name).write_parquet(tmp_path / f"{name}.parquet")
+    texts(tmp_path / "gold.jsonl", answers("else"), "king and ship")
+    sides = ("shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-q", "-o", "none")
+    assert refused(*sides, "--gold", "own=gold.jsonl") == (
+        "goldassay: gold.jsonl: 80 of the 80 examples of own are not in it, the first is 'own-0'; give the file that "
+        "was predicted with --gold own=FILE"
+    )
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npz"])

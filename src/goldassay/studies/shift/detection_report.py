@@ -34,7 +34,7 @@ from goldassay.studies.shift.detecting import (
 )
 from goldassay.studies.shift.evidence import read_logits
 from goldassay.studies.shift.finding import FoundSets, Place, find_sets, keys_by_model
-from goldassay.studies.shift.overlaps import say_overlaps
+from goldassay.studies.shift.overlaps import check_covered, say_overlaps
 from goldassay.studies.shift.probabilities import say_probabilities
 from goldassay.studies.shift.sentences import say_detection
 from goldassay.studies.shift.verdicts import judge_detection
@@ -103,6 +103,8 @@ def report_detection(
         groups = form_groups(sides, {"": own}, lambda key: read_logits(key, sides.slices, choice))
         for group in groups:
             check_classes(group)
+            for each in (group.own, *group.others):
+                check_covered(each, datasets.get(each.dataset))
         groups, overlaps = disjoint(groups, datasets)
         features = None if of_training is None else _features(of_training, trained, places, groups)
         _check_neighbors(k, features)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goldassay.errors import InputError
 from goldassay.shift import shared_texts
 from goldassay.studies.shift.answers import texts_of
@@ -41,6 +43,24 @@ def without_shared(group: Group, texts: Mapping[str, Dataset]) -> tuple[Group, l
         rows.append(_row(group, each, int(shared.sum())))
         kept.append(each.take(~shared) if shared.any() else each)
     return replace(group, others=tuple(kept)), rows
+
+
+def check_covered(answers: Answers, dataset: Dataset | None) -> None:
+    """Refuse texts, where they are given, of other examples than were answered.
+
+    Raises:
+        InputError: The text of an example is not among them.
+    """
+    if dataset is None or not dataset.text_columns or texts_of(answers, dataset) is not None:
+        return
+    there = set(dataset.examples["example_id"].cast(pl.String).to_list())
+    missing = [str(each) for each in answers.example_ids if str(each) not in there]
+    raise InputError(
+        f"{len(missing):,} of the {answers.n_examples:,} examples of {answers.dataset} are not in it, the first is "
+        f"{missing[0]!r}",
+        file=dataset.source,
+        mend=f"give the file that was predicted with --gold {answers.dataset}=FILE",
+    )
 
 
 def _row(group: Group, other: Answers, shared: int | None) -> dict[str, Any]:
