@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goldassay.report.figures.axes import Scale, horizontal_grid
-from goldassay.report.figures.svg import Canvas, shortened
+from goldassay.report.figures.svg import Canvas, shortened, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _GAP = 28
+# Of a heading's width over that of the same text in the common weight.
+_BOLD = 1.14
 HEAD, FOOT, LEFT = 26, 40, 44
 
 
@@ -25,16 +27,37 @@ class Panel:
     bottom: float
 
 
-def lay_out(canvas: Canvas, names: Sequence[str], height: float, y: float = 0.0) -> Iterator[Panel]:
-    """One panel a name, two in a row where there is room, each below its name; sets the canvas's height."""
+def lay_out(canvas: Canvas, names: Sequence[str | tuple[str, str]], height: float, y: float = 0.0) -> Iterator[Panel]:
+    """One panel a name, two in a row where there is room, each below its name; sets the canvas's height.
+
+    A name of two parts is shortened in both, so that neither is lost.
+    """
     per_row = 2 if canvas.width > 500 and len(names) > 1 else 1
     width = (canvas.width - _GAP * (per_row - 1)) / per_row
     high = HEAD + height + FOOT
     canvas.height = y + -(-len(names) // per_row) * high
     for position, name in enumerate(names):
         x, top = (position % per_row) * (width + _GAP), y + position // per_row * high
-        canvas.text(x, top + 16, shortened(name, width), "strong")
+        canvas.text(x, top + 16, _heading(name, width), "strong")
         yield Panel(x + LEFT, x + width - 6, top + HEAD, top + HEAD + height)
+
+
+def _heading(name: str | tuple[str, str], width: float) -> str:
+    """What fits above a panel."""
+
+    def measure(text: str) -> float:
+        return _BOLD * text_width(text)
+
+    if isinstance(name, str):
+        return shortened(name, width, measure)
+    first, second = name
+    whole = f"{first}: {second}"
+    if measure(whole) <= width:
+        return whole
+    # What one part leaves of its half goes to the other.
+    half = width / 2
+    first = shortened(first, max(half, width - measure(f": {second}")), measure)
+    return shortened(f"{first}: {second}", width, measure)
 
 
 def value_axis(

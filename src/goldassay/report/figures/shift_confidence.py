@@ -35,7 +35,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     canvas.line(142, 10, 158, 10, "l1 curve")
     canvas.text(164, 14, "other set")
     several = len({row.get("model") for row in rows}) > 1
-    names = [f"{row.get('model')}: {row.get('dataset')}" if several else str(row.get("dataset")) for row in rows]
+    names = [(str(row.get("model")), str(row.get("dataset"))) if several else str(row.get("dataset")) for row in rows]
     for panel, row in zip(lay_out(canvas, names, _HEIGHT, 24), rows, strict=True):
         _panel(canvas, panel, row)
     return canvas
@@ -50,7 +50,7 @@ def _panel(canvas: Canvas, panel: Panel, row: Mapping[str, Any]) -> None:
     if len(edges) < 2 or len(inside) != len(edges) - 1 or len(outside) != len(inside):
         return
     high = 1.08 * max(*inside, *outside) or 1.0
-    scale = value_axis(canvas, panel, 0.0, high, lambda value: points(value, 0), 3)
+    scale = value_axis(canvas, panel, 0.0, high, _share, 3)
     across = Scale(edges[0], edges[-1], panel.left, panel.right)
     canvas.path(_steps(across, scale, edges, inside, closed=True), "wash")
     canvas.path(_steps(across, scale, edges, inside, closed=False), "l0 thin")
@@ -62,6 +62,11 @@ def _panel(canvas: Canvas, panel: Panel, row: Mapping[str, Any]) -> None:
     middle = (edges[0] + edges[-1]) / 2
     ticks = [(across(value), points(value, 0)) for value in (edges[0], middle, edges[-1])]
     under(canvas, panel, ticks, "confidence (%); texts (%)")
+
+
+def _share(value: float) -> str:
+    """A tick in percent, with a decimal where it is not whole."""
+    return points(value, 0 if abs(100 * value - round(100 * value)) < 1e-6 else 1)
 
 
 def _steps(across: Scale, scale: Scale, edges: Sequence[float], shares: Sequence[float], *, closed: bool) -> str:

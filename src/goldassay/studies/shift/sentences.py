@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _MOST_WORDS = 6
 _MOST_GAPS = 4
+_MOST_EXCESSES = 4
 
 
 def say_gaps(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -44,9 +45,11 @@ def row_set(row: Mapping[str, Any]) -> str:
 
 
 def say_knowing(calibration: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Where confidence exceeds accuracy by more than its interval, out of distribution."""
-    said = []
-    for row in calibration:
+    """Where confidence exceeds accuracy by more than its interval, out of distribution, the farthest first."""
+    said: list[str] = []
+    for row in sorted(calibration, key=lambda row: -row["overconfidence"]):
+        if len(said) == _MOST_EXCESSES:
+            break
         own = next((each for each in calibration if each["model"] == row["model"] and each["own"]), None)
         if row["own"] or own is None or not row["overconfidence_low"] > 0:
             continue
