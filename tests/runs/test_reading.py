@@ -13,6 +13,8 @@ import pytest
 
 from goldassay.errors import InputError
 from goldassay.runs import Runs, list_runs, read_runs, write_runs
+from goldassay.runs.finding import find_slices
+from goldassay.runs.slices import Request
 
 
 def runs_of(model: str = "a", dataset: str = "d", condition: str = "paired", **more: Any) -> Runs:
@@ -425,6 +427,37 @@ def test_logits_must_have_one_class_a_label(tmp_path: Path) -> None:
     table.write_parquet(path)
     with pytest.raises(InputError, match="some logits are not a number"):
         read_runs(path, label_names=["yes", "no", "maybe"])
+
+
+def test_what_is_wrong_with_logits_is_said_by_what_was_given(tmp_path: Path) -> None:
+    rows = [
+        {"id": i, "label": "abc"[i], "prediction": "abc"[i], "logits": [float(i == j) for j in range(3)]}
+        for i in range(3)
+    ]
+    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="logits have 3 classes, but there are 2 labels: a, b"):
+        read_runs(tmp_path, label_names=["a", "b"])
+    holed = pl.DataFrame(rows).with_columns(logits=pl.when(pl.col("id") > 0).then("logits"))
+    holed.write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="1 of 3 rows have no logits"):
+        read_runs(tmp_path)
+
+
+def test_features_are_read_where_they_are_lists(tmp_path: Path) -> None:
+    rows = [{"id": i, "label": "a", "prediction": "a", "embedding": [1.0 * i, 2.0]} for i in range(3)]
+    for values in (pl.DataFrame(rows), pl.DataFrame(rows).with_columns(pl.lit("glove").alias("embedding"))):
+        values.write_parquet(tmp_path / "a.parquet")
+        (part,) = find_slices(tmp_path, "auto", Request())
+        features = part.load().features
+        if values.schema["embedding"] == pl.String:
+            assert features is None
+        else:
+            assert features is not None
+            assert features.tolist() == [[0, 2], [1, 2], [2, 2]]
+    short = pl.DataFrame(rows).with_columns(pl.col("embedding").list.head(pl.col("id")))
+    short.write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="rows have features of 0, 1, 2 dimensions"):
+        find_slices(tmp_path, "auto", Request())[0].load()
 
 
 def test_logits_follow_the_label_map(tmp_path: Path) -> None:

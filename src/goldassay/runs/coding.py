@@ -155,9 +155,9 @@ def logits_of(
     order = loaded[0].columns.label_names or given_names
     n_classes = present[0].shape[-1]
     if n_classes < len(names) or n_classes != len(order or range(n_classes)):
+        there = order if order is not None and len(order) != n_classes else names
         raise InputError(
-            f"logits have {n_classes} classes, but there are {max(len(names), len(order or ()))} labels: "
-            f"{listing(names if len(names) >= len(order or ()) else order or (), 8)}",
+            f"logits have {n_classes} classes, but there are {len(there)} labels: {listing(there, 8)}",
             file=loaded[0].slice.file,
             mend="give each example one logit a label",
         )

@@ -303,7 +303,14 @@ def _array(column: pl.Series, path: Path | str, what: str, of: str, mend: str) -
     if not isinstance(column.dtype, pl.List) or not column.dtype.inner.is_numeric():
         raise InputError(f"the {what} are not lists of numbers", file=path, column=column.name)
     widths = column.list.len()
-    if widths.null_count() or widths.n_unique() != 1 or widths[0] == 0:
+    if widths.null_count():
+        raise InputError(
+            f"{widths.null_count()} of {column.len()} rows have no {what}",
+            file=path,
+            column=column.name,
+            mend="leave out the rows without",
+        )
+    if widths.n_unique() != 1 or widths[0] == 0:
         raise InputError(
             f"rows have {what} of {listing(widths.unique().sort().to_list())} {of}",
             file=path,
