@@ -1,7 +1,8 @@
 """Draw the documentation's pictures: reports on the specimen, in colors that follow the reader's light or dark page.
 
 Run it with the environment of `make install`. It writes docs/_static/pictures/NAME.svg and NAME-narrow.svg, for a desk
-and for a phone; the same code gives the same bytes.
+and for a phone; the same code gives the same bytes. Given the folder of `goldassay studies crossing`, which needs SNLI,
+it draws that study's pictures instead.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from goldassay.report.figures import _DRAWERS, NARROW, WIDE
+from goldassay.report.figures import _DRAWERS, NARROW, WIDE, study_differences, study_matrix
 from goldassay.report.palette import DARK, LIGHT, resolved, variables
 
 OUT = Path(__file__).parents[1] / "docs" / "_static" / "pictures"
@@ -41,9 +42,23 @@ def adaptive(picture: str) -> str:
     return picture.replace(resolved(css), both + css).replace('fill="#ffffff"/>', 'style="fill:var(--paper)"/>', 1)
 
 
+def draw_crossing(folder: Path) -> None:
+    """Draw what the page on the crossing shows, out of the study's own document."""
+    document = json.loads((folder / "study.json").read_text("utf-8"))
+    drawers = {"matrix": study_matrix, "differences": study_differences}
+    for comparison in document["comparisons"]:
+        drawer = drawers.get(comparison["drawn"])
+        for place, suffix in ((WIDE, ""), (NARROW, "-narrow")) if drawer else ():
+            drawn = drawer.draw_comparison(comparison, place)
+            (OUT / f"crossing_{comparison['drawn']}{suffix}.svg").write_text(adaptive(drawn.standalone()), "utf-8")
+
+
 def main() -> None:
     """Make the reports and draw them."""
     OUT.mkdir(parents=True, exist_ok=True)
+    if len(sys.argv) > 1:
+        draw_crossing(Path(sys.argv[1]))
+        return
     with tempfile.TemporaryDirectory() as folder:
         for command in COMMANDS:
             words = command.format(size=SIZE).split()
