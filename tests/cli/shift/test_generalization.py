@@ -433,6 +433,17 @@ def test_a_model_that_answered_on_one_set_alone_is_named(tmp_path: Path, monkeyp
     assert "two answered on ID alone and was left out: a shift is from one set to another." in notes
 
 
+def test_the_same_answers_under_two_names_are_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+    answers("own").drop("dataset").write_parquet(tmp_path / "own.parquet")
+    sides = {"generalization": ("--runs", "ID=own.parquet", "--runs", "far=own.parquet"),
+             "detection": ("--in", "ID=own.parquet", "--out", "far=own.parquet")}  # fmt: skip
+    for command, paths in sides.items():
+        assert refused("shift", command, *paths, "-q", "-o", "none") == (
+            "goldassay: own.parquet: what toy answered on far is what it answered on ID, example by example; give the "
+            "predictions on another dataset"
+        )
+
+
 def test_the_training_data_is_no_other_distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("ID", "far", "train"):

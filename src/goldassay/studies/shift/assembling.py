@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from goldassay.errors import InputError
@@ -65,6 +66,7 @@ def form_groups(
         others = tuple(answers for name, answers in read_sets.items() if name != own)
         groups.append(with_common_seeds(Group(names[key], key[0], key[1], read_sets[own], others, size_of(found, key))))
         _check_kinds(groups[-1])
+        _check_different(groups[-1])
     return groups
 
 
@@ -80,6 +82,27 @@ def _check_kinds(group: Group) -> None:
             "other",
             mend="give sets of one task; --metric pearson takes both for numbers",
         )
+
+
+def _check_different(group: Group) -> None:
+    same = next((each for each in group.others if _are_same(group.own, each)), None)
+    if same is not None:
+        raise InputError(
+            f"what {group.model} answered on {same.dataset} is what it answered on {group.own.dataset}, example by "
+            "example",
+            file=same.file,
+            mend="give the predictions on another dataset",
+        )
+
+
+def _are_same(own: Answers, other: Answers) -> bool:
+    """Whether two sets are one: the same ids, labels and answers, where these vary at all."""
+    parts = [(own.example_ids, other.example_ids), (own.gold, other.gold)]
+    parts += (answers := [(own.predictions, other.predictions), (own.logits, other.logits)])
+    varied = any(one is not None and bool((one != one[:, :1]).any()) for one, _ in answers)
+    return varied and all(
+        one is two or (one is not None and two is not None and np.array_equal(one, two)) for one, two in parts
+    )
 
 
 def disjoint(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> tuple[list[Group], list[dict[str, Any]]]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from goldassay.report import Report
     from goldassay.training import Done, Failure, Job
-    from goldassay.training.workers import Watcher
+    from goldassay.training.outcome import Watcher
 
     Watched = Callable[[int], AbstractContextManager[Watcher]]
 
