@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.data import Dataset
+from goldassay.errors import InputError
 from goldassay.studies.leakage import LeakageChoice, report_leakage
 from goldassay.studies.leakage.choices import choice_evidence, read_questions
 
@@ -79,3 +80,33 @@ def test_how_many_choices_a_question_has_is_known_without_reading() -> None:
     assert set(sizes.tolist()) == {2, 5}
     mean = np.log2(evidence.null[0]).mean()
     assert np.log2(evidence.probabilities["question_only"][0]).mean() == pytest.approx(mean, abs=0.05)
+
+
+def test_what_no_text_has_is_left_out_unless_it_was_asked_for() -> None:
+    def part(n: int) -> Dataset:
+        rows = [{"premise": f"one {i}", "hypothesis": f"two x{i}", "label": LABELS[i % 3]} for i in range(n)]
+        return Dataset.from_frame(rows, name="apart", label_names=LABELS)
+
+    choice = LeakageChoice(n_clusters=2, n_repetitions=1, map=False)
+    found = report_leakage(part(60), part(30), seeds=1, choice=choice).to_dict()["leakage"]
+    assert "overlap" not in {row["condition"] for row in found["conditions"]}
+    assert "The condition 'overlap' was left out: it leaves no word of any text." in found["remarks"]
+    with pytest.raises(InputError, match="'overlap' leaves no word"):
+        report_leakage(part(60), part(30), conditions=("overlap",), seeds=1, choice=choice)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seeds": 0}, "seeds is 0; choose 1 or more"),
+        ({"seeds": 1.5}, "seeds is 1.5; choose a whole number"),
+        ({"choice": LeakageChoice(n_repetitions=0)}, "n_repetitions is 0"),
+        ({"choice": LeakageChoice(n_components=-1)}, "n_components is -1"),
+        ({"choice": LeakageChoice(n_clusters=0)}, "n_clusters is 0"),
+        ({"choice": LeakageChoice(n_splits=0)}, "n_splits is 0"),
+        ({"choice": LeakageChoice(threshold=-1)}, "threshold is -1"),
+    ],
+)
+def test_settings_are_refused_before_anything_is_trained(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        report_leakage(pairs(9, EVEN, 0.0, 0), pairs(9, EVEN, 0.0, 1), **settings)

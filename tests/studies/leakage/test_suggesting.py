@@ -60,3 +60,16 @@ def test_what_cannot_be_ranked_is_refused() -> None:
     ):
         with pytest.raises(InputError, match=said):
             suggest_rows(wrong, None, condition, shares=shares)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_seeds": 0}, "n_seeds is 0; choose 1 or more"),
+        ({"seed": -1}, "seed is -1"),
+        ({"shares": ("a",)}, "the shares of rows to drop are"),
+    ],
+)
+def test_settings_out_of_range_are_named(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        suggest_rows(pairs(40), **settings)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from goldassay.arguments import check_whole, is_number
 from goldassay.errors import InputError
 from goldassay.progress import Steps
 from goldassay.report import Report
@@ -15,7 +18,7 @@ from goldassay.studies.leakage.evidence import EMPTY, GIVEN, PROBES
 from goldassay.studies.leakage.given import GivenEvidence, read_evidence
 from goldassay.studies.leakage.measuring import measure
 from goldassay.studies.leakage.options import LeakageChoice
-from goldassay.studies.leakage.probes import check_conditions, measure_split, probe_evidence
+from goldassay.studies.leakage.probes import check_conditions, measure_split, probe_evidence, with_words
 from goldassay.studies.leakage.trained import network_conditions, train_evidence
 from goldassay.studies.report_frame import frame_findings
 
@@ -73,8 +76,9 @@ def report_leakage(
     """
     settings = with_seed(settings or Settings(), seed)
     choice = choice or LeakageChoice()
+    _check(choice, seeds)
     steps = Steps(quiet, called)
-    n_seeds = seeds or settings.leakage.seeds
+    n_seeds = settings.leakage.seeds if seeds is None else seeds
     inputs: list[dict[str, Any]] = []
     if given is not None:
         with steps.step("reading the evidence"):
@@ -92,11 +96,15 @@ def report_leakage(
                 train, test, columns=columns, label_names=None, file_format="auto", settings=settings
             )
             shown = check_conditions(conditions, training.text_columns)
-            if model is not None:
+            left_out: tuple[str, ...] = ()
+            if model is None and not conditions:
+                shown, left_out = with_words(shown, training, evaluation)
+            elif model is not None:
                 shown = network_conditions(tuple(shown) if conditions else (), training.text_columns)
         inputs = [describe_input("train", training), describe_input("test", evaluation, decisions)]
         with evidence_directory(out) as directory:
             evidence = _made(training, evaluation, shown, model, n_seeds, directory, settings, steps, watched)
+        evidence = replace(evidence, remarks=(*evidence.remarks, *left_out))
         if test is None and "were set apart" in " ".join(decisions):
             evidence = _with_splits(evidence, train, columns, shown, choice, settings, steps)
     measured = measure(evidence, choice, settings, steps)
@@ -123,6 +131,19 @@ def report_leakage(
         },
     }
     return Report(document=frame_findings(f"Leakage in {evidence.name}", findings, steps), tables=measured.tables)
+
+
+def _check(choice: LeakageChoice, seeds: int | None) -> None:
+    """Refuse before anything is trained what nothing could be measured with afterwards."""
+    if seeds is not None:
+        check_whole("seeds", seeds, 1)
+    if choice.n_clusters is not None:
+        check_whole("n_clusters", choice.n_clusters, 1)
+    check_whole("n_components", choice.n_components, 0)
+    check_whole("n_repetitions", choice.n_repetitions, 1)
+    check_whole("n_splits", choice.n_splits, 1)
+    if not is_number(choice.threshold) or not 0 <= choice.threshold < math.inf:
+        raise InputError(f"threshold is {choice.threshold}", mend="give a number from 0 up")
 
 
 def _clustering(choice: LeakageChoice) -> dict[str, Any]:
@@ -185,8 +206,6 @@ def _with_splits(
     Quick probes measure by how much, also in the place of a network, whose trainings would take as often as long; all
     splits then, so that like is held against like.
     """
-    from dataclasses import replace
-
     # Of an empty input a probe learns nothing.
     shown = [name for name in conditions if name != EMPTY]
     rows = []

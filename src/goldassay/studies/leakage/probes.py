@@ -19,7 +19,7 @@ from goldassay.training import conditions_of, describe_probe, roles_of, shown_te
 from goldassay.training.conditions import PAIRED, TEXT, tokenizer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -56,6 +56,20 @@ def check_conditions(wanted: Sequence[str], text_columns: Sequence[str]) -> tupl
         roles_of(name, text_columns)
     whole = TEXT if len(text_columns) == 1 else PAIRED
     return tuple(dict.fromkeys((whole, *wanted)))
+
+
+def with_words(conditions: Sequence[str], *parts: Dataset) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of conditions that nobody asked for those that leave words to read in every part, and what is said of the others.
+
+    Texts of which no two share a word have no overlap to be shown.
+    """
+    empty = [name for name in conditions if not all(_has_words(shown_texts(part, name)) for part in parts)]
+    said = tuple(f"The condition {name!r} was left out: it leaves no word of any text." for name in empty)
+    return tuple(name for name in conditions if name not in empty), said
+
+
+def _has_words(shown: Mapping[str, Sequence[str]]) -> bool:
+    return any(text for column in shown.values() for text in column)
 
 
 def probe_evidence(
@@ -158,7 +172,7 @@ def _trained(
 
 def _changed(dataset: Dataset, condition: str) -> Dataset:
     shown = shown_texts(dataset, condition)
-    if not any(text for column in shown.values() for text in column):
+    if not _has_words(shown):
         raise InputError(
             f"the condition {condition!r} leaves no word of any text", file=dataset.source, mend="leave it out"
         )

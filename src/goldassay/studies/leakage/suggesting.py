@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.arguments import check_whole, is_number
 from goldassay.data.splits import normalized_text
 from goldassay.errors import InputError
 from goldassay.intervals import mean_interval
@@ -101,6 +102,8 @@ def suggest_rows(
     biases", for refitting without what is easily predicted.
     """
     wanted = condition or conditions_of(train.text_columns)[-1]
+    check_whole("seed", seed, 0)
+    check_whole("n_seeds", n_seeds, 1)
     _check(train, wanted, shares)
     work = _Work.of(train, test, wanted, seed)
     bits, probability, right = work.rank()
@@ -246,7 +249,7 @@ def _check(train: Dataset, condition: str, shares: Sequence[float]) -> None:
             file=train.source,
             mend="look at the artifacts",
         )
-    if not shares or not all(0 < share < 0.9 for share in shares):
+    if not shares or not all(is_number(share) and 0 < share < 0.9 for share in shares):
         raise InputError(f"the shares of rows to drop are {list(shares)}", mend="give values between 0 and 0.9")
     counts = np.bincount(train.labels())
     if counts[counts > 0].min() < 2 * N_FOLDS or (counts > 0).sum() < 2:
