@@ -26,7 +26,7 @@ def test_no_width_or_limit_of_any_network_may_be_0(name: str, configuration: Any
 
 @pytest.mark.parametrize("value", [-0.1, 1, 2, float("nan")])
 def test_dropout_leaves_something(value: float):
-    with pytest.raises(InputError, match="dropout is .*; give a share from 0 to below 1"):
+    with pytest.raises(InputError, match=r"dropout is .*; give a share from 0 to below 1"):
         dict(DESK)["bilstm"].replaced({"dropout": value})
 
 

@@ -19,7 +19,7 @@ from goldassay.errors import InputError
 from goldassay.models.configuration import Recipe, Task
 from goldassay.models.question_answering import Network
 from goldassay.models.registry import find_network, load_network
-from goldassay.training.evidence import EvaluationSet
+from goldassay.training.evaluation_set import EvaluationSet
 from goldassay.training.loop import Examples, Loop
 from goldassay.training.objectives import load_objective
 from goldassay.training.precision import open_accelerator

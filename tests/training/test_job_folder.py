@@ -32,14 +32,14 @@ def test_a_folder_without_work_in_it_is_claimed_anew(tmp_path: Path):
 def test_a_folder_with_work_in_it_is_not(tmp_path: Path, kept: str):
     claim(tmp_path, settings())
     (tmp_path / kept).touch()
-    with pytest.raises(InputError, match="made with other settings: sizes.units was 8, now 16;"):
+    with pytest.raises(InputError, match=r"made with other settings: sizes\.units was 8, now 16;"):
         claim(tmp_path, OTHER)
     assert read_json(tmp_path / "settings.json") == settings()
 
 
 def test_a_run_that_answers_at_checkpoints_may_have_answered_before_it_kept_its_state(tmp_path: Path):
     claim(tmp_path, settings(checkpoint_every=100))
-    with pytest.raises(InputError, match="sizes.units was 8, now 16"):
+    with pytest.raises(InputError, match=r"sizes\.units was 8, now 16"):
         claim(tmp_path, settings(checkpoint_every=100, sizes={"units": 16}))
 
 

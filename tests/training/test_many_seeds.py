@@ -150,3 +150,13 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch, make_job):
 def test_no_more_seeds_than_anybody_means(seeds: int, tmp_path: Path):
     with pytest.raises(InputError, match=f"{seeds} seeds are asked for; give how many, at most 100,000"):
         plan_jobs(made_pairs(12), "ngram_average", made_pairs(6, 1, "test"), out=tmp_path, seeds=seeds)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"objective": "learned_mixin"}, {"changes": {"patience": 2}}, {"rows": 10_000}, {"changes": {"epochs": 0}}],
+)
+def test_what_is_refused_leaves_nothing_behind(tmp_path, options):
+    with pytest.raises(InputError):
+        plan_jobs(made_pairs(), "ngram_average", made_pairs(20, 1, "test"), out=tmp_path / "runs", seeds=1, **options)
+    assert not list(tmp_path.iterdir())

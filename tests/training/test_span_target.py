@@ -16,7 +16,7 @@ from goldassay.errors import InputError
 from goldassay.models.configuration import Task
 from goldassay.runs import read_runs
 from goldassay.training import plan_jobs
-from goldassay.training.evidence import EvaluationSet
+from goldassay.training.evaluation_set import EvaluationSet
 from goldassay.training.running import run_job
 from goldassay.training.span_target import SpanTarget
 from goldassay.training.targets import LabelTarget, target_of, target_of_kind

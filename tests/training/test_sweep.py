@@ -18,11 +18,12 @@ from goldassay.errors import InputError
 from goldassay.runs import list_runs
 from goldassay.training.job_folder import STATE
 from goldassay.training.many_seeds import plan_jobs
+from goldassay.training.outcome import Failure, Silent
 from goldassay.training.pricing import price
 from goldassay.training.running import run_job
 from goldassay.training.sweep import SweepReport
 from goldassay.training.sweep_plan import read_plan, sweep_jobs
-from goldassay.training.workers import Failure, Silent, run_jobs
+from goldassay.training.workers import run_jobs
 from tests.training.made_data import made_pairs
 
 if TYPE_CHECKING:

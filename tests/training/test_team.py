@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 _DOES = """
 import json, os, signal, sys
 from goldassay.training.job import Job
-from goldassay.training.workers import Failure, Silent, run_jobs
+from goldassay.training.outcome import Failure, Silent
+from goldassay.training.workers import run_jobs
 
 class Ends(Silent):
     steps = 0

@@ -8,8 +8,9 @@ pytest.importorskip("torch")
 
 from goldassay.errors import InputError
 from goldassay.models.registry import ALIASES, NETWORKS, find_network, full_name
+from goldassay.training.configured import configuration_of
 from goldassay.training.many_seeds import plan_jobs
-from goldassay.training.running import configuration_of, run_job
+from goldassay.training.running import run_job
 from goldassay.training.state import read_tensors
 from tests.training.made_data import made_pairs
 

@@ -107,7 +107,7 @@ class Configuration:
         """The same with some sizes or parts of the recipe replaced, each by its name.
 
         Raises:
-            InputError: A name is neither a size nor part of the recipe, or a value is of the wrong kind or out of range.
+            InputError: A name is neither a size nor part of the recipe, or a value is of the wrong kind or range.
         """
         known = {field.name: self.sizes for field in dataclasses.fields(self.sizes)}
         known |= {field.name: self.recipe for field in dataclasses.fields(self.recipe)}

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError
+from goldassay.training.finished import finished
 from goldassay.training.job import Job
 from goldassay.training.job_folder import read_json
-from goldassay.training.running import Done, finished
-from goldassay.training.workers import Failure, Silent, Watcher, run_jobs
+from goldassay.training.outcome import Done, Failure, Silent, Watcher
+from goldassay.training.workers import run_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

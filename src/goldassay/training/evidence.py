@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,36 +27,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from goldassay.data import Dataset
     from goldassay.models.network import Batch, Encoded, Network, Stream
+    from goldassay.training.evaluation_set import EvaluationSet
     from goldassay.training.loop import Loop
     from goldassay.training.targets import Answered
 
 _RELEVANCE_BATCH = 64
-
-
-@dataclass(frozen=True)
-class EvaluationSet:
-    """A dataset as a network sees it.
-
-    Attributes:
-        dataset: N examples.
-        split: What the runs call the part.
-        texts: A column for each role that the condition shows.
-        gold: Right answers as `Target.gold` gives them: codes of labels, or numbers, (N,).
-        encoded: The texts as the network's numbers.
-    """
-
-    dataset: Dataset
-    split: str
-    texts: dict[str, list[str]]
-    gold: NDArray[Any]
-    encoded: Encoded
-
-    @property
-    def example_ids(self) -> NDArray[np.str_]:
-        """(N,)."""
-        return np.array(self.dataset.examples["example_id"].to_list(), dtype=np.str_)
 
 
 def write_predictions(

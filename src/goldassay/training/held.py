@@ -29,6 +29,10 @@ class Held(HeldTable):
         return _load(self.path)
 
 
+# Stands for data that are not written yet, where it only matters that there are some.
+UNHELD = Held("", "", "")
+
+
 def hold(dataset: Dataset, folder: Path, columns: Sequence[str] = ()) -> Held:
     """Write a dataset for jobs to read, unless it is there.
 

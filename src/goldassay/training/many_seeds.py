@@ -21,16 +21,16 @@ from goldassay.results import Result
 from goldassay.training.asking import promised, with_opinions
 from goldassay.training.beside import beside_sentences, beside_table
 from goldassay.training.conditions import roles_of
-from goldassay.training.held import hold
+from goldassay.training.configured import check_job, configuration_of
+from goldassay.training.held import UNHELD, hold
 from goldassay.training.job import RECORDS, Job
+from goldassay.training.outcome import TRAINING_ROWS, Done, Failure, Watcher
 from goldassay.training.precision import DEVICES, PRECISIONS
-from goldassay.training.running import TRAINING_ROWS, Done, check_job, configuration_of
 from goldassay.training.seeds import SOURCES, Seeds
 from goldassay.training.targets import METRICS, target_of
-from goldassay.training.workers import Failure, Watcher, run_jobs
+from goldassay.training.workers import run_jobs
 
 if TYPE_CHECKING:
-    from goldassay.training.held import Held
     from goldassay.training.opinions import OpinionSource
 
 # More are a slip of the finger, whose jobs would fill the memory before the first is done.
@@ -219,21 +219,22 @@ def plan_jobs(
             raise InputError(f"{model} does not start from word vectors", mend="leave out --vectors")
         options["vectors"] = VectorFile.check(vectors)
     options.setdefault("objective", target.objective)
-    folder = Path(out)
-    held = hold(training, folder, () if weights is None else (weights,))
-    watched: Held | None = None
+    chosen_by: Dataset | None = None
     if dev is not None:
         chosen_by = _of_same_texts(load_data(dev, "dev", columns), training)
         target.check(training, [chosen_by])
-        watched = hold(chosen_by, folder)
+    # Before anything is written or asked for its opinions: what that costs is not spent on jobs that are refused.
+    draft = Job(model, UNHELD, (), "", condition=shown[0], dev=None if chosen_by is None else UNHELD, **options)
+    check_job(promised(draft, bias, teacher), training)
+    folder = Path(out)
+    held = hold(training, folder, () if weights is None else (weights,))
+    watched = None if chosen_by is None else hold(chosen_by, folder)
     made_of = tuple(hold(each, folder) for each in evaluation)
     jobs = [
         Job(model, held, made_of, str(folder), seed=seed, condition=condition, dev=watched, **options)
         for seed in numbers
         for condition in shown
     ]
-    # Before the opinions are made: what they cost is not spent on jobs that are refused.
-    check_job(promised(jobs[0], bias, teacher), len(training))
     return with_opinions(jobs, bias, teacher)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.models.network import Encoded, Network
-    from goldassay.training.evidence import EvaluationSet
+    from goldassay.training.evaluation_set import EvaluationSet
     from goldassay.training.job import Job
     from goldassay.training.loop import Loop
     from goldassay.training.objectives.objective import Objective

@@ -14,8 +14,10 @@ import polars as pl
 
 from goldassay.progress import Progress, silent
 from goldassay.results import Result
+from goldassay.training.configured import configuration_of
+from goldassay.training.finished import finished
 from goldassay.training.job_folder import STATE
-from goldassay.training.running import configuration_of, finished, open_job
+from goldassay.training.running import open_job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, field, fields, replace
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from goldassay.errors import InputError, TrainingError
-from goldassay.models.registry import load_network
-from goldassay.nearest import did_you_mean
 from goldassay.training.conditions import shown_texts, tokenizer_of
-from goldassay.training.job_folder import DONE, MODEL, STATE, WEIGHTS, claim, locked, read_json, write_json
-from goldassay.training.objective_choice import build_objective, check_objective, describe_objective, settings_of
+from goldassay.training.configured import configuration_of, network_of
+from goldassay.training.evaluation_set import EvaluationSet
+from goldassay.training.finished import begin, finished
+from goldassay.training.job_folder import DONE, MODEL, STATE, WEIGHTS, locked, write_json
+from goldassay.training.objective_choice import build_objective, describe_objective
+from goldassay.training.outcome import TRAINING_ROWS, Done, Report, unheard
 from goldassay.training.targets import target_of
 from goldassay.training.teacher import has_own_teacher, taught, teacher_of, uniform
-from goldassay.training.team import do_together, launched
+from goldassay.training.team import Team, launched
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from goldassay.models.configuration import Configuration
     from goldassay.models.network import Encoded, Network
     from goldassay.runs.beside import Origin
-    from goldassay.training.evidence import EvaluationSet
     from goldassay.training.held import Held
     from goldassay.training.job import Job
     from goldassay.training.loop import Examples, Loop, Reached
@@ -36,136 +37,6 @@ if TYPE_CHECKING:
 KEPT = "_vectors"
 # Between evaluations the state is kept as often as this: as much work as a kill may cost.
 SECONDS_BETWEEN_STATES = 60.0
-# How many training rows a network did not see to their end is kept under this name, which no dataset has.
-TRAINING_ROWS = "/training rows"
-_LEARNT = {"label": "classes", "number": "numbers", "span": "spans of a text"}
-
-
-class Report(Protocol):
-    """Where a job says how far it is."""
-
-    def __call__(self, step: int, total: int) -> None:
-        """Say that `step` of `total` steps are done."""
-
-
-def unheard(step: int, total: int) -> None:
-    """Say nothing."""
-
-
-@dataclass(frozen=True)
-class Done:
-    """What came of a job.
-
-    Attributes:
-        name: Of the job.
-        scores: By test set, then by metric; NaN where one is undefined.
-        n_examples: By test set.
-        n_parameters: Weights of the network, word vectors among them.
-        steps: That the network was trained for.
-        selected_step: Whose weights the final evaluation and the records are of.
-        seconds: That the training and the evaluations took, over all processes that worked on it.
-        cpu_seconds: Of processors, of all its threads; what it costs however busy the machine is.
-        cut: By test set, how many examples have a text that the network did not see to its end; of the training rows
-            under the name `TRAINING_ROWS`.
-        objective: What it says of itself, and of the models beside the network; see `describe_objective`.
-        words: Where there is a file of word vectors: how many words the network knows, and how many are found in it.
-        skipped: Whether it was already there.
-    """
-
-    name: str
-    scores: dict[str, dict[str, float]]
-    n_examples: dict[str, int]
-    n_parameters: int
-    steps: int
-    selected_step: int
-    seconds: float
-    cpu_seconds: float
-    cut: dict[str, int] = field(default_factory=dict)
-    objective: dict[str, Any] = field(default_factory=dict)
-    words: dict[str, int] = field(default_factory=dict)
-    skipped: bool = False
-
-    @property
-    def accuracy(self) -> dict[str, float]:
-        """By test set, of those whose answers are labels."""
-        return {name: found["accuracy"] for name, found in self.scores.items() if "accuracy" in found}
-
-
-def network_of(job: Job) -> type[Network]:
-    """The class of a job's network, which is another one for the same checkpoint where answers are spans.
-
-    Raises:
-        InputError: There is no such model, or none for the job's data.
-        MissingDependencyError: The extra `train` is not installed.
-    """
-    return load_network(job.model, target_of(job.train.load()).kind)
-
-
-def configuration_of(job: Job) -> Configuration:
-    """All settings of a job's network and recipe.
-
-    Raises:
-        InputError: A model, configuration or setting is not known.
-        MissingDependencyError: The extra `train` is not installed.
-    """
-    known = network_of(job).configurations
-    if job.configuration not in known:
-        raise InputError(
-            f"{job.model} has no configuration {job.configuration!r}",
-            mend=did_you_mean(job.configuration, sorted(known)),
-        )
-    return known[job.configuration].replaced({**job.changes, **_of_vectors(job, known[job.configuration].sizes)})
-
-
-def _of_vectors(job: Job, sizes: Any) -> dict[str, Any]:
-    """What a file of word vectors, or none, decides: their width, and that fresh ones are learnt."""
-    if job.vectors is None:
-        if job.changes.get("frozen"):
-            raise InputError("vectors that nobody learnt would be frozen", mend="give some with --vectors FILE")
-        return {"frozen": False} if hasattr(sizes, "frozen") else {}
-    asked = job.changes.get("vectors", job.vectors.width)
-    if asked != job.vectors.width:
-        raise InputError(
-            f"its vectors have {job.vectors.width} numbers, and vectors={asked} was asked for",
-            file=job.vectors.path,
-            mend="leave out vectors=, or give another file",
-        )
-    return {"vectors": job.vectors.width}
-
-
-def check_job(job: Job, n_rows: int) -> None:
-    """Refuse what can be seen before anything is trained.
-
-    Raises:
-        InputError: A setting is not known or does not fit the data.
-    """
-    # First: without the extra, what follows cannot be imported.
-    configuration = configuration_of(job)
-    from goldassay.training.objectives import load_objective, objectives_of
-    from goldassay.training.optimizers import check_optimizer
-    from goldassay.training.schedules import check_schedule
-
-    network_of(job).check_sizes(configuration.sizes)
-    recipe = configuration.recipe
-    check_optimizer(recipe)
-    check_schedule(recipe.schedule)
-    objective, kind = load_objective(job.objective), target_of(job.train.load()).kind
-    if kind == "span":
-        from goldassay.training.span_target import check_use
-
-        check_use(job.condition, job.record)
-    if objective.kind != kind:
-        raise InputError(
-            f"the objective {job.objective} learns {_LEARNT[objective.kind]}, and the labels are {_LEARNT[kind]}",
-            mend=f"leave it out, or choose {' or '.join(objectives_of(kind))}",
-        )
-    check_objective(job)
-    if job.dev is None and (recipe.patience or recipe.schedule == "dev_drops"):
-        raise InputError("stopping by a dev score needs a dev set", mend="give one with --dev FILE")
-    if job.rows is not None and job.rows > n_rows:
-        raise InputError(
-            f"{job.rows:,} training rows are asked for, and there are {n_rows:,}", mend="ask for fewer with --rows"
-        )
 
 
 def run_job(job: Job, report: Report = unheard) -> Done:
@@ -179,7 +50,7 @@ def run_job(job: Job, report: Report = unheard) -> Done:
         OutputError: The folder cannot be written to, or the disk is full.
     """
     if launched():
-        return do_together(job, report)
+        return _together(job, report)
     configuration = configuration_of(job)
     with locked(job.folder):
         done = begin(job)
@@ -191,6 +62,20 @@ def run_job(job: Job, report: Report = unheard) -> Done:
             return _with_teacher(job, configuration, report)
 
 
+def _together(job: Job, report: Report) -> Done:
+    """Do a job by all processes that were launched; see `team`."""
+    from goldassay.training.precision import open_accelerator, threads
+
+    team = Team(open_accelerator(job.device, job.precision))
+    configuration = configuration_of(job)
+    with locked(job.folder) if team.leads else nullcontext():
+        done = team.told(lambda: begin(job))
+        if done is not None:
+            return done
+        with threads(job.threads):
+            return Running(job, configuration, report).run()
+
+
 def _with_teacher(job: Job, configuration: Configuration, report: Report) -> Done:
     """Do a job; one that learns from a teacher of its own has this trained first, as a run in its folder."""
     if not has_own_teacher(job):
@@ -199,38 +84,6 @@ def _with_teacher(job: Job, configuration: Configuration, report: Report) -> Don
     running = Running(job, configuration, lambda step, total: report(total + step, 2 * total))
     running.before += (teacher.seconds, teacher.cpu_seconds)
     return running.run()
-
-
-def begin(job: Job) -> Done | None:
-    """Claim a job's folder; what came of it, if it is done.
-
-    Raises:
-        InputError: Its folder was made with other settings.
-    """
-    claim(job.folder, _settings(job))
-    return finished(job)
-
-
-def finished(job: Job) -> Done | None:
-    """What came of a job that is done; None if it is not.
-
-    Raises:
-        InputError: Its folder was made with other settings.
-    """
-    done = read_json(job.folder / DONE)
-    if done is None or done.keys() != {each.name for each in fields(Done)} - {"skipped"}:
-        # Not there, or by an earlier version that said other things of a job: done again, it comes out the same.
-        return None
-    claim(job.folder, _settings(job))
-    return replace(Done(**done), skipped=True)
-
-
-def _settings(job: Job) -> dict[str, Any]:
-    return job.settings() | {
-        "network": network_of(job).name,
-        **configuration_of(job).to_dict(),
-        "objective_settings": asdict(settings_of(job.objective, job.objective_changes)),
-    }
 
 
 def open_job(job: Job) -> Running:
@@ -309,8 +162,6 @@ class Running:
         return Examples(encoded, self.target.labels(dataset, self.task, encoded))
 
     def _evaluation_set(self, held: Held, split: str) -> EvaluationSet:
-        from goldassay.training.evidence import EvaluationSet
-
         dataset = held.load()
         texts = shown_texts(dataset, self.job.condition)
         encoded = self.loop.network.encode(tuple(texts.values()))
@@ -412,7 +263,7 @@ class Running:
         )
 
     def _write_dynamics(self, reached: Reached) -> None:
-        from goldassay.training.evidence import EvaluationSet, write_predictions
+        from goldassay.training.evidence import write_predictions
 
         if reached.dynamics is None:
             return

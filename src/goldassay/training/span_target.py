@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.models.network import Encoded
-    from goldassay.training.evidence import EvaluationSet
+    from goldassay.training.evaluation_set import EvaluationSet
 
 ANSWERS, STARTS = "answers", "answer_starts"
 _NOWHERE = (-1, -1)

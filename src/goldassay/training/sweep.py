@@ -9,13 +9,13 @@ import polars as pl
 
 from goldassay.results import Result
 from goldassay.training.many_seeds import cut_sentences, run_rows, summarize
-from goldassay.training.running import Done
+from goldassay.training.outcome import Done
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.training.job import Job
-    from goldassay.training.workers import Failure
+    from goldassay.training.outcome import Failure
 
 
 @dataclass(frozen=True)

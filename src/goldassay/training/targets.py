@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.models.network import Encoded
-    from goldassay.training.evidence import EvaluationSet
+    from goldassay.training.evaluation_set import EvaluationSet
 
 
 # What an evaluation may be told in, the first of a kind being the one that is spoken of.

@@ -10,10 +10,8 @@ while objectives also call its parts, and it cannot add up the sparse gradients 
 
 from __future__ import annotations
 
-import atexit
 import os
-from contextlib import contextmanager, nullcontext
-from functools import partial
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from goldassay.errors import GoldassayError, InputError, TrainingError
@@ -26,9 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
-    from goldassay.training.job import Job
-    from goldassay.training.running import Done, Report
-    from goldassay.training.workers import Failure, Watcher
 
 T = TypeVar("T")
 
@@ -153,57 +148,3 @@ def _joined(rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     rows = gather(pad_across_processes(rows, pad_index=-1))
     values = gather(pad_across_processes(values))
     return rows[rows >= 0], values[rows >= 0]
-
-
-def run_together(jobs: Sequence[Job], watcher: Watcher) -> list[Done | Failure]:
-    """Do jobs one after the other, each by all processes that were launched, and give what came of each.
-
-    A job whose loss becomes NaN is a `Failure`, and the others go on.
-
-    Raises:
-        GoldassayError: As of `running.run_job`; the launcher then ends the other processes.
-    """
-    from goldassay.training.running import run_job
-    from goldassay.training.workers import Failure, Silent
-
-    told = watcher if leads() else Silent()
-    outcomes: list[Done | Failure] = []
-    for job in jobs:
-        try:
-            done = run_job(job, partial(told.going, job))
-        except TrainingError as error:
-            failure = Failure(job.name, str(error))
-            told.failed(job, failure)
-            outcomes.append(failure)
-        else:
-            told.done(job, done)
-            outcomes.append(done)
-    _part_ways()
-    return outcomes
-
-
-def _part_ways() -> None:
-    """Leave the others in order when this process ends; one that finds them gone may abort."""
-    from torch import distributed
-
-    if distributed.is_initialized():
-        distributed.barrier()
-        # Not now: what they know of each other's addresses would be used again, and be out of date.
-        atexit.unregister(distributed.destroy_process_group)
-        atexit.register(distributed.destroy_process_group)
-
-
-def do_together(job: Job, report: Report) -> Done:
-    """Do a job by all processes that were launched; see `running.run_job`."""
-    from goldassay.training.job_folder import locked
-    from goldassay.training.precision import open_accelerator, threads
-    from goldassay.training.running import Running, begin, configuration_of
-
-    team = Team(open_accelerator(job.device, job.precision))
-    configuration = configuration_of(job)
-    with locked(job.folder) if team.leads else nullcontext():
-        done = team.told(lambda: begin(job))
-        if done is not None:
-            return done
-        with threads(job.threads):
-            return Running(job, configuration, report).run()

@@ -14,19 +14,21 @@ import tempfile
 import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError
+from goldassay.training.finished import finished
+from goldassay.training.outcome import Done, Failure, Silent, Watcher
 from goldassay.training.placement import Gpus, free_memory, visible
-from goldassay.training.team import launched, run_together
+from goldassay.training.team import launched
+from goldassay.training.together import run_together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.training.job import Job
     from goldassay.training.placement import Seat
-    from goldassay.training.running import Done
 
 WORKER = "goldassay.training.worker"
 # A library that starts threads of its own must not make several jobs fight for one core; and threads that wait by
@@ -49,57 +51,6 @@ ENVIRONMENT = {
     # Large pages where the system lends them on request: a step goes through tens of megabytes.
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A job that could not be done.
-
-    Attributes:
-        name: Of the job.
-        line: Why.
-        passing: Whether it may go well another time: its process died, or there was no memory.
-        memory: Whether there was no memory.
-        tries: How often it was tried.
-    """
-
-    name: str
-    line: str
-    passing: bool = False
-    memory: bool = False
-    tries: int = 1
-
-
-class Watcher(Protocol):
-    """Who is told how jobs go; called from one thread at a time."""
-
-    def going(self, job: Job, step: int, total: int) -> None:
-        """A job is at a step."""
-
-    def done(self, job: Job, done: Done) -> None:
-        """A job is done."""
-
-    def again(self, job: Job, failure: Failure) -> None:
-        """A try failed, and the job is tried again."""
-
-    def failed(self, job: Job, failure: Failure) -> None:
-        """A job failed; the others go on."""
-
-
-class Silent:
-    """A watcher that does nothing."""
-
-    def going(self, job: Job, step: int, total: int) -> None:
-        """See `Watcher`."""
-
-    def done(self, job: Job, done: Done) -> None:
-        """See `Watcher`."""
-
-    def again(self, job: Job, failure: Failure) -> None:
-        """See `Watcher`."""
-
-    def failed(self, job: Job, failure: Failure) -> None:
-        """See `Watcher`."""
 
 
 def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None, tries: int = 1) -> list[Done | Failure]:
@@ -144,8 +95,6 @@ def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None, 
 
 class _Pool:
     def __init__(self, jobs: Sequence[Job], watcher: Watcher, tries: int) -> None:
-        from goldassay.training.running import finished
-
         there = {place: done for place, job in enumerate(jobs) if (done := finished(job)) is not None}
         self.outcomes: dict[int, Done | Failure] = dict(there)
         self.waiting = deque((place, job) for place, job in enumerate(jobs) if place not in there)
@@ -228,8 +177,6 @@ class _Pool:
             return process
 
     def _do(self, job: Job, seat: Seat, process: subprocess.Popen[str], errors: Any) -> Done | Failure | None:
-        from goldassay.training.running import Done
-
         try:
             if process.stdin is None or process.stdout is None:
                 raise BrokenPipeError

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from goldassay.errors import GoldassayError
 from goldassay.runs import read_runs, write_runs
 from goldassay.training import conditions_of, describe_probe, plan_jobs, run_jobs, train_probes
+from goldassay.training.configured import configuration_of
 from goldassay.training.many_seeds import default_workers
-from goldassay.training.running import configuration_of
-from goldassay.training.workers import Failure, Silent
+from goldassay.training.outcome import Failure, Silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from goldassay.progress import Progress, Steps
     from goldassay.studies.experiments.recipe import Recipe, ScaleName, Training
     from goldassay.training import Job
+    from goldassay.training.outcome import Watcher
     from goldassay.training.pricing import Price
-    from goldassay.training.workers import Watcher
 
 _TRIES = 3
 
@@ -127,13 +127,14 @@ def run_study(
 
 
 def _train(study: Study, workers: int | None, scheduler: str | None, watcher: Watcher | None) -> None:
-    from goldassay.training.workers import Failure, run_jobs
+    from goldassay.training.outcome import Failure
+    from goldassay.training.workers import run_jobs
 
     if scheduler is None:
         outcomes = run_jobs(study.jobs, _workers(study, workers), watcher, _TRIES)
     else:
         from goldassay.training.cluster import run_on_cluster
-        from goldassay.training.workers import Silent
+        from goldassay.training.outcome import Silent
 
         outcomes = run_on_cluster(study.jobs, scheduler, watcher or Silent(), _TRIES)
     failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]

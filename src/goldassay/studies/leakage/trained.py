@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.settings import TrainingSettings
     from goldassay.training import Job
-    from goldassay.training.workers import Watcher
+    from goldassay.training.outcome import Watcher
 
     Watched = Callable[[int], AbstractContextManager[Watcher]]
 
