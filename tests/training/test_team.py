@@ -15,11 +15,13 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.runs import list_runs, read_runs
+from goldassay.training.asking import with_opinions
 from goldassay.training.held import hold
 from goldassay.training.job_folder import STATE
 from goldassay.training.running import run_job
 from goldassay.training.state import read_state, read_tensors
 from tests.training.made_data import made_pairs
+from tests.training.test_objectives_in_jobs import Guesses
 
 if TYPE_CHECKING:
     from goldassay.training.job import Job
@@ -110,6 +112,21 @@ def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, 
             for job in (alone[0], together[0])
         ]
         np.testing.assert_allclose(both[0].logits, both[1].logits, rtol=1e-3, atol=1e-4)
+
+
+def test_a_teacher_of_a_run_s_own_is_trained_by_both_too(make_job: Any, tmp_path: Path):
+    def distilled(name: str) -> Job:
+        more = {"dropout": 0.0, "batch_size": 9}
+        job = make_job(tmp_path / name / "runs", objective="confidence_regularization", more=more)
+        return with_opinions([job], Guesses(), None)[0]
+
+    alone, together = distilled("alone"), distilled("together")
+    run_job(alone)
+    done = launch([together])
+    assert done.returncode == 0, done.stderr[:3000]
+    expected, found = weights(alone), weights(together)
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-4, atol=2e-5, err_msg=name)
 
 
 def test_of_a_command_one_process_speaks_and_what_is_for_one_alone_is_refused(tmp_path: Path):

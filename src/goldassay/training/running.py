@@ -73,7 +73,7 @@ def _together(job: Job, report: Report) -> Done:
         if done is not None:
             return done
         with threads(job.threads):
-            return Running(job, configuration, report).run()
+            return _with_teacher(job, configuration, report)
 
 
 def _with_teacher(job: Job, configuration: Configuration, report: Report) -> Done:
@@ -150,8 +150,8 @@ class Running:
         job, names = self.job, self.task.label_names
         teacher = None
         if job.teacher is not None or has_own_teacher(job):
-            # A job that is only tried out has not trained its teacher.
-            known = job.teacher is not None or finished(teacher_of(job)) is not None
+            # A job that is only tried out has not trained its teacher; any other that has none must not go on.
+            known = self.keep or job.teacher is not None or finished(teacher_of(job)) is not None
             teacher = taught(job, self.train, names) if known else uniform(len(self.train), len(names))
         return build_objective(job, network, encoded, self.train, names, None if dev is None else dev.labels, teacher)
 
