@@ -43,7 +43,8 @@ def detection(
             "--train",
             metavar="[NAME=]RUNS",
             help="The same models on their training data, all with features: embeddings beside the runs (goldassay "
-            "train --record embeddings), or a column or an array called features. Adds Mahalanobis and the k-th neighbor.",
+            "train --record embeddings), or a column or an array called features. Adds Mahalanobis and the k-th "
+            "neighbor.",
         ),
     ] = None,
     scores: Annotated[
