@@ -257,8 +257,10 @@ def test_a_question_that_is_not_shown_is_empty(folder):
 
 
 def test_windows_without_room_are_refused(folder):
-    with pytest.raises(InputError, match="windows of 40 tokens leave 25 to the context, which share 30"):
+    with pytest.raises(InputError, match="windows of 40 tokens leave 25 to the context, and are to share 30 of these"):
         network_of(folder, made_questions(), stride=30)
+    with pytest.raises(InputError, match=r"windows of \d+ tokens, all that the checkpoint takes, leave"):
+        network_of(folder, made_questions(), max_tokens=10_000, stride=9_000)
 
 
 def test_a_checkpoint_answers_questions_where_the_data_ask_for_it(folder):

@@ -80,6 +80,7 @@ def test_jobs_are_the_product_seed_by_seed(folder: Path):
     ("before", "after", "message"),
     [
         ('"long"]', '"ngram_average"]', "named twice"),
+        ('{ made = "train.jsonl" }', '"train.jsonl"', 'write train = { NAME = "train.jsonl" }'),
         ("[of.long]", "[of.lang]", "no model of the plan; did you mean 'long'"),
         ("seeds = 2", "sedes = 2", "unknown key 'every.sedes'; did you mean 'every.seeds'"),
         ("seeds = [0]", "sedes = [0]", "unknown key 'of.long.sedes'; did you mean 'of.seeds'"),

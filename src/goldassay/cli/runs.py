@@ -204,7 +204,7 @@ def _show(found: dict[str, Any], first: bool) -> None:
     lines = {
         "split": found.get("split"),
         "trained on": found.get("train_set"),
-        "labels": ", ".join(found.get("label_names", ())),
+        "labels": _few(found.get("label_names", ()), 12),
         "groups": ", ".join(f"{name} ({n})" for name, n in found.get("groups", {}).items()),
         "checkpoints": _few([str(step) for step in checkpoints]) if len(checkpoints) > 1 else "",
         "holds": holds,

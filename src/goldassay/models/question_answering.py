@@ -120,8 +120,10 @@ class Network(Base):
         self.has_types = has_types(model.config)
         room = self.max_tokens - sizes.max_question - tokenizer.num_special_tokens_to_add(pair=True)
         if room <= sizes.stride:
+            own = ", all that the checkpoint takes," if self.max_tokens < sizes.max_tokens else ""
             raise InputError(
-                f"windows of {self.max_tokens} tokens leave {max(room, 0)} to the context, which share {sizes.stride}",
+                f"windows of {self.max_tokens} tokens{own} leave {max(room, 0)} to the context, and are to share "
+                f"{sizes.stride} of these",
                 mend="set stride and max_question lower",
             )
 

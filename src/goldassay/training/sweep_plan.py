@@ -51,7 +51,13 @@ def read_plan(path: str | os.PathLike[str]) -> SweepPlan:
         InputError: The file is missing or no TOML, a key is unknown or missing, or a value cannot be used.
     """
     file = Path(path)
-    plan = validated(SweepPlan, read_toml(file), file=file)
+    content = read_toml(file)
+    for part in ("train", "test"):
+        if isinstance(content.get(part), str):
+            raise InputError(
+                f"{part} is a file without a name", file=file, mend=f'write {part} = {{ NAME = "{content[part]}" }}'
+            )
+    plan = validated(SweepPlan, content, file=file)
     for name, count in Counter(plan.models).items():
         if count > 1:
             raise InputError(f"the model {name!r} is named twice", file=file, mend=_NAMED_TWICE)
