@@ -57,7 +57,9 @@ def launch(jobs: list[Job], kill_at: int = 0) -> subprocess.CompletedProcess[str
 
 
 def launched(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *arguments]
+    # The launcher leaves a folder of logs behind, which else lies with those of the whole machine.
+    options = ("--standalone", "--nproc-per-node", "2", "--log-dir", str(folder / "logs"))
+    command = [sys.executable, "-m", "torch.distributed.run", *options, *arguments]
     # Not by the machine's outer address, which a firewall may keep from itself.
     environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else None
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, env=environment)

@@ -153,8 +153,9 @@ def show_price(price: Price) -> None:
             f"{several(row['steps'], 'step')}, {_duration(row['job_seconds'])} and {_size(row['job_bytes'])} each"
         )
     begun = f", {count(price.n_begun)} begun" if price.n_begun else ""
+    about = "about " if price.seconds >= 0.5 else ""
     typer.echo(
-        f"{several(price.n_jobs, 'job')}, {count(price.n_done)} done{begun}; about {_duration(price.seconds)} in all, "
+        f"{several(price.n_jobs, 'job')}, {count(price.n_done)} done{begun}; {about}{_duration(price.seconds)} in all, "
         f"{_duration(price.wall_seconds)} with {price.workers} side by side, {_size(price.bytes)} on disk"
     )
 
