@@ -70,7 +70,7 @@ class Crossing(Result):
         patterns: Cluster to the patterns that are more frequent in it than elsewhere.
         examples: Cluster to rows of its most typical examples.
         confidence_correlation: Pearson's, of an example's confidence and its cluster's divergence, with the bounds of
-            Fisher's interval; NaN where it has none.
+            an interval that leaves whole clusters out (`correlation_interval`); NaN where it has none.
         biased_share: Share of the examples in biased clusters.
         confidence: What the confidence is the mean of, or "".
         biased_histogram: Examples of biased clusters in each fiftieth of the range of confidence, (50,).
@@ -246,7 +246,10 @@ def _accuracies(
 def _confidence_correlation(known: KnownOfExamples, clustering: ClusterScore) -> tuple[float, float, float]:
     if known.gold_probabilities is None:
         return (float("nan"),) * 3
-    return correlation_interval(known.gold_probabilities.mean(axis=0), clustering.example_divergences)
+    # A divergence is one of a whole cluster, so that its examples are no pairs of their own.
+    return correlation_interval(
+        known.gold_probabilities.mean(axis=0), clustering.example_divergences, clusters=clustering.assignments
+    )
 
 
 def _histograms(known: KnownOfExamples, clustering: ClusterScore) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
