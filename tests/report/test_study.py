@@ -88,10 +88,20 @@ def test_too_few_cells_are_no_picture(document: dict[str, Any]):
 def test_markdown_and_summary_say_the_same(document: dict[str, Any]):
     text = render_markdown(document)
     assert "| Large |" in text
-    assert "61.0 ± 1.5" in text
     assert "<script>" not in text
     assert text.count("## Conclusions") == 1
     lines = render_summary(document).splitlines()
     assert lines[0] == "A study, desk"
-    assert lines[1].split() == ["held", "Large:", "It", "was."]
+    assert lines[1].split() == ["held", "Large:", "10.0", "points", "[5.0,", "15.0].", "It", "was."]
+    assert lines[2].split() == ["not", "measured", "Small:", "No", "runs."]
     assert "left out: HANS" in lines[-1]
+
+
+def test_markdown_tells_ours_from_what_is_printed(document: dict[str, Any]):
+    text = render_markdown(document)
+    assert "; in parentheses beside it what is printed." in text
+    (ours_and_printed,) = [line for line in text.splitlines() if line.startswith("| a |")]
+    assert ours_and_printed == "| a | 61.0 ± 1.5 (62.3) | 50.0 (40.0 ‡) |"
+    # The row of which one cell is printed alone, and the other ours alone.
+    (apart,) = [line for line in text.splitlines() if "alert" in line and "30.0" in line]
+    assert apart.endswith("| (30.0) | 20.0 |")

@@ -40,21 +40,28 @@ def render_page(
 def render_markdown(document: Mapping[str, Any]) -> str:
     """GitHub-flavored Markdown: the conclusions first, then the tables, long ones cut and said so."""
     blocks = [f"# {one_line(document.get('title'))}", _SEPARATOR.join(_line(document))]
-    for section in _sections(document, {}, ()):
+    for section in _sections(document, {}, (), small_type=False):
         blocks += render_section(section, "tables/")
     blocks.append(f"Made by goldassay {one_line(document.get('goldassay_version'))}.")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def render_summary(document: Mapping[str, Any]) -> str:
-    """A line a conclusion."""
+    """A line a conclusion, with the figure that decides."""
     lines = [f"{one_line(document.get('title'))}, {document.get('scale')}"]
     lines += [
-        f"  {row.get('standing'):<13} {row.get('name')}: {one_line(row.get('evidence'))}"
+        f"  {row.get('standing'):<13} {row.get('name')}: {_measured(row)}{one_line(row.get('evidence'))}"
         for row in records(document.get("conclusions"))
     ]
     lines += [f"  left out: {name} ({one_line(why)})" for name, why in mapping(document, "absent").items()]
     return "\n".join(lines)
+
+
+def _measured(row: Mapping[str, Any]) -> str:
+    if number(row.get("value")) is None:
+        return ""
+    unit = str(row.get("unit"))
+    return f"{with_unit(row.get('value'), unit)} {bounds_in(row.get('low'), row.get('high'), unit)}".strip() + ". "
 
 
 def draw_pictures(document: Mapping[str, Any], reports: Mapping[str, Mapping[str, Any]]) -> dict[str, Picture]:
@@ -115,9 +122,9 @@ def _line(document: Mapping[str, Any]) -> list[str]:
 
 
 def _sections(
-    document: Mapping[str, Any], pictures: Mapping[str, Picture], reports: tuple[str, ...]
+    document: Mapping[str, Any], pictures: Mapping[str, Picture], reports: tuple[str, ...], *, small_type: bool = True
 ) -> tuple[Section, ...]:
-    found = [_conclusions(document), _tables(document)]
+    found = [_conclusions(document), _tables(document, small_type)]
     names = [
         f"{row.get('report')}_{row.get('figure')}"
         for row in records(document.get("shown"))
@@ -163,14 +170,15 @@ def _conclusions(document: Mapping[str, Any]) -> Section:
     )
 
 
-def _tables(document: Mapping[str, Any]) -> Section:
+def _tables(document: Mapping[str, Any], small_type: bool) -> Section:
+    """What is printed stands beside ours in small type, or in parentheses where there is no such type."""
     parts = []
     printed = doubted = False
     for comparison in records(document.get("comparisons")):
         table = _table(comparison)
         printed |= any(number(cell.get("printed")) is not None for cell in records(comparison.get("cells")))
         doubted |= any(cell.aside.endswith(_DOUBTED) for row in table.rows for cell in row)
-        parts.append(Part(_picture_name(comparison), table))
+        parts.append(Part(_picture_name(comparison), table if small_type else _in_parentheses(table)))
     notes = [f"{row['title']}: {row['note']}" for row in records(document.get("comparisons")) if row.get("note")]
     if doubted:
         notes.append(f"{_DOUBTED} The paper itself contradicts this figure elsewhere.")
@@ -178,7 +186,7 @@ def _tables(document: Mapping[str, Any]) -> Section:
         key="tables",
         title="Tables",
         question="Ours, with its spread over runs or its interval"
-        + ("; in small type beside it what is printed." if printed else "."),
+        + (f"; in {'small type' if small_type else 'parentheses'} beside it what is printed." if printed else "."),
         notes=tuple(notes),
         parts=tuple(parts),
         reason="" if parts else "the study has no table to lay beside a printed one",
@@ -206,6 +214,16 @@ def _table(comparison: Mapping[str, Any]) -> Table:
         ),
         file=str(comparison.get("name")),
     )
+
+
+def _in_parentheses(table: Table) -> Table:
+    rows = tuple(
+        tuple(
+            replace(cell, text=f"{cell.text} ({cell.aside})".strip(), aside="") if cell.aside else cell for cell in row
+        )
+        for row in table.rows
+    )
+    return replace(table, rows=rows)
 
 
 def _key(cell: Mapping[str, Any], names: Any) -> tuple[str, ...]:
