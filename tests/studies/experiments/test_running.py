@@ -66,6 +66,24 @@ def test_a_pretrained_model_is_what_the_user_names(recipe: Recipe, tmp_path: Pat
         open_study("instability", "smoke", tmp_path, Steps())
 
 
+def test_a_checkpoint_is_refused_where_nothing_is_fine_tuned(
+    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    small = replace(FEW, models={"small": "ngram_average"})
+    monkeypatch.setattr(recipe, "SCALES", {"smoke": replace(recipe.SCALES["smoke"], trainings=(small,))})
+    with pytest.raises(InputError, match="fine-tunes nothing at smoke scale; leave out --pretrained"):
+        open_study("instability", "smoke", tmp_path / "out", Steps(), pretrained="bilstm")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_refused_study_leaves_the_specimen_of_the_other(recipe: Recipe, tmp_path: Path):
+    open_study("instability", "smoke", tmp_path, Steps())
+    before = (tmp_path / "specimen" / "train.jsonl").read_bytes()
+    with pytest.raises(InputError, match="seed was 0, is 3"):
+        open_study("instability", "smoke", tmp_path, Steps(), seed=3)
+    assert (tmp_path / "specimen" / "train.jsonl").read_bytes() == before
+
+
 def test_rows_are_as_many_as_there_are_at_most(recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     few = replace(FEW, models={"small": "ngram_average", "other": "ngram_average"}, options={"rows": 10**6},
                   of={"other": {"rows": 7}})  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goldassay.errors import InputError
-from goldassay.studies.experiments.workplace import SETTINGS_FILE, keep_settings
+from goldassay.studies.experiments.workplace import SETTINGS_FILE, check_settings, keep_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +43,22 @@ def test_many_differences_are_counted(tmp_path: Path):
     keep_settings(tmp_path, SETTINGS)
     with pytest.raises(InputError, match="and 2 more"):
         keep_settings(tmp_path, dict.fromkeys(SETTINGS, "other") | {"further": 1})
+
+
+def test_what_was_chosen_is_told_before_what_follows_from_it(tmp_path: Path):
+    keep_settings(tmp_path, SETTINGS)
+    others = {"study": "crossing", "scale": "smoke", "seed": 0, "a set": ["cd"]}
+    with pytest.raises(InputError, match=r'settings: study was "instability", is "crossing"; scale was "desk", is'):
+        keep_settings(tmp_path, others)
+
+
+def test_what_is_known_early_is_checked_alone(tmp_path: Path):
+    check_settings(tmp_path / "new", SETTINGS)
+    assert not (tmp_path / "new").exists()
+    keep_settings(tmp_path, SETTINGS)
+    check_settings(tmp_path, {"study": "instability", "seed": 0})
+    with pytest.raises(InputError, match="seed was 0, is 1"):
+        check_settings(tmp_path, {"study": "instability", "seed": 1})
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{"])

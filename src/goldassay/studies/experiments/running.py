@@ -12,7 +12,7 @@ from goldassay.studies.experiments.finding import find_recipe
 from goldassay.studies.experiments.outcome import StudyReport, describe
 from goldassay.studies.experiments.recipe import PRETRAINED
 from goldassay.studies.experiments.sources import known_sources, lacking_sets, read_sets
-from goldassay.studies.experiments.workplace import Workplace, keep_settings
+from goldassay.studies.experiments.workplace import Workplace, check_settings, keep_settings
 
 if TYPE_CHECKING:
     import os
@@ -65,12 +65,14 @@ def open_study(
         seed: Of what is drawn but for trainings, whose seeds are counted from 0.
 
     Raises:
-        InputError: There is no such study, a set is not there or cannot be read, or the folder was made with other
-            settings.
+        InputError: There is no such study, a set is not there or cannot be read, a checkpoint is given where none is
+            fine-tuned, or the folder was made with other settings.
         MissingDependencyError: The extra `train` is not installed.
     """
     recipe = find_recipe(name)
     size = recipe.SCALES[scale]
+    if pretrained is not None and not any(PRETRAINED in each.models.values() for each in size.trainings):
+        raise InputError(f"the study {name} fine-tunes nothing at {scale} scale", mend="leave out --pretrained")
     place = None if data is None else Path(data)
     absent = lacking_sets(size, place)
     needed = [each for each in absent if each not in size.optional]
@@ -82,6 +84,8 @@ def open_study(
             mend=f"`goldassay studies {name} --scale {scale} --files` lists all of them; give their folder with --data",
         )
     work = Workplace(Path(out), size, scale, place, pretrained, seed, steps, absent=absent)
+    # Before anything is written: a specimen with another seed would take the place of the one that was trained on.
+    check_settings(work.folder, _choices(name, work))
     with steps.step("reading the sets"):
         work.sets = read_sets(size, place, work.folder, seed)
     keep_settings(work.folder, _settings(name, work))
@@ -151,12 +155,14 @@ def _workers(study: Study, workers: int | None) -> int:
     return workers or default_workers(study.jobs[0].device, study.jobs[0].threads)
 
 
+def _choices(name: str, work: Workplace) -> dict[str, Any]:
+    """What whoever runs the study chose, by which it is told from others first."""
+    return {"study": name, "scale": work.scale_name, "seed": work.seed, "pretrained": work.pretrained}
+
+
 def _settings(name: str, work: Workplace) -> dict[str, Any]:
     return {
-        "study": name,
-        "scale": work.scale_name,
-        "seed": work.seed,
-        "pretrained": work.pretrained,
+        **_choices(name, work),
         **{
             f"set {key}": [file.sha256 for file in dataset.provenance.files]
             for key, dataset in sorted(work.sets.items())

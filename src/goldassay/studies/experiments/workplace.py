@@ -65,6 +65,17 @@ class Workplace:
         return next((self.data / name for name in names if (self.data / name).exists()), None)
 
 
+def check_settings(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse to go on with others than those that are known before sets are read; nothing is written.
+
+    Raises:
+        InputError: The folder was made with other settings; says which differ.
+    """
+    before = _noted(folder)
+    if before is not None:
+        _refuse_others(folder, before, settings)
+
+
 def keep_settings(folder: Path, settings: Mapping[str, Any]) -> None:
     """Note with which settings a study is made, or refuse to go on with others.
 
@@ -72,27 +83,38 @@ def keep_settings(folder: Path, settings: Mapping[str, Any]) -> None:
         InputError: The folder was made with other settings; says which differ.
         OutputError: The folder cannot be written to.
     """
-    place = folder / SETTINGS_FILE
-    wanted = json.loads(json.dumps(settings))
-    if place.exists():
-        try:
-            before = json.loads(place.read_text("utf-8"))
-        except ValueError:
-            before = None
-        if not isinstance(before, dict):
-            raise InputError("is not what a study wrote", file=place, mend="choose another folder with -o")
-        differ = sorted(key for key in before.keys() | wanted.keys() if before.get(key) != wanted.get(key))
-        if differ:
-            shown = "; ".join(f"{key} was {_said(before.get(key))}, is {_said(wanted.get(key))}" for key in differ[:3])
-            more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
-            raise InputError(
-                f"the study there was made with other settings: {shown}{more}",
-                file=folder,
-                mend="give the same again, or choose another folder with -o",
-            )
+    before = _noted(folder)
+    if before is not None:
+        _refuse_others(folder, before, {key: settings.get(key) for key in {**settings, **before}})
         return
-    with written_whole(place) as aside:
-        aside.write_text(json.dumps(wanted, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    with written_whole(folder / SETTINGS_FILE) as aside:
+        aside.write_text(json.dumps(settings, ensure_ascii=False, indent=2) + "\n", "utf-8")
+
+
+def _noted(folder: Path) -> dict[str, Any] | None:
+    place = folder / SETTINGS_FILE
+    if not place.exists():
+        return None
+    try:
+        before = json.loads(place.read_text("utf-8"))
+    except ValueError:
+        before = None
+    if not isinstance(before, dict):
+        raise InputError("is not what a study wrote", file=place, mend="choose another folder with -o")
+    return before
+
+
+def _refuse_others(folder: Path, before: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    wanted = json.loads(json.dumps(settings))
+    differ = [key for key in wanted if before.get(key) != wanted[key]]
+    if differ:
+        shown = "; ".join(f"{key} was {_said(before.get(key))}, is {_said(wanted[key])}" for key in differ[:3])
+        more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
+        raise InputError(
+            f"the study there was made with other settings: {shown}{more}",
+            file=folder,
+            mend="give the same again, or choose another folder with -o",
+        )
 
 
 def _said(value: Any) -> str:
