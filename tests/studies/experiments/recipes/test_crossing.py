@@ -16,7 +16,8 @@ from goldassay.runs import read_runs
 from goldassay.studies.experiments import open_study, run_study
 from goldassay.studies.experiments.recipes.crossing.conclusions import conclude
 from goldassay.studies.experiments.recipes.crossing.debiasing import FULL, HARD, MISLED, UNSTABLE
-from goldassay.studies.experiments.recipes.crossing.examples import CLASSES, TOGETHER
+from goldassay.studies.experiments.recipes.crossing.examples import CLASSES, TOGETHER, Examples
+from goldassay.studies.experiments.recipes.crossing.variance import measure_variance, variance_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,6 +107,38 @@ def made(ratio: float | None, q: float) -> pl.DataFrame:
 def shares(low: float, high: float) -> pl.DataFrame:
     row = {"class": "leaky", "share_of_examples": 0.3, "share_of_variance": 0.5, "low": low, "high": high}
     return pl.DataFrame([row])
+
+
+def test_runs_that_do_not_differ_on_a_class_give_no_interval():
+    scores = np.zeros((4, 8))
+    scores[[0, 2], 5] = scores[3, 5:7] = scores[:2, 3] = 1.0
+    names = dict.fromkeys(CLASSES, np.zeros(8, bool)) | {"easy": np.arange(8) > 4, "leaky": np.arange(8) < 2}
+    ids, codes = np.arange(8).astype(str), np.zeros(8, int)
+    table = measure_variance(Examples(ids, codes, names, ids, codes, scores, codes[None], ()), 0)
+    easy, leaky = table.to_dicts()
+    assert easy["class"] == "easy"
+    part, whole = scores[:, 5:].sum(axis=1), scores.sum(axis=1)
+    assert easy["share_of_variance"] == pytest.approx(np.cov(part, whole)[0, 1] / whole.var(ddof=1))
+    assert easy["low"] < easy["share_of_variance"] < easy["high"]
+    assert (leaky["share_of_examples"], leaky["share_of_variance"]) == (0.25, 0.0)
+    assert (leaky["low"], leaky["high"]) == (None, None)
+    found = conclude(made(1.0, 1.0), table, pl.DataFrame([change(HARD, 0, 1)]))
+    variance = next(each for each in found if each.name == "Variance")
+    assert variance.standing == "not shown"
+    assert "Leaky examples are 25.0\N{NO-BREAK SPACE}% of all" in variance.evidence
+    assert "too few runs differ there" in variance.evidence
+    cells = variance_table(table).cells.filter(pl.col("class") == "leaky", pl.col("measure") == "% of the variance")
+    assert cells.row(0, named=True)["low"] is None
+
+
+@pytest.mark.parametrize(
+    ("observed", "expected", "said"),
+    [(1, 0.3, "1 example is easy and leaky, where chance within labels would give 0.3 ("),
+     (12, 469.99, "12 examples are easy and leaky, where chance within labels would give 470 (")],
+)  # fmt: skip
+def test_the_evidence_of_two_classes_reads_well(observed: int, expected: float, said: str):
+    pairs = made(2.0, 0.01).with_columns(observed=pl.lit(observed), expected=pl.lit(expected))
+    assert conclude(pairs, shares(0.4, 0.6), pl.DataFrame([change(HARD, 0, 1)]))[0].evidence.startswith(said)
 
 
 def change(measure: str, low: float, high: float) -> dict[str, Any]:

@@ -43,8 +43,9 @@ def _of_pair(row: dict[str, Any], name: str, claim: str) -> Conclusion:
         claim,
         place,
         standing,
-        f"{row['observed']:,} examples are {row['first']} and {row['second']}, where chance within labels "
-        f"would give {decimal(row['expected'], 0)} (q {small(row['q_value'])}).",
+        f"{row['observed']:,} example{' is' if row['observed'] == 1 else 's are'} {row['first']} and {row['second']}, "
+        f"where chance within labels would give {decimal(row['expected'], 0 if row['expected'] >= 10 else 1)} "
+        f"(q\N{NO-BREAK SPACE}{small(row['q_value'])}).",
         row["ratio"],
         row["low"],
         row["high"],
@@ -69,7 +70,8 @@ def _of_variance(variance: pl.DataFrame) -> Conclusion:
         claim,
         "variance",
         standing,
-        f"They hold {percent(size)} of the examples and {percent(share)} of the variance.",
+        f"Leaky examples are {percent(size)} of all and hold {percent(share)} of the variance"
+        f"{'' if row['low'] is not None else '; too few runs differ there to give an interval'}.",
         share,
         row["low"],
         row["high"],

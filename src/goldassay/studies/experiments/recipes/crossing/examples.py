@@ -150,8 +150,13 @@ def _difficulty(train: Dataset, test: Dataset, rows: NDArray[np.int64]) -> tuple
 
 def _confidence(runs: Runs, first: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Means over runs: the right label's probability at each checkpoint, (T, N); largest softmax at the end, (N,)."""
-    if runs.logits is None or runs.gold is None or runs.logits.ndim != 4:
-        raise InputError(f"the runs of {runs.model} have no logits at several checkpoints", mend="record logits")
+    if runs.logits is None or runs.gold is None:
+        raise InputError(f"the runs of {runs.model} hold no logits or no labels", mend="record logits")
+    if runs.logits.ndim != 4:
+        raise InputError(
+            f"the runs of {runs.model} have one checkpoint, and how an example is learnt takes several",
+            mend="train on more rows",
+        )
     logits = np.asarray(runs.logits[first:], np.float64)
     shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
     shares = shifted / shifted.sum(axis=-1, keepdims=True)
