@@ -103,6 +103,17 @@ def test_what_cannot_be_told():
     assert said["Reweighting"].value is None
 
 
+@pytest.mark.parametrize(("n_hard", "standing"), [(9, "not measured"), (10, "held")])
+def test_a_handful_of_hard_examples_says_nothing(n_hard: int, standing: str):
+    masks = _MASKS | {HARD: np.arange(_N) >= _N - n_hard}
+    right = np.where(masks[HARD], 0.0, 1.0)
+    accuracies = Accuracies({PLAIN: np.tile(right, (3, 1))}, masks)
+    (gap,) = of_models("SNLI", accuracies)
+    assert (gap.name, gap.standing) == ("Easy and hard", standing)
+    (adversary, *_) = of_debiasing("SNLI", Accuracies({PLAIN: right[None], Trained("dInferSent"): right[None]}, masks))
+    assert (adversary.standing == "not measured") == (n_hard < 10)
+
+
 def test_no_runs_at_all():
     said = found({})
     assert {each.standing for each in said.values()} == {"not measured"}

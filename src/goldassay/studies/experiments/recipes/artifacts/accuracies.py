@@ -84,6 +84,10 @@ class Accuracies:
         """How many examples each subset has."""
         return {name: int(mask.sum()) for name, mask in self.masks.items()}
 
+    def fewest(self, subset: str) -> int:
+        """How many examples a subset has, or the smaller of the two that a gap lies between."""
+        return min(int(self.masks[name].sum()) for name in _TERMS[subset])
+
     def of(self, model: Trained, subset: str) -> Figure | None:
         """Accuracy of a model on a subset, or its gap; None where the subset is empty or the model not there."""
         return self.sum({model: 1.0}, subset)

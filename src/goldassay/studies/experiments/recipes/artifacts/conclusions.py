@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from goldassay.studies.experiments.recipes.artifacts.evidence import Evidence
 
 
+# Where a model is wrong on each of a few examples, no draw of these is ever right, and an interval has no width.
+_LEAST = 10
+
+
 def conclude(found: Sequence[Evidence]) -> tuple[Conclusion, ...]:
     """What became of each conclusion, corpus by corpus."""
     return tuple(
@@ -101,7 +105,9 @@ def of_models(corpus: str, accuracies: Accuracies) -> list[Conclusion]:
         for model in accuracies.correct
         if model.mode == DEBIAS and model._replace(mode=RANDOM) in accuracies
     ]
-    gap = accuracies.sum({model: 1 / len(whole) for model in whole}, GAP) if whole else None
+    gap = (
+        _of_enough(accuracies, GAP, accuracies.sum({model: 1 / len(whole) for model in whole}, GAP)) if whole else None
+    )
     gaps = {model.model: accuracies.of(model, GAP) for model in whole}
     table = {"SNLI": "Table 5", "MultiNLI": "Table 6"}.get(corpus, "")
     found = [
@@ -123,7 +129,7 @@ def of_models(corpus: str, accuracies: Accuracies) -> list[Conclusion]:
         found.append(
             _judged(
                 name, statement, f"{table}, {corpus}",
-                accuracies.mean_difference(pairs, subset) if pairs else None,
+                _of_enough(accuracies, subset, accuracies.mean_difference(pairs, subset)) if pairs else None,
                 f"{_subject(subset)} without patterns minus random, by model and threshold: {_listed(each)}. The "
                 "figure is their mean.",
                 sign,
@@ -163,7 +169,7 @@ def _compared(
         name,
         statement,
         f"Table 7, {corpus}",
-        accuracies.difference(one, other, HARD),
+        _of_enough(accuracies, HARD, accuracies.difference(one, other, HARD)),
         f"{one.model} minus {other.model} on hard examples is the figure; beside it {_listed(rest)}.",
     )
 
@@ -171,11 +177,16 @@ def _compared(
 def _judged(name: str, statement: str, place: str, figure: Figure | None, evidence: str, sign: int = 1) -> Conclusion:
     """A claim that a figure is above zero, or below where the sign is -1."""
     if figure is None:
-        return _not_measured(name, statement, place, "There are no runs to say so, or no easy or hard examples.")
+        why = f"There are no runs to say so, or fewer than {_LEAST} easy or hard examples."
+        return _not_measured(name, statement, place, why)
     low, high = (figure.low, figure.high) if sign > 0 else (-figure.high, -figure.low)
     return Conclusion(
         name, statement, place, standing(low, high), evidence, figure.value, figure.low, figure.high, "difference"
     )
+
+
+def _of_enough(accuracies: Accuracies, subset: str, figure: Figure | None) -> Figure | None:
+    return figure if accuracies.fewest(subset) >= _LEAST else None
 
 
 def _not_measured(name: str, statement: str, place: str, why: str) -> Conclusion:
