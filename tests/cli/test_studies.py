@@ -57,11 +57,14 @@ def test_every_study_runs_small_and_is_not_done_twice(study: str, goldassay: Com
 
 
 def test_files_are_listed_with_where_they_come_from(goldassay: Command, tmp_path: Path):
+    (tmp_path / "sick").mkdir()
+    (tmp_path / "sick" / "SICK.txt").touch()
     outcome = goldassay("studies", "instability", "--files", "--data", ".")
     assert outcome.status == 0
     assert "hans/heuristics_evaluation_set.txt" in outcome.out
     assert "tommccoy1/hans on GitHub" in outcome.out
     assert "ANLI, optional: not there" in outcome.out
+    assert "SICK: is sick/SICK.txt" in outcome.out.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -71,6 +74,10 @@ def test_files_are_listed_with_where_they_come_from(goldassay: Command, tmp_path
         (("instability", "--scale", "dsk"), "did you mean 'desk'"),
         (("instability",), "sets are not there"),
         (("instability", "--data", "nowhere"), "there is no such folder"),
+        (("instability", "--data", "nowhere", "--files"), "there is no such folder"),
+        (("instability", "--scale", "smoke", "--pretrained", "bilstm"), "fine-tunes nothing at smoke scale"),
+        (("--scale", "smoke"), "no study is named; name one of artifacts, "),
+        (("--seed", "0"), "no study is named"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(goldassay: Command, arguments: tuple[str, ...], said: str):

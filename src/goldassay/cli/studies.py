@@ -81,6 +81,9 @@ def studies(
     from goldassay.studies.experiments.recipe import SCALES
 
     if name is None:
+        given = (data, pretrained, files or None, dry_run or None, workers, scheduler, out, json_file, seed)
+        if scale != "desk" or any(each is not None for each in given):
+            raise InputError("no study is named", mend=f"name one of {', '.join(list_recipes())}")
         for each in list_recipes():
             typer.echo(f"{each:<12} {find_recipe(each).TITLE}")
         return
@@ -96,18 +99,19 @@ def studies(
 
 def _list_files(name: str, scale: ScaleName, data: Path | None) -> None:
     from goldassay.studies.experiments import find_recipe
-    from goldassay.studies.experiments.sources import SPECIMEN, known_sources
+    from goldassay.studies.experiments.sources import SPECIMEN, known_sources, lacking_sets
 
     recipe = find_recipe(name).SCALES[scale]
+    absent = lacking_sets(recipe, data)
     for key, place in {**recipe.sets, **recipe.files}.items():
         if place.startswith(SPECIMEN):
             typer.echo(f"{key}: made on the spot")
             continue
-        source = known_sources()[place]
-        found = source.find(data)
-        where = "not there" if found is None else f"is {found}"
         kind = ", optional" if key in recipe.optional else ""
-        typer.echo(f"{key}{kind}: {where if data else 'looked for'}; {' or '.join(source.files)}; {source.origin}")
+        if key not in absent:
+            typer.echo(f"{key}{kind}: is {known_sources()[place].find(data)}")
+        else:
+            typer.echo(f"{key}{kind}: {'not there' if data else 'looked for'}; {absent[key]}")
 
 
 def _run(
