@@ -131,6 +131,13 @@ def test_runs_that_do_not_differ_on_a_class_give_no_interval():
     assert cells.row(0, named=True)["low"] is None
 
 
+def test_runs_that_score_alike_have_no_variance_to_share():
+    alike = shares(0.4, 0.6).with_columns(share_of_variance=pl.lit(float("nan")))
+    found = conclude(made(1.0, 1.0), alike, pl.DataFrame([change(HARD, 0, 1)]))
+    variance = next(each for each in found if each.name == "Variance")
+    assert (variance.standing, variance.value) == ("not measured", None)
+
+
 @pytest.mark.parametrize(
     ("observed", "expected", "said"),
     [(1, 0.3, "1 example is easy and leaky, where chance within labels would give 0.3 ("),

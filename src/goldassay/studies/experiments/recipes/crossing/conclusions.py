@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.report.numbers import decimal, percent, signed_points, small
+from goldassay.report.numbers import decimal, number, percent, signed_points, small
 from goldassay.studies.experiments.recipe import Conclusion
 from goldassay.studies.experiments.recipes.crossing.debiasing import FULL, HARD, MISLED, UNSTABLE
 
@@ -56,8 +56,9 @@ def _of_pair(row: dict[str, Any], name: str, claim: str) -> Conclusion:
 def _of_variance(variance: pl.DataFrame) -> Conclusion:
     claim = "The variance over seeds sits in the clusters that lean to a label."
     rows = variance.filter(pl.col("class") == "leaky").to_dicts()
-    if not rows or rows[0]["share_of_variance"] is None:
-        return Conclusion("Variance", claim, "variance", "not measured", "No cluster leans to a label, or all do.")
+    if not rows or number(rows[0]["share_of_variance"]) is None:
+        why = "No cluster leans to a label, or all do, or all runs score alike."
+        return Conclusion("Variance", claim, "variance", "not measured", why)
     row = rows[0]
     share, size = row["share_of_variance"], row["share_of_examples"]
     standing: Standing = "not shown"
