@@ -76,6 +76,16 @@ def test_the_interval_is_that_of_drawn_examples():
     assert found.low < found.ratio < found.high
 
 
+@pytest.mark.parametrize(("n_first", "known"), [(3, False), (4, True)])
+def test_a_class_that_many_draws_miss_has_no_interval(n_first: int, known: bool):
+    # No draw of N holds any of n with probability (1 - n/N)^N, about exp(-n): 4.7 % of 3, 1.6 % of 4.
+    first, second = np.arange(200) < n_first, np.arange(200) % 2 == 0
+    assert ((1 - n_first / 200) ** 200 <= 0.025) == known
+    found = coincidence(first, second)
+    assert found.ratio == pytest.approx(found.observed / (n_first / 2))
+    assert (math.isfinite(found.low), math.isfinite(found.high)) == (known, known)
+
+
 @given(TRIPLES)
 def test_counts_are_those_of_a_loop(rows: list[tuple[bool, bool, int]]):
     first, second, strata = (list(column) for column in zip(*rows, strict=True))

@@ -24,7 +24,7 @@ class Coincidence(Result):
         observed: Examples that have both.
         expected: As many as there would be if the two were independent within each stratum.
         ratio: observed / expected; NaN where nothing is expected.
-        low: Lower bound of the ratio's interval.
+        low: Lower bound of the ratio's interval; NaN where it has none.
         high: Upper bound.
         p_value: Two-sided, of independence within strata.
         n_first: Examples that have the first property.
@@ -71,6 +71,8 @@ def coincidence(
     drawn exactly and no array is shuffled; p = (1 + #{|draw - expected| >= |observed - expected|}) / (1 + draws). The
     interval is a percentile bootstrap over examples, drawn as one multinomial over the 4 cells of all strata. Where no
     example has both, every draw would be 0: the upper bound is then that of a Poisson count of 0, -ln((1 - level)/2).
+    Where so few have a property that more than (1 - level)/2 of the draws have none of them, and so no ratio, an
+    interval of the other draws would be too short: it is NaN.
 
     Args:
         first: N truth values.
@@ -107,7 +109,9 @@ def coincidence(
     defined = expected > 0
     interval = percentile_interval(ratios, level) if defined else None
     if interval is not None and observed == 0:
-        interval = replace(interval, high=-math.log((1 - level) / 2) / expected)
+        interval = replace(interval, low=0.0, high=-math.log((1 - level) / 2) / expected)
+    elif np.isnan(ratios).mean() > (1 - level) / 2:
+        interval = None
     return Coincidence(
         observed=int(observed),
         expected=expected,

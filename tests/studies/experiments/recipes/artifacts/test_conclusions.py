@@ -112,6 +112,8 @@ def test_a_handful_of_hard_examples_says_nothing(n_hard: int, standing: str):
     assert (gap.name, gap.standing) == ("Easy and hard", standing)
     (adversary, *_) = of_debiasing("SNLI", Accuracies({PLAIN: right[None], Trained("dInferSent"): right[None]}, masks))
     assert (adversary.standing == "not measured") == (n_hard < 10)
+    if n_hard < 10:
+        assert gap.evidence == "Of the test examples 500 are easy and 9 hard; it takes 10 of each."
 
 
 def test_no_runs_at_all():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goldassay.report.numbers import count, points, signed_points
 from goldassay.studies.audit.inputs import majority_share
 from goldassay.studies.experiments.recipe import Conclusion
-from goldassay.studies.experiments.recipes.artifacts.accuracies import FULL, GAP, HARD, Figure, Trained
+from goldassay.studies.experiments.recipes.artifacts.accuracies import EASY, FULL, GAP, HARD, Figure, Trained
 from goldassay.studies.experiments.recipes.artifacts.protocol import (
     ADVERSARIAL,
     ADVERSARIAL_GUIDED,
@@ -105,9 +105,7 @@ def of_models(corpus: str, accuracies: Accuracies) -> list[Conclusion]:
         for model in accuracies.correct
         if model.mode == DEBIAS and model._replace(mode=RANDOM) in accuracies
     ]
-    gap = (
-        _of_enough(accuracies, GAP, accuracies.sum({model: 1 / len(whole) for model in whole}, GAP)) if whole else None
-    )
+    gap = accuracies.sum({model: 1 / len(whole) for model in whole}, GAP) if whole else None
     gaps = {model.model: accuracies.of(model, GAP) for model in whole}
     table = {"SNLI": "Table 5", "MultiNLI": "Table 6"}.get(corpus, "")
     found = [
@@ -116,6 +114,7 @@ def of_models(corpus: str, accuracies: Accuracies) -> list[Conclusion]:
             "Models are far better on examples whose patterns point to the right label than where they mislead.",
             f"Table 4, {corpus}",
             gap,
+            _too_few(accuracies, GAP),
             f"Easy minus hard, by model: {_listed(gaps)}. The figure is their mean.",
         )
     ]
@@ -129,7 +128,8 @@ def of_models(corpus: str, accuracies: Accuracies) -> list[Conclusion]:
         found.append(
             _judged(
                 name, statement, f"{table}, {corpus}",
-                _of_enough(accuracies, subset, accuracies.mean_difference(pairs, subset)) if pairs else None,
+                accuracies.mean_difference(pairs, subset) if pairs else None,
+                _too_few(accuracies, subset),
                 f"{_subject(subset)} without patterns minus random, by model and threshold: {_listed(each)}. The "
                 "figure is their mean.",
                 sign,
@@ -169,24 +169,32 @@ def _compared(
         name,
         statement,
         f"Table 7, {corpus}",
-        _of_enough(accuracies, HARD, accuracies.difference(one, other, HARD)),
+        accuracies.difference(one, other, HARD),
+        _too_few(accuracies, HARD),
         f"{one.model} minus {other.model} on hard examples is the figure; beside it {_listed(rest)}.",
     )
 
 
-def _judged(name: str, statement: str, place: str, figure: Figure | None, evidence: str, sign: int = 1) -> Conclusion:
+def _judged(
+    name: str, statement: str, place: str, figure: Figure | None, too_few: str, evidence: str, sign: int = 1
+) -> Conclusion:
     """A claim that a figure is above zero, or below where the sign is -1."""
-    if figure is None:
-        why = f"There are no runs to say so, or fewer than {_LEAST} easy or hard examples."
-        return _not_measured(name, statement, place, why)
+    if figure is None or too_few:
+        return _not_measured(name, statement, place, too_few or "There are no runs to say so.")
     low, high = (figure.low, figure.high) if sign > 0 else (-figure.high, -figure.low)
     return Conclusion(
         name, statement, place, standing(low, high), evidence, figure.value, figure.low, figure.high, "difference"
     )
 
 
-def _of_enough(accuracies: Accuracies, subset: str, figure: Figure | None) -> Figure | None:
-    return figure if accuracies.fewest(subset) >= _LEAST else None
+def _too_few(accuracies: Accuracies, subset: str) -> str:
+    """Why a subset says nothing, or nothing where it has enough examples."""
+    sizes = accuracies.sizes()
+    if accuracies.fewest(subset) >= _LEAST:
+        return ""
+    return (
+        f"Of the test examples {count(sizes[EASY])} are easy and {count(sizes[HARD])} hard; it takes {_LEAST} of each."
+    )
 
 
 def _not_measured(name: str, statement: str, place: str, why: str) -> Conclusion:
