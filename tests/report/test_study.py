@@ -85,6 +85,15 @@ def test_too_few_cells_are_no_picture(document: dict[str, Any]):
     assert draw_pictures(document, {}) == {}
 
 
+def test_a_ratio_without_an_interval_is_drawn_without(document: dict[str, Any]):
+    ratios = {("a", "b"): (2.5, 2.0, 3.0), ("b", "a"): (5.5, None, None)}
+    cells = [cell(*pair, ours, None, low=low, high=high) for pair, (ours, low, high) in ratios.items()]
+    document["comparisons"] = [{**document["comparisons"][0], "drawn": "matrix", "digits": 2, "cells": cells}]
+    drawn = draw_pictures(document, {})["matrix_t1"].wide
+    assert "<title>a, b: 2.50 [2.00, 3.00]</title>" in drawn
+    assert "<title>b, a: 5.50</title>" in drawn
+
+
 def test_markdown_and_summary_say_the_same(document: dict[str, Any]):
     text = render_markdown(document)
     assert "| Large |" in text

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.figures.svg import CODE_SIZE, Canvas, shortened, text_width
-from goldassay.report.numbers import decimal, number
+from goldassay.report.numbers import bounds, decimal, number
 from goldassay.report.outline import records
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _cell(canvas: Canvas, x: float, y: float, width: float, cell: Mapping[str, A
     size = 1.0 if ratio <= 0 else min(1.0, abs(math.log(ratio)) / math.log(_FULL))
     opacity = max(0.04, 0.85 * size)
     canvas.bar(x, y, width - 2, _HEIGHT - 2, "band")
-    title = f"{names}: {decimal(ratio)} [{decimal(low)}, {decimal(high)}]"
+    title = f"{names}: {decimal(ratio)} {bounds(low, high, 2, 1.0)}".rstrip()
     canvas.bar(x, y, width - 2, _HEIGHT - 2, "f0" if ratio >= 1 else "f2", title, opacity)
     if low is not None and high is not None and not low <= 1 <= high:
         inset, right, bottom = x + 1.5, x + width - 3.5, y + _HEIGHT - 3.5

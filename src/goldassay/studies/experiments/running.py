@@ -12,7 +12,7 @@ from goldassay.studies.experiments.finding import find_recipe
 from goldassay.studies.experiments.outcome import StudyReport, describe
 from goldassay.studies.experiments.recipe import PRETRAINED
 from goldassay.studies.experiments.sources import known_sources, lacking_sets, read_sets
-from goldassay.studies.experiments.workplace import Workplace, check_settings, keep_settings
+from goldassay.studies.experiments.workplace import OF_SET, Workplace, check_settings, keep_settings
 
 if TYPE_CHECKING:
     import os
@@ -164,7 +164,7 @@ def _settings(name: str, work: Workplace) -> dict[str, Any]:
     return {
         **_choices(name, work),
         **{
-            f"set {key}": [file.sha256 for file in dataset.provenance.files]
+            f"{OF_SET}{key}": [file.sha256 for file in dataset.provenance.files]
             for key, dataset in sorted(work.sets.items())
         },
     }

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from goldassay.studies.experiments.recipe import Scale, ScaleName
 
 SETTINGS_FILE = "study-settings.json"
+# How the settings name the digests of a set's files.
+OF_SET = "set "
 
 
 @dataclass
@@ -108,7 +110,7 @@ def _refuse_others(folder: Path, before: Mapping[str, Any], settings: Mapping[st
     wanted = json.loads(json.dumps(settings))
     differ = [key for key in wanted if before.get(key) != wanted[key]]
     if differ:
-        shown = "; ".join(f"{key} was {_said(before.get(key))}, is {_said(wanted[key])}" for key in differ[:3])
+        shown = "; ".join(f"{key} was {_said(key, before)}, is {_said(key, wanted)}" for key in differ[:3])
         more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
         raise InputError(
             f"the study there was made with other settings: {shown}{more}",
@@ -117,6 +119,10 @@ def _refuse_others(folder: Path, before: Mapping[str, Any], settings: Mapping[st
         )
 
 
-def _said(value: Any) -> str:
+def _said(key: str, settings: Mapping[str, Any]) -> str:
+    value = settings.get(key)
+    if key.startswith(OF_SET):
+        # Two digests that differ do so at their beginning.
+        return "not there" if value is None else f"sha256 {', '.join(str(digest)[:12] for digest in value)}"
     text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:59]}…"

@@ -190,9 +190,9 @@ def _together(rows: Sequence[Row]) -> list[Conclusion]:
                 statement,
                 place,
                 "held" if chosen["low"] > 0 else "did not hold" if chosen["high"] < 0 else "not shown",
-                f"Pearson over {chosen['n']} parts of sets from {chosen['n_families']} training sets is "
-                f"{decimal(chosen['r'])} ({model}{others}); the paper prints {decimal(chosen['printed'])}, and its "
-                f"tables give {decimal(chosen['recomputed'])}.{gained}",
+                f"Pearson over {chosen['n']} parts of sets from {chosen['n_families']} training "
+                f"set{'' if chosen['n_families'] == 1 else 's'} is {decimal(chosen['r'])} ({model}{others}); the paper "
+                f"prints {decimal(chosen['printed'])}, and its tables give {decimal(chosen['recomputed'])}.{gained}",
                 chosen["r"],
                 chosen["low"],
                 chosen["high"],
