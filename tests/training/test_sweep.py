@@ -149,6 +149,26 @@ def test_training_sets_of_one_size_are_priced_by_one_probe(folder: Path, monkeyp
     assert found.kinds["n_jobs"].to_list() == [2, 2, 2]
 
 
+def test_evaluations_that_take_long_are_priced_by_the_smaller_sets(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    from goldassay.training.running import Running
+
+    tests = [made_pairs(n, seed, f"of {n}") for seed, n in ((1, 400), (2, 100))]
+    (job,) = plan_jobs(made_pairs(64), "ngram_average", tests, out=folder / "runs", seeds=1, record=("predictions",))
+    evaluated = []
+    real = Running.evaluate_into
+    monkeypatch.setattr(
+        Running,
+        "evaluate_into",
+        lambda self, test, place: evaluated.append(len(test.dataset)) or real(self, test, place),
+    )
+    all_of_them = price([job], 1, seconds=3)
+    assert evaluated == [100, 400]
+    evaluated.clear()
+    smallest = price([job], 1, seconds=0)
+    assert evaluated == [100]
+    assert smallest.bytes == pytest.approx(all_of_them.bytes, rel=0.5)
+
+
 class Killer(Silent):
     """Kills the process that does a job of a model, so many times, once it is under way."""
 

@@ -67,15 +67,15 @@ def price(jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, pro
 
     A kind is a model, a training set and a condition: its jobs differ in the seed alone. Kinds that differ in which
     rows they are trained on, but not in how many and hardly in how long these are, such as a study's random samples,
-    are measured once. What is measured is the time
-    of a step (after a few to warm up), of an evaluation of each test set, and the size of what one evaluation and the
-    weights leave on disk; early stopping is not foreseen, so that the price is one for all epochs. Jobs side by side
-    are taken to run as fast as one alone.
+    are measured once. What is measured is the time of a step (after a few to warm up), of an evaluation of the test
+    sets, or of the smaller of them if all take long, and the size of what one evaluation and the weights leave on disk;
+    early stopping is not foreseen, so that the price is one for all epochs. Jobs side by side are taken to run as fast
+    as one alone.
 
     Args:
         jobs: Of one plan.
         workers: Processes that there will be.
-        seconds: Training time of each probe.
+        seconds: Training time of each probe; an evaluation may take as long, and longer if the smallest set does.
         progress: Told after each probe.
 
     Raises:
@@ -143,10 +143,7 @@ def _probe(job: Job, seconds: float) -> _Probe:
         running = open_job(job)
         opening = time.perf_counter() - began
         step_seconds = _step_seconds(running, seconds)
-        began = time.perf_counter()
-        with tempfile.TemporaryDirectory() as folder:
-            size = running.evaluate_into(Path(folder))
-        evaluating = time.perf_counter() - began
+        evaluating, size = _evaluation(running, seconds)
     steps = running.loop.total
     every = job.checkpoint_every
     n_evaluations = 1 if every is None else max(1, -(-steps // every))
@@ -186,6 +183,27 @@ def _step_seconds(running: Running, seconds: float) -> float:
         if ended - began > seconds:
             break
     return (ended - began) / measured if measured else 0.0
+
+
+def _evaluation(running: Running, seconds: float) -> tuple[float, int]:
+    """Seconds of an evaluation of all test sets, and the bytes that it leaves.
+
+    The smallest set is evaluated whole, and larger ones as long as there is time; the rest is taken to cost as much by
+    the length of its texts, and to leave as much by its rows.
+    """
+    tests = sorted(running.tests, key=lambda test: int(test.encoded.costs.sum()))
+    lengths = [int(test.encoded.costs.sum()) for test in tests]
+    n_rows = [len(test.dataset) for test in tests]
+    n_done = size = 0
+    began = ended = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        while n_done < len(tests) and (n_done == 0 or ended - began < seconds):
+            size += running.evaluate_into(tests[n_done], Path(folder) / str(n_done))
+            n_done += 1
+            ended = time.perf_counter()
+    share_of_length = sum(lengths[:n_done]) / max(1, sum(lengths))
+    share_of_rows = sum(n_rows[:n_done]) / max(1, sum(n_rows))
+    return (ended - began) / (share_of_length or 1.0), round(size / (share_of_rows or 1.0))
 
 
 def _wall(seconds: Sequence[float], workers: int) -> float:

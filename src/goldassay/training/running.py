@@ -224,10 +224,9 @@ class Running:
         batch = network.collate(self.loop.examples.encoded, np.zeros(1, np.int64)).to(self.loop.accelerator.device)
         return int(network.represent(batch).shape[1])
 
-    def evaluate_into(self, folder: Path) -> int:
-        """Write what an evaluation of every test set leaves behind into a folder, and give its bytes."""
-        for test in self.tests:
-            self._predict(test, 0, folder)
+    def evaluate_into(self, test: EvaluationSet, folder: Path) -> int:
+        """Write what an evaluation of a test set leaves behind into a folder of its own, and give its bytes."""
+        self._predict(test, 0, folder)
         return sum(path.stat().st_size for path in folder.rglob("*.parquet"))
 
     def _predict(self, test: EvaluationSet, checkpoint: int | None, folder: Path | None = None) -> dict[str, float]:
