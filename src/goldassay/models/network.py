@@ -13,7 +13,8 @@ from torch import nn
 from goldassay.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import Self
 
@@ -144,6 +145,20 @@ class Network(nn.Module, ABC):
     def forward(self, batch: Batch) -> Tensor:
         """Logits, (B, K)."""
         return self.classify(self.represent(batch))
+
+    def evaluate(self, batch: Batch, reduced: Callable[[], AbstractContextManager[None]]) -> Tensor:
+        """Logits, (B, K), computed under the reduced precision of the training up to the classifier.
+
+        The classifier itself is computed in 32 bits: logits of 16 bits were equal for the two best labels of one
+        example in six hundred, and the order of the labels would then decide.
+
+        Args:
+            batch: What to evaluate.
+            reduced: Opens what computes in that precision.
+        """
+        with reduced():
+            representation = self.represent(batch)
+        return self.classify(representation.float())
 
     def sentences(self, batch: Batch) -> tuple[Tensor, ...]:  # noqa: ARG002
         """One vector a text, each (B, S), for objectives that look at one sentence alone.

@@ -214,8 +214,8 @@ class Loop:
 
     @torch.no_grad()
     def evaluate(self, encoded: Encoded) -> NDArray[np.float32]:
-        """Outputs for examples, such as logits, (N, K), in float32 whatever the precision of the training."""
-        return self._through(encoded, self.network)
+        """Outputs for examples, such as logits, (N, K), in the precision of the training; see `Network.evaluate`."""
+        return self._through(encoded, lambda batch: self.network.evaluate(batch, self.accelerator.autocast))
 
     @torch.no_grad()
     def judge(self, encoded: Encoded) -> NDArray[np.float32]:
@@ -238,7 +238,8 @@ class Loop:
             for encoded in others:
                 rows = np.argsort(encoded.costs)[-EVALUATION_BATCH:]
                 self.network.eval()
-                self.network(self.network.collate(encoded, rows).to(self.accelerator.device))
+                batch = self.network.collate(encoded, rows).to(self.accelerator.device)
+                self.network.evaluate(batch, self.accelerator.autocast)
 
     def _through(self, encoded: Encoded, function: Any) -> NDArray[np.float32]:
         self.network.eval()

@@ -104,6 +104,8 @@ class Running:
         self.started = _clocks()
         self.before = np.zeros_like(self.started)
         self.words: dict[str, int] = {}
+        # Of each test set at the latest checkpoint.
+        self._outputs: dict[str, tuple[int, NDArray[np.float32]]] = {}
         self.train = _training_rows(job)
         self.texts = shown_texts(self.train, job.condition)
         self.target = target_of(self.train)
@@ -233,7 +235,11 @@ class Running:
         """Write what the network answers on a set, and give its score by each metric."""
         from goldassay.training.evidence import write_predictions
 
-        outputs = self.loop.evaluate(test.encoded)
+        known = self._outputs.get(test.dataset.name)
+        # What is selected in the end was mostly a checkpoint a moment ago.
+        outputs = known[1] if known is not None and known[0] == checkpoint else self.loop.evaluate(test.encoded)
+        if checkpoint is not None and folder is None:
+            self._outputs[test.dataset.name] = checkpoint, outputs
         if not np.isfinite(outputs).all():
             raise TrainingError(f"the outputs are no longer numbers after step {self.loop.position.step}")
         answered = self.target.answers(outputs, test, self.task, keep_logits="logits" in self.job.record)
