@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -69,6 +70,20 @@ def test_padding_never_changes_a_prediction(networks, name):
     together = logits_of(network, texts, range(4))
     for row in range(4):
         torch.testing.assert_close(logits_of(network, texts, [row])[0], together[row], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_evaluation_follows_the_precision_of_the_training_but_for_the_classifier(networks, name):
+    network = getattr(networks, name).eval()
+    texts = texts_of(made_pairs())
+    batch = network.collate(network.encode(texts), np.arange(len(texts[0])))
+    with torch.no_grad():
+        exact = network(batch)
+        assert torch.equal(network.evaluate(batch, nullcontext), exact)
+        reduced = network.evaluate(batch, lambda: torch.autocast("cpu", torch.bfloat16))
+    assert reduced.dtype == torch.float32
+    assert (reduced - exact).abs().max() < 0.05 * exact.abs().max()
+    assert (reduced != reduced.bfloat16().float()).float().mean() > 0.9
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -20,6 +20,7 @@ from goldassay.runs import list_runs, read_runs
 from goldassay.runs.beside import read_embeddings, read_relevances
 from goldassay.training.held import hold
 from goldassay.training.job import Job
+from goldassay.training.loop import Loop
 from goldassay.training.running import _weights, run_job
 from goldassay.training.state import read_tensors
 from tests.training.made_data import made_pairs, made_singles
@@ -201,6 +202,22 @@ def test_stops_early_and_keeps_the_best(make_job, tmp_path):
     done = run_job(make_job(dev=dev, more={"epochs": 40, "patience": 2, "learning_rate": 0.05}))
     assert done.steps < 40 * 8
     assert done.selected_step == done.steps - 2 * 8
+
+
+@pytest.mark.parametrize("patience", [None, 2])
+def test_a_checkpoint_just_evaluated_is_not_evaluated_again(make_job, tmp_path, monkeypatch, patience):
+    evaluated = []
+    evaluate = Loop.evaluate
+    monkeypatch.setattr(Loop, "evaluate", lambda loop, encoded: evaluated.append(1) or evaluate(loop, encoded))
+    dev = hold(made_pairs(24, 2, "dev"), tmp_path / "runs") if patience else None
+    more = {"epochs": 40, "patience": 2, "learning_rate": 0.05} if patience else {}
+    job = make_job(dev=dev, more=more, checkpoint_every=8, record=("predictions", "logits"))
+    done = run_job(job)
+    runs = read_runs(job.out)
+    n_checkpoints = done.steps // 8
+    # With a dev set, one evaluation of it an epoch, and the best of them is not the last.
+    assert len(evaluated) == (2 * n_checkpoints + 1 if patience else n_checkpoints)
+    assert done.accuracy["test"] == runs.scores[0, runs.checkpoints.tolist().index(done.selected_step)].mean()
 
 
 def test_other_settings_are_refused_with_the_difference(make_job):

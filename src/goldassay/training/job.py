@@ -53,7 +53,7 @@ class Job:
         weights: Column of the training data with a weight for each example, or None.
         checkpoint_every: Evaluate after so many steps, too; None evaluates at the end only.
         record: Some of `RECORDS`.
-        precision: "float32" or "bfloat16".
+        precision: "float32" or "bfloat16", of training and evaluation.
         device: "auto", "cpu", "cuda" or "mps".
         threads: Of torch, on CPU.
         label: What the runs call the model; by default its name.
