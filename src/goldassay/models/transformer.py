@@ -90,6 +90,8 @@ class Network(Base):
     """
 
     name: ClassVar[str] = "transformer"
+    # On one core pairs of 30 tokens go through a small model at 195 a second; 256 at once leave its cache: 140.
+    evaluation_batch: ClassVar[int] = 64
     configurations: ClassVar[Mapping[str, Configuration]] = {
         DESK: Configuration(
             Sizes(),

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from goldassay.training.objectives.objective import Objective
     from goldassay.training.seeds import Seeds
 
-EVALUATION_BATCH = 256
 # On an accelerator, looking at each loss would make it wait; so many steps are looked at together.
 _LOSSES_AT_ONCE = 20
 
@@ -236,7 +235,7 @@ class Loop:
         self._step(np.argsort(self.examples.encoded.costs)[-self.recipe.batch_size :])
         with torch.no_grad():
             for encoded in others:
-                rows = np.argsort(encoded.costs)[-EVALUATION_BATCH:]
+                rows = np.argsort(encoded.costs)[-self.network.evaluation_batch :]
                 self.network.eval()
                 batch = self.network.collate(encoded, rows).to(self.accelerator.device)
                 self.network.evaluate(batch, self.accelerator.autocast)
@@ -244,7 +243,7 @@ class Loop:
     def _through(self, encoded: Encoded, function: Any) -> NDArray[np.float32]:
         self.network.eval()
         out: NDArray[np.float32] | None = None
-        for rows in sorted_batches(encoded.costs, EVALUATION_BATCH):
+        for rows in sorted_batches(encoded.costs, self.network.evaluation_batch):
             values = function(self.network.collate(encoded, rows).to(self.accelerator.device)).float().cpu().numpy()
             if out is None:
                 out = np.zeros((len(encoded), values.shape[1]), np.float32)
