@@ -63,6 +63,24 @@ def written_whole(path: str | os.PathLike[str], option: str = "-o") -> Iterator[
             aside.unlink(missing_ok=True)
 
 
+def check_place(path: Path, option: str) -> None:
+    """Refuse a file that could not be written, before hours are spent on what belongs into it.
+
+    Raises:
+        OutputError: The file is a folder, or no file can be made where it would be.
+    """
+    folder = next(each for each in path.absolute().parents if each.exists())
+    number = None
+    if path.is_dir():
+        number = errno.EISDIR
+    elif not folder.is_dir():
+        number = errno.ENOTDIR
+    elif not os.access(folder, os.W_OK | os.X_OK) and (path.is_file() or not path.exists()):
+        number = errno.EACCES
+    if number is not None:
+        raise output_error(OSError(number, os.strerror(number)), path, option)
+
+
 @contextmanager
 def _written_into(target: Path, option: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:

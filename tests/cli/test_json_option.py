@@ -92,3 +92,14 @@ def test_as_a_process_in_a_pipe_and_on_a_device(files: Path) -> None:
 
 def test_bad_input_says_nothing_on_standard_output(refused: Callable[..., str], files: Path) -> None:
     assert refused("check", "nowhere", "--json", "-").startswith("goldassay: nowhere: cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("place", "said"), [(".", "Is a directory"), ("runs.csv/x.json", "Not a directory"), ("new/x.json", None)]
+)
+def test_a_place_where_nothing_can_be_written_is_refused_before_anything_is_read(
+    refused: Callable[..., str], files: Path, place: str, said: str | None
+) -> None:
+    line = refused("instability", "nowhere", "--json", place)
+    assert line.startswith(f"goldassay: {place}: cannot be written ({said})" if said else "goldassay: nowhere")
+    assert not (files / "new").exists()

@@ -12,6 +12,7 @@ from typing import Annotated, TextIO
 import typer
 
 from goldassay.errors import InputError
+from goldassay.files import check_place
 
 _DASH = "-"
 _standard_output: ContextVar[TextIO] = ContextVar("standard_output")
@@ -31,6 +32,8 @@ def _kept_for_json() -> Iterator[None]:
 def _opened(context: typer.Context, path: Path | None) -> Path | None:
     if str(path) == _DASH:
         context.with_resource(_kept_for_json())
+    elif path is not None:
+        check_place(path, "--json")
     return path
 
 
