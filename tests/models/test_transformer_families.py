@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,16 +13,20 @@ pytest.importorskip("transformers")
 
 import torch
 
+from goldassay.errors import InputError
 from goldassay.models.configuration import Recipe, Task
 from goldassay.models.transformer import Network, Sizes
 from goldassay.training.evidence import relevances
+from goldassay.training.held import hold
+from goldassay.training.job import Job
 from goldassay.training.loop import Examples, Loop
 from goldassay.training.objectives import load_objective
 from goldassay.training.precision import open_accelerator
+from goldassay.training.running import run_job
 from goldassay.training.seeds import Seeds
 from goldassay.training.state import read_tensors, restore_weights, weights_of, write_tensors
 from tests.models.network_cases import texts_of
-from tests.models.tiny_checkpoints import FAMILIES, family_checkpoint
+from tests.models.tiny_checkpoints import FAMILIES, WITH_DECODERS, family_checkpoint
 from tests.training.made_data import made_pairs
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -139,3 +144,20 @@ def test_relevance_is_the_gradient_at_each_token(made):
             squares += ((values[0] - values[1]) / 2e-5) ** 2
     assert found["hypothesis"].values[1].shape == places.shape
     assert found["hypothesis"].values[1][1] == pytest.approx(np.sqrt(squares), rel=1e-3)
+
+
+@pytest.mark.parametrize("family", WITH_DECODERS)
+def test_with_a_decoder_all_but_relevance_works(family, tmp_path):
+    premises, hypotheses = texts_of(made_pairs(12))
+    place = str(family_checkpoint(tmp_path, family, [*premises, *hypotheses]))
+    made = SimpleNamespace(place=place, texts=(["there is a aab", "there is " * 5 + "a"], ["never a aab", "a"]))
+    network = build(made)
+    encoded = network.encode(made.texts)
+    alone = [network(network.collate(encoded, np.array([row]))) for row in range(2)]
+    torch.testing.assert_close(torch.cat(alone), network(network.collate(encoded, np.arange(2))), rtol=1e-4, atol=1e-5)
+
+    held = hold(made_pairs(16), tmp_path / "runs")
+    job = Job(train=held, tests=(held,), model=place, out=str(tmp_path / "runs"), record=("predictions", "embeddings"))
+    assert run_job(job).steps == 3
+    with pytest.raises(InputError, match="relevance cannot be recorded: an encoder with a decoder"):
+        run_job(replace(job, record=("predictions", "relevance"), out=str(tmp_path / "others")))

@@ -39,6 +39,17 @@ FAMILIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gpt2": ("gpt2", "gpt2", {**_GPT2, "num_labels": 3}),
     "llama": ("llama", "gpt2", {**_COMMON, "num_key_value_heads": 2}),
 }
+# Encoders with decoders, which the library gives a classifier, but no vectors of tokens.
+_BART = {
+    "d_model": _WIDTH, "max_position_embeddings": _POSITIONS,
+    **{f"{part}_{name}": number for part in ("encoder", "decoder")
+       for name, number in (("layers", 2), ("attention_heads", 2), ("ffn_dim", 48))},
+}  # fmt: skip
+_T5 = {"d_model": _WIDTH, "d_kv": 16, "d_ff": 48, "num_layers": 2, "num_heads": 2, "decoder_start_token_id": 0}
+WITH_DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "bart": ("bart", "roberta", {**_BART, "num_labels": 3}),
+    "t5": ("t5", "albert", {**_T5, "num_labels": 3}),
+}
 
 
 def family_checkpoint(folder: Path, family: str, texts: Sequence[str]) -> Path:
@@ -46,7 +57,7 @@ def family_checkpoint(folder: Path, family: str, texts: Sequence[str]) -> Path:
     import torch
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
-    kind, tokens, settings = FAMILIES[family]
+    kind, tokens, settings = (FAMILIES | WITH_DECODERS)[family]
     place = folder / f"tiny-{family}"
     tokenizer = _TOKENIZERS[tokens](list(texts))
     tokenizer.model_max_length = _POSITIONS

@@ -92,6 +92,8 @@ class Network(nn.Module, ABC):
     configurations: ClassVar[Mapping[str, Configuration]]
     # Whether it can start from a file of word vectors; those that can have a `vocabulary` and a table `vectors`.
     takes_vectors: ClassVar[bool] = False
+    # Whether it can be given vectors of tokens: relevances are gradients at these.
+    takes_embeddings: bool = True
     # Examples evaluated at once.
     evaluation_batch: ClassVar[int] = 256
 

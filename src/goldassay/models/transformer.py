@@ -119,6 +119,7 @@ class Network(Base):
         classifier.register_forward_pre_hook(lambda _, inputs: self._captured.append(inputs[0]))
         self.max_tokens = min(sizes.max_tokens, token_limit(model.config, tokenizer))
         self.has_types = has_types(model.config)
+        self.takes_embeddings = not model.config.is_encoder_decoder
         self.reads_left_to_right = self._classifier_name.rpartition(".")[2] == "score"
         if self.reads_left_to_right:
             text = model.config.get_text_config()

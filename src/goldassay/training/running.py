@@ -128,6 +128,12 @@ class Running:
             .build(self.task, tuple(self.texts.values()), self.configuration.sizes, job.model)
             .to(accelerator.device)
         )
+        if "relevance" in job.record and not network.takes_embeddings:
+            raise InputError(
+                "relevance cannot be recorded: an encoder with a decoder cannot be given vectors of tokens",
+                file=job.model,
+                mend="leave it out of --record",
+            )
         if self.keep:
             network.keep_in(Path(job.out) / KEPT)
         if job.vectors is not None:
