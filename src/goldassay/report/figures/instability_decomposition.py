@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TITLE = "Where the variance comes from"
 CAPTION = (
-    "Each part as a standard deviation in accuracy points, with its sign: what the examples would add if they moved "
+    "Each part as a standard deviation in points, with its sign: what the examples would add if they moved "
     "independently, and what comes of their moving together (below zero: they offset each other)."
 )
 

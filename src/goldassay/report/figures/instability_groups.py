@@ -58,7 +58,7 @@ def _bar(canvas: Canvas, scale: Scale, y: float, row: Mapping[str, Any], left: f
     share = row["share_of_variance"]
     start, end = sorted((scale(0), scale(share)))
     title = (
-        f"{row.get('group')}: {percent(share)} of the variance, mean accuracy {points(row.get('mean'))},"
+        f"{row.get('group')}: {percent(share)} of the variance, mean score {points(row.get('mean'))},"
         f" SD {points(row.get('sd'), 2)} points, {count(row.get('n_examples'))} examples"
     )
     canvas.text(left - 8, y + 16, shortened(str(row.get("group")), left - 10), "", "end")

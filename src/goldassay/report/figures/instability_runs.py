@@ -1,4 +1,4 @@
-"""Every run's accuracy, so that the spread is seen before it is summed up."""
+"""Every run's score, so that the spread is seen before it is summed up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from goldassay.report.sections.instability import row_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TITLE = "Accuracy of each run"
+TITLE = "Score of each run"
 CAPTION = (
     "Each dot is one run, placed by how far it lies from the mean of its row; so rows compare in spread, whatever "
     "their level. The bar is one standard deviation to either side."

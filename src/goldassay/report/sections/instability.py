@@ -69,7 +69,7 @@ _MOST_SENTENCES = 9
 _MOST_INTERVALS = 12
 # What each figure is called, what it is multiplied by to be printed, and with how many decimals.
 _FIGURES = {
-    "mean": ("mean accuracy", 100.0, 2),
+    "mean": ("mean score", 100.0, 2),
     "sd": ("SD", 100.0, 2),
     "total": ("total variance", 10_000.0, 4),
     "independent": ("independent part", 10_000.0, 4),
@@ -87,7 +87,7 @@ def row_name(row: Mapping[str, Any]) -> str:
 
 
 def square_points(variance: Any) -> Cell:
-    """A variance in squared accuracy points."""
+    """A variance in squared points."""
     x = number(variance)
     return Cell(UNDEFINED if x is None else decimal(10_000 * x, 4), sort=x)
 
@@ -105,8 +105,8 @@ def _scores(found: Mapping[str, Any]) -> Table:
         )
         for row in records(found.get("results"))
     )
-    columns = ("runs of", "runs", "examples", "mean accuracy", "SD", "lowest", "highest")
-    return Table("Scores over runs, in accuracy points", columns, rows, "instability")
+    columns = ("runs of", "runs", "examples", "mean score", "SD", "lowest", "highest")
+    return Table("Scores over runs, in points", columns, rows, "instability")
 
 
 def _decomposition(found: Mapping[str, Any]) -> Table:
@@ -122,7 +122,7 @@ def _decomposition(found: Mapping[str, Any]) -> Table:
         for row in records(found.get("results"))
     )
     columns = ("runs of", "total", "independent", "covariance", "design effect", "effective size")
-    return Table("Where the variance comes from, in squared accuracy points", columns, rows, "instability")
+    return Table("Where the variance comes from, in squared points", columns, rows, "instability")
 
 
 def _interrupted(found: Mapping[str, Any]) -> str:
@@ -219,7 +219,7 @@ def _within_and_between(found: Mapping[str, Any]) -> Table:
             )
         )
     columns = ("runs of", "by", "groups", "covariance within", "covariance between", "between, of the total")
-    return Table("Covariance within and between groups, in squared accuracy points", columns, tuple(rows))
+    return Table("Covariance within and between groups, in squared points", columns, tuple(rows))
 
 
 def _with_bounds(grouping: Mapping[str, Any], part: str) -> Cell:
@@ -254,6 +254,6 @@ def _groups(found: Mapping[str, Any]) -> tuple[Table, ...]:
             for row in records(grouping.get("rows"))
         )
         caption = f"By {grouping.get('column')}: {row_name(grouping)}"
-        columns = ("group", "examples", "mean accuracy", "SD", "share of variance")
+        columns = ("group", "examples", "mean score", "SD", "share of variance")
         tables.append(Table(caption, columns, rows, "instability_groups"))
     return tuple(tables)

@@ -65,8 +65,8 @@ def _models(document: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> Tabl
                 points_cell(row.get("max"), digits=2),
             ]
         table.append((*cells, whole_cell(sum(_is_better(pair, row_name(row)) for pair in pairs))))
-    columns = ("model", "runs", "mean accuracy", *(("SD over runs", "lowest", "highest") if several else ()))
-    return Table("Scores of the models, in accuracy points", (*columns, "better than"), tuple(table), "models")
+    columns = ("model", "runs", "mean score", *(("SD over runs", "lowest", "highest") if several else ()))
+    return Table("Scores of the models, in points", (*columns, "better than"), tuple(table), "models")
 
 
 def _is_better(pair: Mapping[str, Any], name: str) -> bool:
@@ -90,7 +90,7 @@ def _groups(document: Mapping[str, Any], found: Mapping[str, Any]) -> Table:
                     Cell(span[0] if len(names) == 1 else f"{span[0]} to {span[1]}"),
                 )
             )
-    columns = ("group", "models that cannot be told apart", "mean accuracy")
+    columns = ("group", "models that cannot be told apart", "mean score")
     caption = "Groups of models of which no two can be told apart; a model may stand in several"
     return Table(caption, columns, tuple(rows))
 
@@ -120,7 +120,7 @@ def _differences(pairs: list[Mapping[str, Any]]) -> Table:
     columns += ["P(first run higher)"] if runs else []
     columns += ["told apart"]
     over = str(pairs[0].get("interval_method") or "").rpartition("over ")[2]
-    caption = f"Differences in accuracy points; interval and p over {over}"
+    caption = f"Differences in points; interval and p over {over}"
     return Table(caption, tuple(columns), tuple(rows), "comparisons")
 
 
@@ -156,7 +156,7 @@ def _noise(pairs: list[Mapping[str, Any]]) -> Table:
     columns = (
         "models", "SD in all", "of examples", "of runs", "share of runs", "could be shown", "runs for this difference",
     )  # fmt: skip
-    return Table("Noise of the differences, and what it takes to see more, in accuracy points", columns, tuple(rows))
+    return Table("Noise of the differences, and what it takes to see more, in points", columns, tuple(rows))
 
 
 def _root(variance: Any) -> Cell:

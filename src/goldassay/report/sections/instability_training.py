@@ -69,7 +69,7 @@ def _selections(selections: list[Mapping[str, Any]], reference: str) -> Table:
         "SD, by itself",
         "gain",
     )
-    caption = f"Choosing the checkpoint: accuracy on the held-out fifth, mean over {count(splits)} splits"
+    caption = f"Choosing the checkpoint: score on the held-out fifth, mean over {count(splits)} splits"
     return Table(caption, columns, rows, "model_selection")
 
 
@@ -99,7 +99,7 @@ def _moves(moves: list[Mapping[str, Any]]) -> Table:
             )
         )
     columns = ("runs of", "checkpoints", "last mean", "best mean", "at", "largest change in one step", "of")
-    return Table("How far the score moves, in accuracy points", columns, tuple(rows), "trajectories")
+    return Table("How far the score moves, in points", columns, tuple(rows), "trajectories")
 
 
 def _at(matrix: Any, i: int, j: int) -> Any:

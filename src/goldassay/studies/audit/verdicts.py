@@ -307,12 +307,12 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
         "examples that swing together.",
     }[word]
     rule = (
-        f"By the least stable result's SD of accuracy over runs: unsound if the lower end of its interval is at "
+        f"By the least stable result's SD of the score over runs: unsound if the lower end of its interval is at "
         f"least {100 * limits.unsound_sd:.2f} points, caution if at least {100 * limits.caution_sd:.2f} or the design "
         f"effect is at least {limits.caution_design_effect:g}, sound if the upper end is below "
         f"{100 * limits.unsound_sd:.2f}, else not measurable."
     )
-    headline = Headline("SD of accuracy over runs", worst.sd, worst.sd_low, worst.sd_high, "points")
+    headline = Headline("SD of the score over runs", worst.sd, worst.sd_low, worst.sd_high, "points")
     return Verdict(word, evidence, headline, next_step, rule)
 
 
