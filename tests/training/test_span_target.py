@@ -19,7 +19,8 @@ from goldassay.training import plan_jobs
 from goldassay.training.evaluation_set import EvaluationSet
 from goldassay.training.running import run_job
 from goldassay.training.span_target import SpanTarget
-from goldassay.training.targets import LabelTarget, target_of, target_of_kind
+from goldassay.training.target_choice import target_of
+from goldassay.training.targets import LabelTarget
 from tests.models.network_cases import tiny_checkpoint
 from tests.models.test_question_answering import made_questions, words_of
 from tests.training.made_data import made_pairs
@@ -151,7 +152,6 @@ def test_what_cannot_be_learnt_is_refused():
 def test_a_dataset_says_which_target_it_is(place):
     assert target_of(read_dataset(place / "train.json")) is SpanTarget
     assert target_of(made_pairs()) is LabelTarget
-    assert target_of_kind("span") is SpanTarget
 
 
 def test_every_answer_of_squads_dev_set_is_found(data_dir):

@@ -18,14 +18,8 @@ from goldassay.errors import InputError
 from goldassay.models.configuration import Task
 from goldassay.runs import list_runs, read_runs
 from goldassay.training.many_seeds import plan_jobs, run_rows, summarize
-from goldassay.training.targets import (
-    LabelTarget,
-    NumberTarget,
-    closeness,
-    pearson,
-    spearman,
-    target_of,
-)
+from goldassay.training.target_choice import target_of
+from goldassay.training.targets import LabelTarget, NumberTarget, closeness, pearson, spearman
 
 if TYPE_CHECKING:
     from pathlib import Path

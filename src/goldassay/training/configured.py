@@ -9,7 +9,7 @@ from goldassay.errors import InputError
 from goldassay.models.registry import load_network
 from goldassay.nearest import did_you_mean
 from goldassay.training.objective_choice import check_objective, settings_of
-from goldassay.training.targets import target_of
+from goldassay.training.target_choice import target_of
 
 if TYPE_CHECKING:
     from goldassay.data import Dataset

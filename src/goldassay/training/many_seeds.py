@@ -27,7 +27,8 @@ from goldassay.training.job import RECORDS, Job
 from goldassay.training.outcome import TRAINING_ROWS, Done, Failure, Watcher
 from goldassay.training.precision import DEVICES, PRECISIONS
 from goldassay.training.seeds import SOURCES, Seeds
-from goldassay.training.targets import METRICS, target_of
+from goldassay.training.target_choice import target_of
+from goldassay.training.targets import METRICS
 from goldassay.training.workers import run_jobs
 
 if TYPE_CHECKING:

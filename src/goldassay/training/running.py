@@ -17,7 +17,7 @@ from goldassay.training.finished import begin, finished
 from goldassay.training.job_folder import DONE, MODEL, STATE, WEIGHTS, locked, write_json
 from goldassay.training.objective_choice import build_objective, describe_objective
 from goldassay.training.outcome import TRAINING_ROWS, Done, Report, unheard
-from goldassay.training.targets import target_of
+from goldassay.training.target_choice import target_of
 from goldassay.training.teacher import has_own_teacher, taught, teacher_of, uniform
 from goldassay.training.team import Team, launched
 

@@ -107,21 +107,10 @@ class Target(ABC):
         """What the outputs say, and how right it is."""
 
 
-def target_of(dataset: Dataset) -> type[Target]:
-    """What a dataset asks for."""
-    from goldassay.training.span_target import SpanTarget, is_of_spans
-
-    if is_of_spans(dataset):
-        return SpanTarget
+def has_numbers(dataset: Dataset) -> bool:
+    """Whether a dataset's labels are numbers."""
     labels = dataset.examples.get_column("label", default=None)
-    return NumberTarget if labels is not None and labels.dtype.is_float() else LabelTarget
-
-
-def target_of_kind(kind: Kind) -> type[Target]:
-    """The kind of target that a task names."""
-    from goldassay.training.span_target import SpanTarget
-
-    return next(target for target in (LabelTarget, NumberTarget, SpanTarget) if target.kind == kind)
+    return labels is not None and labels.dtype.is_float()
 
 
 class LabelTarget(Target):
@@ -148,7 +137,7 @@ class LabelTarget(Target):
 
     @classmethod
     def _check_kind(cls, dataset: Dataset) -> None:
-        if target_of(dataset) is not cls:
+        if has_numbers(dataset):
             raise _other_kind(dataset, "numbers", "classes")
         if not len(dataset) or not np.all(dataset.labels() >= 0):
             raise InputError("there are no labelled examples", file=dataset.source, mend="give a file with some")
@@ -220,7 +209,7 @@ class NumberTarget(Target):
         for other in others:
             if "label" not in other.examples.columns:
                 raise InputError("there are no labels", file=other.source, mend="name them with --columns score=NAME")
-            if target_of(other) is not cls and _as_numbers(other) is None:
+            if not has_numbers(other) and _as_numbers(other) is None:
                 raise _other_kind(other, "classes", "numbers")
             if not len(other):
                 raise InputError("there are no labelled examples", file=other.source, mend="give a file with some")

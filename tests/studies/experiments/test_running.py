@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goldassay.data import Dataset
-    from goldassay.studies.experiments.recipe import Recipe
+    from goldassay.studies.experiments.recipes import Recipe
     from goldassay.studies.experiments.workplace import Workplace
 
 FEW = Training(

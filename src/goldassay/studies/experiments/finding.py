@@ -11,7 +11,7 @@ from goldassay.nearest import did_you_mean
 from goldassay.studies.experiments import recipes
 
 if TYPE_CHECKING:
-    from goldassay.studies.experiments.recipe import Recipe
+    from goldassay.studies.experiments.recipes import Recipe
 
 
 def list_recipes() -> tuple[str, ...]:

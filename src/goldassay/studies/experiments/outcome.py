@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.report import Report
-    from goldassay.studies.experiments.recipe import Comparison, Findings, Recipe
+    from goldassay.studies.experiments.recipe import Comparison, Findings
+    from goldassay.studies.experiments.recipes import Recipe
     from goldassay.studies.experiments.workplace import Workplace
     from goldassay.training import Job
 

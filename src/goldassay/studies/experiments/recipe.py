@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
-    from goldassay.data import Dataset
     from goldassay.report import Report
-    from goldassay.studies.experiments.workplace import Workplace
 
 ScaleName = Literal["smoke", "desk", "paper"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "desk", "paper")
@@ -156,19 +154,3 @@ class Findings:
     shown: tuple[Shown, ...] = ()
     notes: tuple[str, ...] = ()
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-
-
-class Recipe(Protocol):
-    """A module of `recipes/`; its name is the study's."""
-
-    TITLE: str
-    PAPER: str
-    SCALES: Mapping[ScaleName, Scale]
-
-    @staticmethod
-    def prepare(work: Workplace) -> dict[str, Dataset]:
-        """Sets made of others: joined, cut down; by the names that trainings and tables give them."""
-
-    @staticmethod
-    def measure(work: Workplace) -> Findings:
-        """From the runs to what was found."""

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import os
 
     from goldassay.progress import Progress, Steps
-    from goldassay.studies.experiments.recipe import Recipe, ScaleName, Training
+    from goldassay.studies.experiments.recipe import ScaleName, Training
+    from goldassay.studies.experiments.recipes import Recipe
     from goldassay.training import Job
     from goldassay.training.outcome import Watcher
     from goldassay.training.pricing import Price

@@ -27,7 +27,7 @@ from goldassay.studies.shift.foreign import with_placeholder, with_texts_of, wit
 from goldassay.studies.shift.gap_report import report_generalization
 from goldassay.studies.shift.groups import TRAINING
 from goldassay.studies.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
-from goldassay.training.targets import target_of
+from goldassay.training.target_choice import target_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
