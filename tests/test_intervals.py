@@ -14,7 +14,6 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from goldassay.intervals import (
     Interval,
-    bootstrap_interval,
     difference_interval,
     few_runs_caveat,
     mean_interval,
@@ -69,24 +68,6 @@ def test_mean_interval_equals_scipy() -> None:
 def test_one_value_has_no_spread(function: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match="at least 2"):
         function()
-
-
-def test_bootstrap_is_a_function_of_its_seed_and_near_the_normal_interval() -> None:
-    values = np.random.default_rng(0).normal(3, 1, 500)
-
-    def mean(rows: np.ndarray) -> float:
-        return float(values[rows].mean())
-
-    first = bootstrap_interval(mean, 500, seed=1)
-    assert first == bootstrap_interval(mean, 500, seed=1)
-    assert first != bootstrap_interval(mean, 500, seed=2)
-    half = 1.96 * values.std(ddof=1) / math.sqrt(500)
-    assert first.low == pytest.approx(values.mean() - half, abs=0.02)
-    assert first.high == pytest.approx(values.mean() + half, abs=0.02)
-
-
-def test_bootstrap_leaves_out_undefined_draws() -> None:
-    assert math.isnan(bootstrap_interval(lambda rows: math.nan, 5, seed=0, n_draws=10).low)
 
 
 @given(st.integers(0, 30), st.integers(0, 40))

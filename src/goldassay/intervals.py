@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -88,34 +86,6 @@ def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
     low = sd * float(np.sqrt((n - 1) / chdtri(n - 1, tail)))
     high = sd * float(np.sqrt((n - 1) / chdtri(n - 1, 1 - tail)))
     return Interval(low, high, level, "chi-square")
-
-
-def bootstrap_interval(
-    statistic: Callable[[NDArray[np.int64]], float],
-    n: int,
-    *,
-    seed: int,
-    n_draws: int = 1000,
-    level: float = 0.95,
-) -> Interval:
-    """Percentile bootstrap interval of a statistic of n rows.
-
-    Args:
-        statistic: Takes row positions (n,), drawn with replacement, and returns the value; NaN draws are left out.
-        n: How many rows there are.
-        seed: Of the draws; the same seed gives the same interval.
-        n_draws: How many resamples.
-        level: Coverage, in (0, 1).
-
-    Source: Efron 1979, "Bootstrap methods: another look at the jackknife".
-    """
-    rng = np.random.default_rng(seed)
-    values = np.array([statistic(rng.integers(0, n, n)) for _ in range(n_draws)], dtype=np.float64)
-    values = values[~np.isnan(values)]
-    if values.size == 0:
-        return Interval(float("nan"), float("nan"), level, "bootstrap")
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(low), float(high), level, "bootstrap")
 
 
 def mean_reach(n: int, level: float = 0.95) -> float:
