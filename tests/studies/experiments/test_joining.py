@@ -27,6 +27,13 @@ def test_rows_follow_each_other_under_ids_of_their_own():
     assert joined.label_names == parts["a"].label_names
 
 
+def test_a_part_may_lack_a_label():
+    three = made("a", "entailment", "neutral", "contradiction")
+    joined = join_sets("both", {"b": made("b", "entailment", "neutral"), "a": three})
+    assert joined.label_names == three.label_names
+    assert len(joined) == 5
+
+
 def test_other_labels_are_refused():
     with pytest.raises(InputError, match="join sets of one kind"):
         join_sets("both", {"a": made("a", "entailment", "neutral"), "b": made("b", "yes", "no")})

@@ -47,7 +47,7 @@ def draw_comparison(comparison: Mapping[str, Any], width: int) -> Canvas | None:
     horizontal_grid(canvas, up, _LEFT, width - _RIGHT, lambda value: decimal(value, digits))
     canvas.line(across(low), up(low), across(high), up(high), "rule")
     canvas.text(width - _RIGHT, bottom + 34, "printed", "quiet small", "end")
-    canvas.text(4, top + 10, "ours", "quiet small")
+    canvas.text(4, top - 4, "ours", "quiet small")
     places = int(number(comparison.get("digits")) or 0)
     for cell in cells:
         series = names.index(str(cell.get(name))) if str(cell.get(name)) in names else len(names)

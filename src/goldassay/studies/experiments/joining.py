@@ -1,4 +1,4 @@
-"""Several sets as one, to train on."""
+"""Several sets as one, to train on or to be tested with."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 def join_sets(name: str, sets: dict[str, Dataset]) -> Dataset:
     """The rows of all sets one after the other; ids carry the name of their set.
 
+    Some may lack a label that others have, as parts of a test set do.
+
     Raises:
-        InputError: The sets have other texts or labels.
+        InputError: The sets have other texts, or labels that the one with most of them has not.
     """
-    first = next(iter(sets.values()))
+    first = max(sets.values(), key=lambda each: len(each.label_names))
     for key, each in sets.items():
-        if each.text_columns != first.text_columns or set(each.label_names) != set(first.label_names):
+        if each.text_columns != first.text_columns or not set(each.label_names) <= set(first.label_names):
             raise InputError(
                 f"{key} has {', '.join(each.text_columns)} and labels {', '.join(each.label_names)}, not those of "
                 f"{first.name}",

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 from goldassay.studies.experiments.joining import join_sets
 from goldassay.studies.experiments.recipe import PRETRAINED, Findings, Scale, Shown, Training
 from goldassay.studies.experiments.recipes.instability.conclusions import conclude
-from goldassay.studies.experiments.recipes.instability.evidence import REFERENCE, RELEASED, Evidence, released_report
+from goldassay.studies.experiments.recipes.instability.evidence import (
+    READING,
+    REFERENCE,
+    RELEASED,
+    Evidence,
+    released_report,
+)
 from goldassay.studies.experiments.recipes.instability.tables import compare_tables
 from goldassay.studies.instability import report_instability
+from goldassay.studies.run_choice import RunChoice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +35,17 @@ _FURTHER = {"ANLI": "anli", "counterfactual": "counterfactual"}
 _TRAINED = {"SNLI train": "snli_train", "MNLI train": "mnli_train"}
 _TRAINED_PART = {"SNLI train": "snli_train_part", "MNLI train": "mnli_train_part"}
 _TESTS = (*_SETS, *_FURTHER)
+_ANALYSIS = {
+    "MNLI-mm": "mnli_mismatched", "SNLI-hard": "snli_hard", "STR-L": "stress_length", "STR-S": "stress_spelling",
+    "STR-NE": "stress_negation", "STR-O": "stress_overlap", "STR-A": "stress_antonym", "STR-NU": "stress_numbers",
+}  # fmt: skip
+_PARTS = {
+    "NewsNLI": "equate_news", "RedditNLI": "equate_reddit", "RTE-Quant": "equate_rte", "AWPNLI": "equate_word_problems",
+}  # fmt: skip
+# Test sets that are made of several, the stress test of numbers among them.
+_MADE = {"EQU-NAT": ("NewsNLI", "RedditNLI", "RTE-Quant"), "EQU-SYN": ("AWPNLI", "STR-NU")}
+_READING_TRAINED = "SQuAD train"
+_READING = {READING: "squad_dev", "AddSent": "add_sent", "AddOneSent": "add_one_sent"}
 # The training rows are those of every run: only what a seed means in the paper follows it.
 _SEEDED = {"vary": ["initialization", "order", "dropout"], "record": ["predictions"]}
 
@@ -78,11 +96,11 @@ SCALES: Mapping[ScaleName, Scale] = {
         optional=frozenset(_FURTHER),
     ),
     "paper": Scale(
-        sets={**_TRAINED, **_SETS, "MNLI-mm": "mnli_mismatched"},
+        sets={**_TRAINED, **_SETS, **_ANALYSIS, **_PARTS, _READING_TRAINED: "squad_train", **_READING},
         trainings=(
             Training(
                 train=JOINED,
-                tests=(*_SETS, "MNLI-mm"),
+                tests=(*_SETS, *_ANALYSIS, *_MADE),
                 models={
                     "ESIM": "esim",
                     RELEASED: "google-bert/bert-base-uncased",
@@ -95,32 +113,57 @@ SCALES: Mapping[ScaleName, Scale] = {
                 seeds=10,
                 options={**_SEEDED, "configuration": "published", "checkpoint_every": 500},
             ),
+            Training(
+                train=_READING_TRAINED,
+                tests=tuple(_READING),
+                models={RELEASED: "google-bert/bert-base-uncased", "XLNet-B": "xlnet/xlnet-base-cased"},
+                seeds=10,
+                options={**_SEEDED, "configuration": "published"},
+            ),
         ),
-        note="As printed: 10 seeds on all of SNLI and MNLI, a checkpoint every 500 steps. ESIM with ELMo is left out.",
-        optional=frozenset({"MNLI-mm"}),
+        note="As printed: 10 seeds on all of SNLI and MNLI, a checkpoint every 500 steps, and 10 on SQuAD 1.1. ESIM "
+        "with ELMo is left out.",
+        optional=frozenset({*_ANALYSIS, *_PARTS, _READING_TRAINED, *_READING}),
     ),
 }  # fmt: skip
 
 
 def prepare(work: Workplace) -> dict[str, Dataset]:
-    """SNLI and MNLI are trained on together."""
-    parts = {name: work.sets[name] for name in _TRAINED if name in work.sets}
-    return {JOINED: join_sets(JOINED, parts)} if len(parts) > 1 else {}
+    """SNLI and MNLI are trained on together, and some test sets have several parts."""
+    made = {}
+    for name, parts in {JOINED: tuple(_TRAINED), **_MADE}.items():
+        if all(part in work.sets for part in parts):
+            made[name] = join_sets(name, {part: work.sets[part] for part in parts})
+    asked = {name for training in work.scale.trainings for name in (training.train, *training.tests)}
+    work.unmade |= asked - work.sets.keys() - made.keys() - work.absent.keys()
+    return made
 
 
 def measure(work: Workplace) -> Findings:
     """Spread, deviations, decomposition, selection and correlations, of our runs and of the released ones."""
-    reports = {"ours": report_instability([work.runs], reference=REFERENCE, seed=work.seed)}
+    references = {training.train: REFERENCE for training in work.scale.trainings} | {_READING_TRAINED: READING}
+    reports = {
+        "reading" if reference == READING else "ours": report_instability(
+            [work.runs], reference=reference, choice=RunChoice(train_set=train), seed=work.seed
+        )
+        for train, reference in references.items()
+        if train in work.sets and reference in work.sets
+    }
     released = released_report(work)
     if released is not None:
         reports["released"] = released
-    found = [Evidence(report, RELEASED if name == "released" else None) for name, report in reports.items()]
+    found = {name: Evidence(report, RELEASED if name == "released" else None) for name, report in reports.items()}
+    tested = {name for training in work.scale.trainings for name in training.tests} - _READING.keys()
     notes = [] if work.pretrained or work.scale_name != "desk" else ["No pretrained checkpoint was given."]
     if released is None and work.scale_name == "desk":
         notes.append("The authors' own predictions are not at hand; BERT-B has no row.")
     return Findings(
-        conclusions=conclude(found),
-        comparisons=compare_tables(found, {name: work.sets[name] for name in _TESTS if name in work.sets}),
+        conclusions=conclude(list(found.values())),
+        comparisons=compare_tables(
+            [each for name, each in found.items() if name != "reading"],
+            found.get("reading"),
+            {name: dataset for name, dataset in work.sets.items() if name in tested},
+        ),
         reports=reports,
         shown=tuple(
             Shown(f"{place}. {title}", name, figure)

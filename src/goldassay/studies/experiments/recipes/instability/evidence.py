@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from goldassay.studies.experiments.workplace import Workplace
 
 REFERENCE = "MNLI-m"
-STANDARD = (REFERENCE, "MNLI-mm", "SNLI")
+# Of reading comprehension.
+READING = "SQuAD"
+STANDARD = (REFERENCE, "MNLI-mm", "SNLI", READING)
 RELEASED = "BERT-B"
 
 
@@ -27,6 +29,7 @@ class Evidence:
         self.results = _named(section["results"], model)
         self.deviations = _named((section["deviations"] or {"rows": []})["rows"], model)
         self.selections = [row for row in _named(section["selections"], model) if row["reason"] is None]
+        self.examples = _named(section["examples"], model)
         self.correlations = [row for row in section["correlations"] if row["over"] == "checkpoints"]
         self.design_effects = {
             (row["model"], row["dataset"]): figure
