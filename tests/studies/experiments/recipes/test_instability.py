@@ -176,4 +176,4 @@ def test_the_pair_that_moves_together_most_is_shown_with_how_many_do():
     tables = compare_tables([found], None, {})
     assert len(tables) == 6
     table = next(each for each in tables if each.name == "zhou2020_table5")
-    assert table.cells["ours"].to_list() == [0.25, 7]
+    assert table.cells["ours"].to_list() == [250, 7]

@@ -38,7 +38,7 @@ def compare_tables(
         {"model": row["model"], "dataset": row["dataset"], "statistic": name, "ours": value}
         for each in found for row in each.examples if row["pairs"]
         for name, value in (
-            ("largest covariance of two examples", row["pairs"][0]["covariance"]),
+            ("largest covariance of two, thousandths", 1000 * row["pairs"][0]["covariance"]),
             ("pairs that have it", row["n_pairs_at_most"]),
         )
     ]  # fmt: skip
@@ -62,7 +62,7 @@ def compare_tables(
         ),
         show_cells(
             "zhou2020_table5", "Table 5: the two examples that move together most", pairs, rows=("model", "dataset"),
-            columns=("statistic",), digits=3, drawn="nothing",
+            columns=("statistic",), digits=0, drawn="nothing",
             note="the paper shows one pair with .278 as the largest; of ten runs no pair can have more, and many have "
             "as much.",
         ),
