@@ -69,14 +69,18 @@ def check_place(path: Path, option: str) -> None:
     Raises:
         OutputError: The file is a folder, or no file can be made where it would be.
     """
-    folder = next(each for each in path.absolute().parents if each.exists())
     number = None
-    if path.is_dir():
-        number = errno.EISDIR
-    elif not folder.is_dir():
-        number = errno.ENOTDIR
-    elif not os.access(folder, os.W_OK | os.X_OK) and (path.is_file() or not path.exists()):
-        number = errno.EACCES
+    try:
+        folder = next(each for each in path.absolute().parents if each.exists())
+        if path.is_dir():
+            number = errno.EISDIR
+        elif not folder.is_dir():
+            number = errno.ENOTDIR
+        elif not os.access(folder, os.W_OK | os.X_OK) and (path.is_file() or not path.exists()):
+            number = errno.EACCES
+    except OSError as error:
+        # A folder that may not be looked into, or a name that is too long.
+        raise output_error(error, path, option) from error
     if number is not None:
         raise output_error(OSError(number, os.strerror(number)), path, option)
 

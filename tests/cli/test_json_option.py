@@ -95,7 +95,13 @@ def test_bad_input_says_nothing_on_standard_output(refused: Callable[..., str], 
 
 
 @pytest.mark.parametrize(
-    ("place", "said"), [(".", "Is a directory"), ("runs.csv/x.json", "Not a directory"), ("new/x.json", None)]
+    ("place", "said"),
+    [
+        (".", "Is a directory"),
+        ("runs.csv/x.json", "Not a directory"),
+        (f"{'x' * 300}.json", "File name too long"),
+        ("new/x.json", None),
+    ],
 )
 def test_a_place_where_nothing_can_be_written_is_refused_before_anything_is_read(
     refused: Callable[..., str], files: Path, place: str, said: str | None

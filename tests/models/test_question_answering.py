@@ -272,6 +272,17 @@ def test_a_checkpoint_answers_questions_where_the_data_ask_for_it(folder):
         find_network("bilstm", "span")
 
 
+def test_evaluation_is_in_32_bits_whatever_the_training(folder):
+    data = made_questions()
+    network = network_of(folder, data).eval()
+    batch = network.collate(network.encode(texts_of(data)), np.arange(len(data)))
+    with torch.no_grad():
+        exact = network(batch)
+        assert torch.equal(network.evaluate(batch, lambda: torch.autocast("cpu", torch.bfloat16)), exact)
+        with torch.autocast("cpu", torch.bfloat16):
+            assert not torch.equal(network(batch), exact)
+
+
 def test_there_is_no_vector_of_a_question(folder):
     network = network_of(folder, made_questions())
     with pytest.raises(InputError, match="no one vector"):

@@ -255,7 +255,7 @@ class Network(Base):
         return self.answers(self.window_logits(batch), batch)
 
     def evaluate(self, batch: Batch, reduced: Callable[[], AbstractContextManager[None]]) -> Tensor:  # noqa: ARG002
-        """Answers in 32 bits throughout: the logits of neighbouring spans differ by less than 16 bits can tell."""
+        """Answers, (B, 4), in 32 bits throughout: 16-bit logits near 10 have steps of 1/16, and spans would tie."""
         return self(batch)
 
     def answers(self, logits: Tensor, batch: Batch) -> Tensor:

@@ -224,7 +224,7 @@ class Loop:
 
     @torch.no_grad()
     def represent(self, encoded: Encoded) -> NDArray[np.float32]:
-        """The layer before the classifier, (N, D)."""
+        """The layer before the classifier, (N, D), in 32 bits whatever the precision of the training."""
         return self._through(encoded, self.network.represent)
 
     def try_longest(self, others: list[Encoded]) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import decimal, signed_points
 from goldassay.studies.experiments.recipe import Conclusion
 from goldassay.studies.experiments.recipes.instability.evidence import REFERENCE, STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goldassay.studies.experiments.recipes.instability.evidence import Evidence
 
@@ -38,7 +38,7 @@ def _larger_spread(found: Sequence[Evidence]) -> Conclusion:
         return Conclusion("Unstable", statement, "Table 1", "not measured", "No model has two runs on both.")
     above = sum(row["low"] > 1 for row in rows)
     below = sum(row["high"] < 1 for row in rows)
-    middle = sorted(rows, key=lambda row: row["recommended"])[len(rows) // 2]
+    middle = _middle(rows, "recommended")
     widest = max(rows, key=lambda row: row["recommended"])
     return Conclusion(
         "Unstable",
@@ -67,7 +67,7 @@ def _covariance(found: Sequence[Evidence]) -> Conclusion:
         return Conclusion("Together", statement, "Tables 3, 4", "not measured", "There is no analysis set.")
     sure = [row for row in analysis if (bounds[row["model"], row["dataset"]]["runs_low"] or 0) > 1]
     widest = max(analysis, key=lambda row: row["design_effect"])
-    middle = sorted(analysis, key=lambda row: row["design_effect"])[len(analysis) // 2]
+    middle = _middle(analysis, "design_effect")
     ends = bounds[middle["model"], middle["dataset"]]
     aside = f", of the standard sets {decimal(statistics.median(standard), 1)}" if standard else ""
     return Conclusion(
@@ -132,7 +132,7 @@ def _selection(found: Sequence[Evidence]) -> list[Conclusion]:
     gained = [row for row in rows if row["gain_low"] > 0]
     calmer = sum(row["analysis_sd"] < row["standard_sd"] for row in rows)
     best = max(rows, key=lambda row: row["gain"])
-    middle = sorted(rows, key=lambda row: row["gain"])[len(rows) // 2]
+    middle = _middle(rows, "gain")
     return [
         Conclusion(
             "Selection",
@@ -148,3 +148,8 @@ def _selection(found: Sequence[Evidence]) -> list[Conclusion]:
             "difference",
         )
     ]
+
+
+def _middle(rows: Sequence[Mapping[str, Any]], key: str) -> Mapping[str, Any]:
+    """The row in the middle by a figure, which with its interval is one of a pair; the largest is large by chance."""
+    return sorted(rows, key=lambda row: row[key])[len(rows) // 2]
