@@ -96,7 +96,9 @@ class TrainingSettings(StrictSection):
     weights: str | None = Field(default=None, description="Column with a weight for each training row.")
     checkpoint_every: int | None = Field(default=None, ge=1, description="Evaluate every so many steps, too.")
     record: list[str] | None = Field(default=None, description="What to keep of each run.")
-    precision: Literal["float32", "bfloat16"] | None = Field(default=None, description="Of matrix products.")
+    precision: Literal["float32", "bfloat16", "auto"] | None = Field(
+        default=None, description="Of matrix products; auto is bfloat16 where the device multiplies in it."
+    )
     device: Literal["auto", "cpu", "cuda", "mps"] | None = Field(default=None, description="Where to train.")
     workers: int | None = Field(default=None, ge=1, description="Runs side by side.")
 

@@ -61,6 +61,7 @@ def sweep(
     given again, and one that was extended does what is new. A job whose process dies is tried again, three times in
     all; what fails then is reported, and the rest goes on.
     """
+    from goldassay.cli.training_progress import warn_of_precision
     from goldassay.studies.opinions import with_sources
     from goldassay.training.many_seeds import check_workers, default_workers
     from goldassay.training.sweep_plan import read_plan, sweep_jobs
@@ -77,6 +78,8 @@ def sweep(
     check_workers(workers)
     jobs = sweep_jobs(content, folder, with_sources)
     count = workers or default_workers(jobs[0].device, jobs[0].threads)
+    if not quiet and scheduler is None:
+        warn_of_precision(jobs)
     if dry_run:
         _price(jobs, count, json_file, quiet=quiet)
         return

@@ -129,7 +129,11 @@ def train(
         ),
     ] = None,
     precision: Annotated[
-        str | None, typer.Option(metavar="NAME", help="float32 or bfloat16.  [default: float32]")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="float32, bfloat16, or auto: bfloat16 where the device multiplies in it.  [default: float32]",
+        ),
     ] = None,
     device: Annotated[str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.  [default: auto]")] = None,
     workers: Annotated[int | None, typer.Option(metavar="N", help="Runs side by side.  [default: one a core]")] = None,
@@ -206,7 +210,7 @@ def train(
 def _train(
     data: str, tests: list[str], out: Path, columns: str | None, asked: dict[str, Any], *, quiet: bool
 ) -> TrainingReport:
-    from goldassay.cli.training_progress import bars
+    from goldassay.cli.training_progress import bars, warn_of_precision
     from goldassay.studies.opinions import with_sources
     from goldassay.training import plan_jobs, run_plan
     from goldassay.training.many_seeds import check_workers
@@ -215,6 +219,8 @@ def _train(
     check_workers(workers)
     asked = with_sources(asked, out)
     jobs = plan_jobs(data, asked.pop("model"), [_named(test) for test in tests], out=out, columns=columns, **asked)
+    if not quiet:
+        warn_of_precision(jobs)
     try:
         if quiet:
             return run_plan(jobs, workers)

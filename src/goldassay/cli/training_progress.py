@@ -6,8 +6,10 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import Console
     from rich.progress import Progress, TaskID
@@ -89,6 +91,19 @@ def _points(scores: dict[str, float]) -> str:
         f"{100 * value:.2f}" if name == "accuracy" else f"{name.replace('_', ' ')} {100 * value:.2f}"
         for name, value in scores.items()
     )
+
+
+def warn_of_precision(jobs: Sequence[Job]) -> None:
+    """Say of jobs in 16 bits that this machine does them more slowly than in 32, if it does."""
+    from goldassay.training.precision import multiplies_bfloat16
+
+    devices = {job.device for job in jobs if job.precision == "bfloat16"}
+    if not all(multiplies_bfloat16(device) for device in devices):
+        typer.echo(
+            "goldassay: warning: this machine has no instructions for products of 16 bits: bfloat16 can take many "
+            "times as long as float32 here; --precision auto takes whichever is faster",
+            err=True,
+        )
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from goldassay.training.configured import check_job, configuration_of
 from goldassay.training.held import UNHELD, hold
 from goldassay.training.job import RECORDS, Job
 from goldassay.training.outcome import TRAINING_ROWS, Done, Failure, Watcher
-from goldassay.training.precision import DEVICES, PRECISIONS
+from goldassay.training.precision import DEVICES, PRECISIONS, choose_precision
 from goldassay.training.seeds import SOURCES, Seeds
 from goldassay.training.target_choice import target_of
 from goldassay.training.targets import METRICS
@@ -126,7 +126,8 @@ def train(
         teacher: Where a teacher's come from, for objectives that learn from one; by default each run trains its own.
         watcher: Told how the jobs go.
         options: Other fields of `Job`: configuration, changes, objective, objective_changes, vary, rows, bootstrap,
-            weights, checkpoint_every, record, precision, device, threads, label.
+            weights, checkpoint_every, record, precision (or "auto": what this machine multiplies fastest), device,
+            threads, label.
 
     Raises:
         InputError: Anything that keeps all of it from being done, in one line.
@@ -193,6 +194,8 @@ def plan_jobs(
         InputError: See `train`.
     """
     _check_options(options)
+    if "precision" in options:
+        options["precision"] = choose_precision(options["precision"], options.get("device", DEVICES[0]))
     model = full_name(model)
     numbers = _seeds(seeds, options.get("vary", SOURCES))
     training = load_data(train, "train", columns)

@@ -125,6 +125,22 @@ def test_a_study_without_its_data_says_what_it_lacks(study: str, tmp_path: Path)
     assert not (tmp_path / "out").exists()
 
 
+def test_the_first_machine_decides_the_precision(recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def precisions(folder: str, multiplies: bool) -> dict[str, str]:
+        monkeypatch.setattr("goldassay.training.precision.multiplies_bfloat16", lambda device: multiplies)
+        jobs = open_study("instability", "smoke", tmp_path / folder, Steps()).jobs
+        return {job.model_name: job.precision for job in jobs}
+
+    few = replace(FEW, models={"small": "ngram_average", "other": "ngram_average"}, of={"small": {"precision": "auto"}})
+    monkeypatch.setattr(recipe, "SCALES", {"smoke": replace(recipe.SCALES["smoke"], trainings=(few,))})
+    sixteen = {"small": "bfloat16", "other": "float32"}
+    assert precisions("first", True) == sixteen
+    assert precisions("first", False) == sixteen
+    assert precisions("second", False) == {"small": "float32", "other": "float32"}
+    noted = json.loads((tmp_path / "first" / "study-settings.json").read_text())
+    assert noted["precision"] == "bfloat16"
+
+
 def test_an_unknown_study_is_refused_with_the_nearest(tmp_path: Path):
     with pytest.raises(InputError, match="did you mean 'instability'"):
         open_study("instabilty", "smoke", tmp_path, Steps())

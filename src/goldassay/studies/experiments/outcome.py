@@ -117,7 +117,12 @@ def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findin
             }
             for key, dataset in work.sets.items()
         ],
-        "settings": {"seed": work.seed, "scale": work.scale_name, "pretrained": work.pretrained},
+        "settings": {
+            "seed": work.seed,
+            "scale": work.scale_name,
+            "pretrained": work.pretrained,
+            "precision": work.precision,
+        },
         "environment": describe_environment(),
         "timing": {
             "started": steps.started.isoformat(timespec="seconds"),

@@ -12,13 +12,14 @@ from goldassay.studies.experiments.finding import find_recipe
 from goldassay.studies.experiments.outcome import StudyReport, describe
 from goldassay.studies.experiments.recipe import PRETRAINED
 from goldassay.studies.experiments.sources import known_sources, lacking_sets, read_sets
-from goldassay.studies.experiments.workplace import OF_SET, Workplace, check_settings, keep_settings
+from goldassay.studies.experiments.workplace import OF_SET, Workplace, check_settings, keep_settings, noted_precision
+from goldassay.training.precision import AUTO, DEVICES, choose_precision
 
 if TYPE_CHECKING:
     import os
 
     from goldassay.progress import Progress, Steps
-    from goldassay.studies.experiments.recipe import ScaleName, Training
+    from goldassay.studies.experiments.recipe import Scale, ScaleName, Training
     from goldassay.studies.experiments.recipes import Recipe
     from goldassay.training import Job
     from goldassay.training.outcome import Watcher
@@ -87,6 +88,7 @@ def open_study(
     work = Workplace(Path(out), size, scale, place, pretrained, seed, steps, absent=absent)
     # Before anything is written: a specimen with another seed would take the place of the one that was trained on.
     check_settings(work.folder, _choices(name, work))
+    work.precision = noted_precision(work.folder) or _chosen_precision(size)
     with steps.step("reading the sets"):
         work.sets = read_sets(size, place, work.folder, seed)
     keep_settings(work.folder, _settings(name, work))
@@ -164,11 +166,18 @@ def _choices(name: str, work: Workplace) -> dict[str, Any]:
 def _settings(name: str, work: Workplace) -> dict[str, Any]:
     return {
         **_choices(name, work),
+        "precision": work.precision,
         **{
             f"{OF_SET}{key}": [file.sha256 for file in dataset.provenance.files]
             for key, dataset in sorted(work.sets.items())
         },
     }
+
+
+def _chosen_precision(scale: Scale) -> str | None:
+    if not any(AUTO in (each.get("precision") for each in (t.options, *t.of.values())) for t in scale.trainings):
+        return None
+    return choose_precision(AUTO, DEVICES[0])
 
 
 def _jobs(work: Workplace) -> list[Job]:
@@ -190,6 +199,8 @@ def _jobs_of(training: Training, work: Workplace) -> list[Job]:
         if model is None:
             continue
         given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
+        if given.precision == AUTO:
+            given = given.model_copy(update={"precision": work.precision})
         unset = ("seeds", "model", "conditions", "workers")
         options = {key: value for key, value in given.arguments().items() if key not in unset}
         if options.get("rows", 0) >= len(work.sets[training.train]):

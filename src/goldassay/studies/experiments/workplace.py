@@ -34,6 +34,8 @@ class Workplace:
         pretrained: Checkpoint that stands for pretrained models, or None to leave them out.
         seed: Of everything that is drawn, but for the trainings, which have seeds of their own.
         steps: Progress.
+        precision: Of trainings that leave it to the machine. The first machine decides it, so that the runs of a study
+            are alike wherever it goes on; None where no training leaves it.
         sets: Datasets by the names that tables give them.
         absent: Sets that are optional and whose files are not there, each with why.
         unmade: Sets that cannot be made of others, since those are absent; what trains on them is left out.
@@ -46,6 +48,7 @@ class Workplace:
     pretrained: str | None
     seed: int
     steps: Steps
+    precision: str | None = None
     sets: dict[str, Dataset] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     unmade: set[str] = field(default_factory=set)
@@ -91,6 +94,11 @@ def keep_settings(folder: Path, settings: Mapping[str, Any]) -> None:
         return
     with written_whole(folder / SETTINGS_FILE) as aside:
         aside.write_text(json.dumps(settings, ensure_ascii=False, indent=2) + "\n", "utf-8")
+
+
+def noted_precision(folder: Path) -> str | None:
+    """The precision that the machine chose on which a study was begun; None if it is begun now."""
+    return (_noted(folder) or {}).get("precision")
 
 
 def _noted(folder: Path) -> dict[str, Any] | None:

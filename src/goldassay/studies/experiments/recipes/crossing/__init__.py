@@ -85,7 +85,7 @@ SCALES: Mapping[ScaleName, Scale] = {
     "desk": Scale(
         sets={TRAIN: "snli_train_part", TEST: "snli_test", **_ELSEWHERE},
         trainings=_trainings(
-            "bilstm", (TEST, *_ELSEWHERE), 6, 3, 38, tuple(_OBJECTIVES), precision="bfloat16", rows=18_000,
+            "bilstm", (TEST, *_ELSEWHERE), 6, 3, 38, tuple(_OBJECTIVES), precision="auto", rows=18_000,
             vary=["initialization", "order", "dropout"],
         ),
         note="A BiLSTM of desk size on 18,000 pairs of SNLI: 6 seeds, ten checkpoints each; 3 seeds of each objective "

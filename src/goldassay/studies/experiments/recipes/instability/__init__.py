@@ -71,7 +71,7 @@ SCALES: Mapping[ScaleName, Scale] = {
                 tests=_TESTS,
                 models={"BiLSTM": "bilstm", "DAM": "dam", "ESIM": "esim"},
                 seeds=5,
-                options={**_SEEDED, "precision": "bfloat16", "rows": 28_000},
+                options={**_SEEDED, "precision": "auto", "rows": 28_000},
                 # A twentieth of the steps of each.
                 of={
                     "BiLSTM": {"checkpoint_every": 29},
@@ -85,7 +85,7 @@ SCALES: Mapping[ScaleName, Scale] = {
                 models={PRETRAINED: PRETRAINED},
                 seeds=3,
                 options={
-                    **_SEEDED, "precision": "bfloat16", "rows": 5_000, "changes": {"epochs": 2},
+                    **_SEEDED, "precision": "auto", "rows": 5_000, "changes": {"epochs": 2},
                     "checkpoint_every": 79,
                 },
             ),

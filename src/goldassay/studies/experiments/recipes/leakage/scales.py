@@ -69,7 +69,7 @@ def _desk() -> Scale:
             models={"BiLSTM": "bilstm"},
             seeds=3,
             conditions=_ALL,
-            options={"record": _RECORD, "precision": "bfloat16", "rows": 12_000 if train == "HANS train" else 18_000},
+            options={"record": _RECORD, "precision": "auto", "rows": 12_000 if train == "HANS train" else 18_000},
         )
         for train, tests in (_PRINTED | _FURTHER).items()
     ]
@@ -81,7 +81,7 @@ def _desk() -> Scale:
             seeds=3,
             conditions=_ALL,
             options={
-                "record": _RECORD, "precision": "bfloat16", "rows": 5_000,
+                "record": _RECORD, "precision": "auto", "rows": 5_000,
                 "changes": {"epochs": 2, "max_tokens": 96},
             },
         )

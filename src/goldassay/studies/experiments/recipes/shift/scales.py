@@ -79,7 +79,7 @@ def _smoke() -> Scale:
 
 def _desk() -> Scale:
     benchmarks = ("sst2_imdb", "stsb", "amazon_multidomain", "mnli", "yelp", "amazon", "record")
-    fine_tuning = {"precision": "bfloat16", "rows": 5_000, "changes": {"max_tokens": 128, "epochs": 2}}
+    fine_tuning = {"precision": "auto", "rows": 5_000, "changes": {"max_tokens": 128, "epochs": 2}}
     return Scale(
         sets=_FOREIGN_SETS,
         files={**_FILES, "Amazon multi-domain": "amazon_multidomain"},
