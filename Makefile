@@ -23,9 +23,10 @@ else
 	@$(BIN)/goldassay audit "$(DATA)" $(if $(TEST),--test "$(TEST)") -o $(OUT)
 endif
 
+# Many tests are processes of their own, and torch takes twice as long to load where nothing compiled is kept.
 test: .venv/.tested
 	@sh scripts/install-chromium
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST)
 
 # What takes longer than the everyday suite may.
 slow: .venv/.tested
