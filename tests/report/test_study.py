@@ -72,6 +72,15 @@ def test_the_page_shows_both_sides_and_runs_no_text(document: dict[str, Any]):
     assert not any("alert(1)" in script for script in page.scripts)
 
 
+def test_evidence_is_told_once_and_notes_stand_with_their_tables(document: dict[str, Any]):
+    page = render_page(document, {}, ("t1",))
+    assert page.count("It was.") == 1
+    assert page.index("<h3>Table 1</h3>") < page.index("<bdi>So</bdi>") < page.index("61.0 ± 1.5")
+    text = render_markdown(document)
+    assert text.count("It was.") == 1
+    assert "**Table 1**\n\nSo\n\n| model |" in text
+
+
 def test_cells_with_both_figures_are_drawn(document: dict[str, Any]):
     pictures = draw_pictures(document, {})
     assert list(pictures) == ["printed_t1"]

@@ -86,7 +86,11 @@ def _card(card: Card) -> str:
 
 def _table(table: Table, tables_at: str) -> list[str]:
     shown = [[_cell(cell) for cell in row] for row in _cut(table)]
-    blocks = [f"**{_plain(table.caption)}**", _grid(tuple(_plain(column) for column in table.columns), shown)]
+    blocks = [
+        f"**{_plain(table.caption)}**",
+        _plain(table.note),
+        _grid(tuple(_plain(column) for column in table.columns), shown),
+    ]
     left = len(table.rows) - len(shown)
     if left > 0:
         where = f"; all of them are in `{tables_at}{table.file}.csv`" if table.file else ""

@@ -64,6 +64,7 @@ class Table:
         rows: One cell a column each.
         file: The name of the full table beside the report, if there is one.
         grouped_by: The column whose values each keep some rows where a long table is cut.
+        note: A sentence that it is read with.
     """
 
     caption: str
@@ -71,6 +72,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     file: str | None = None
     grouped_by: int | None = None
+    note: str = ""
 
     @property
     def numeric(self) -> tuple[bool, ...]:

@@ -124,7 +124,8 @@ def _line(document: Mapping[str, Any]) -> list[str]:
 def _sections(
     document: Mapping[str, Any], pictures: Mapping[str, Picture], reports: tuple[str, ...], *, small_type: bool = True
 ) -> tuple[Section, ...]:
-    found = [_conclusions(document), _tables(document, small_type)]
+    # The page tells evidence on its cards; Markdown has none.
+    found = [_conclusions(document, evidence=not small_type), _tables(document, small_type)]
     names = [
         f"{row.get('report')}_{row.get('figure')}"
         for row in records(document.get("shown"))
@@ -145,7 +146,7 @@ def _sections(
 _EMPTY = Table("", (), ())
 
 
-def _conclusions(document: Mapping[str, Any]) -> Section:
+def _conclusions(document: Mapping[str, Any], *, evidence: bool) -> Section:
     rows = tuple(
         (
             text(row.get("name")),
@@ -156,17 +157,17 @@ def _conclusions(document: Mapping[str, Any]) -> Section:
                 sort=number(row.get("value")),
                 aside=bounds_in(row.get("low"), row.get("high"), str(row.get("unit"))),
             ),
-            Cell(one_line(row.get("evidence")), prose=True),
+            *((Cell(one_line(row.get("evidence")), prose=True),) if evidence else ()),
         )
         for row in records(document.get("conclusions"))
     )
-    table = Table("Conclusions", ("conclusion", "where", "here", "measured", "evidence"), rows)
+    columns = ("conclusion", "where", "here", "measured", *(("evidence",) if evidence else ()))
     return Section(
         key="conclusions",
         title="Conclusions",
         question="What is claimed, and what became of it here.",
         notes=(str(document.get("scale_note")), *(str(note) for note in document.get("notes") or ())),
-        parts=(Part(None, table),),
+        parts=(Part(None, Table("Conclusions", columns, rows)),),
     )
 
 
@@ -179,15 +180,12 @@ def _tables(document: Mapping[str, Any], small_type: bool) -> Section:
         printed |= any(number(cell.get("printed")) is not None for cell in records(comparison.get("cells")))
         doubted |= any(cell.aside.endswith(_DOUBTED) for row in table.rows for cell in row)
         parts.append(Part(_picture_name(comparison), table if small_type else _in_parentheses(table)))
-    notes = [f"{row['title']}: {row['note']}" for row in records(document.get("comparisons")) if row.get("note")]
-    if doubted:
-        notes.append(f"{_DOUBTED} The paper itself contradicts this figure elsewhere.")
     return Section(
         key="tables",
         title="Tables",
         question="Ours, with its spread over runs or its interval"
         + (f"; in {'small type' if small_type else 'parentheses'} beside it what is printed." if printed else "."),
-        notes=tuple(notes),
+        notes=(f"{_DOUBTED} The paper itself contradicts this figure elsewhere.",) if doubted else (),
         parts=tuple(parts),
         reason="" if parts else "the study has no table to lay beside a printed one",
     )
@@ -205,6 +203,7 @@ def _table(comparison: Mapping[str, Any]) -> Table:
         # The same things down and across, which then have one order.
         across = [key for key in down if key in across]
     digits = int(number(comparison.get("digits")) or 0)
+    note = one_line(comparison.get("note"))
     return Table(
         str(comparison.get("title")),
         (*(str(name).replace("_", " ") for name in rows), *(_SEPARATOR.join(key) for key in across)),
@@ -213,6 +212,7 @@ def _table(comparison: Mapping[str, Any]) -> Table:
             for key, found in down.items()
         ),
         file=str(comparison.get("name")),
+        note=note[:1].upper() + note[1:],
     )
 
 
