@@ -77,6 +77,7 @@ def test_help_explains_itself(goldassay: Callable[..., Outcome]) -> None:
 
 
 def test_shell_completion(goldassay: Callable[..., Outcome]) -> None:
-    script = goldassay("--show-completion", "bash")
+    # Which shell asks is seen from the parent process, whatever shell the tests were started from.
+    script = goldassay("--show-completion", prefix=("bash", "-c", '"$0" "$@"; exit $?'))
     assert script.status == 0
     assert "_GOLDASSAY_COMPLETE" in script.out
