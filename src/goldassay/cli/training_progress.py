@@ -101,7 +101,7 @@ def warn_of_precision(jobs: Sequence[Job]) -> None:
     if not all(multiplies_bfloat16(device) for device in devices):
         typer.echo(
             "goldassay: warning: this machine has no instructions for products of 16 bits: bfloat16 can take many "
-            "times as long as float32 here; --precision auto takes whichever is faster",
+            "times as long as float32, which --precision auto takes here",
             err=True,
         )
 

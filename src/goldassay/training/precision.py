@@ -58,8 +58,8 @@ def open_accelerator(device: str, precision: str) -> Accelerator:
 def multiplies_bfloat16(device: str) -> bool:
     """Whether the device has instructions for matrix products of 16 bits.
 
-    Without them torch multiplies number by number on processors older than AVX-512, at a fiftieth of the pace of 32
-    bits and less.
+    On processors older than AVX-512 torch multiplies them number by number, at a fiftieth of the pace of 32 bits and
+    less.
 
     Args:
         device: One of `DEVICES`.
@@ -76,7 +76,7 @@ def multiplies_bfloat16(device: str) -> bool:
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device == "mps" or (device == AUTO and torch.backends.mps.is_available()):
         return False
-    # Before version 2.10 torch does not tell; then 32 bits are the choice that is never slow.
+    # Older versions of torch do not tell; then 32 bits are the choice that is never slow.
     known: Mapping[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     return torch.backends.mkldnn.is_available() and any(known.get(name) for name in _MULTIPLIERS)
 

@@ -115,7 +115,7 @@ SCALES: Mapping[ScaleName, Scale] = {
         },
         trainings=_DESK.trainings(
             {**_PREDICTIONS, "precision": "auto"},
-            # The 512 of a desk elsewhere are too much for two cores that multiply in 32 bits, and two hours.
+            # Two cores that multiply in 32 bits are to end it in two hours, which they would not with 512.
             {"InferSent": {"changes": {"units": 256}}},
             {**_PREDICTIONS, "precision": "auto", "rows": 5_000, "changes": {"epochs": 2}},
         ),
