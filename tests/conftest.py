@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import settings
 
@@ -29,3 +33,24 @@ def data_dir() -> Path:
     if not DATA.is_dir():
         pytest.skip(f"no real data at {DATA}: set GOLDASSAY_DATA to the folder that holds it")
     return DATA
+
+
+@pytest.fixture(autouse=True)
+def no_array_of_strings_is_walked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold the package to lists of strings where each string is looked at.
+
+    numpy drops an error that is raised while it makes a string of an array's element, and with it a Ctrl-C, which the
+    interpreter may deliver just then: the command went on as if nothing had happened.
+    """
+    make = pl.Series.__init__
+
+    def checked(self: pl.Series, *arguments: Any, **named: Any) -> None:
+        given = [*arguments, named.get("values")]
+        if any(isinstance(each, np.ndarray) and each.dtype.kind in "UT" for each in given):
+            frame = sys._getframe(1)
+            while frame.f_back is not None and "polars" in frame.f_code.co_filename:
+                frame = frame.f_back
+            assert os.sep + "goldassay" + os.sep not in frame.f_code.co_filename, "give polars strings.tolist()"
+        make(self, *arguments, **named)
+
+    monkeypatch.setattr(pl.Series, "__init__", checked)

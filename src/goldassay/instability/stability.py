@@ -61,10 +61,10 @@ class ExampleStability(Result):
         status = np.where(constant & (self.mean == 0), "always wrong", status)
         frame = pl.DataFrame(
             {
-                "example_id": self.example_ids,
+                "example_id": self.example_ids.tolist(),
                 "mean": self.mean,
                 "disagreement": self.disagreement,
-                "status": np.where(constant & (status == "varies"), "always the same", status),
+                "status": np.where(constant & (status == "varies"), "always the same", status).tolist(),
             }
         )
         if self.flips is not None:

@@ -109,7 +109,7 @@ def write_embeddings(embeddings: Embeddings, path: Path) -> None:
         name: pl.Series(values, dtype=pl.Array(pl.Float32, values.shape[1]))
         for name, values in embeddings.vectors.items()
     }
-    frame = pl.DataFrame({"example_id": pl.Series(embeddings.example_ids, dtype=pl.String), **columns})
+    frame = pl.DataFrame({"example_id": pl.Series(embeddings.example_ids.tolist(), dtype=pl.String), **columns})
     _write(frame, path, "embeddings", embeddings.origin, list(embeddings.vectors))
 
 
@@ -119,7 +119,7 @@ def write_relevances(relevances: Relevances, path: Path) -> None:
     Raises:
         OutputError: The folder cannot be written to, or the disk is full.
     """
-    columns = {"example_id": pl.Series(relevances.example_ids, dtype=pl.String)}
+    columns = {"example_id": pl.Series(relevances.example_ids.tolist(), dtype=pl.String)}
     for role, relevance in relevances.roles.items():
         columns[f"{role}_relevance"] = _ragged(relevance.values, pl.Float32)
         columns[f"{role}_tokens"] = pl.Series(relevance.tokens, dtype=pl.List(pl.String))

@@ -37,7 +37,8 @@ class Runs:
         scores: Correctness in {0, 1}, or a per-example score in [0, 1], (R,[T,]N).
         seeds: (R,), whole numbers, or names where runs have no number.
         checkpoints: (T,) steps or names, or None.
-        example_ids: (N,) strings.
+        example_ids: (N,) strings. Walk through `.tolist()`: numpy drops what is raised while it makes a string of an
+            element, Ctrl-C too.
         groups: Per-example group names, {name: (N,)}: template, heuristic, genre.
         train_set: What the model was trained on, or "".
     """

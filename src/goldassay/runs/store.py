@@ -123,11 +123,11 @@ def write_answers(
 
 def _shared_columns(runs: Runs) -> dict[str, pl.Series]:
     """The columns that are the same in each file."""
-    shared = {"example_id": pl.Series(runs.example_ids, dtype=pl.String)}
+    shared = {"example_id": pl.Series(runs.example_ids.tolist(), dtype=pl.String)}
     if runs.gold is not None and runs.label_names:
         shared["label"] = _names(runs, runs.gold)
     for name, values in runs.groups.items():
-        shared[f"group_{name}"] = pl.Series(values, dtype=pl.String)
+        shared[f"group_{name}"] = pl.Series(values.tolist(), dtype=pl.String)
     return shared
 
 

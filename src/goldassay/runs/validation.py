@@ -63,7 +63,7 @@ def check_unique(ids: NDArray[Any], *, file: str | None = None) -> None:
     Raises:
         InputError: An id is there more than once; the line holds the count and the first ids.
     """
-    column = pl.Series(ids)
+    column = pl.Series(ids.tolist())
     if column.n_unique() == column.len():
         return
     again = column.filter(column.is_duplicated()).unique(maintain_order=True)

@@ -58,7 +58,7 @@ def write_predictions(
         label_names=answered.label_names,
         n_parameters=n_parameters,
     )
-    columns = {"example_id": pl.Series(on.example_ids, dtype=pl.String), **answered.columns, **groups}
+    columns = {"example_id": pl.Series(on.example_ids.tolist(), dtype=pl.String), **answered.columns, **groups}
     return write_answers(columns, identity, folder)
 
 

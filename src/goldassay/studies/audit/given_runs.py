@@ -45,7 +45,7 @@ def read_given_runs(paths: Sequence[str | Path], test: Dataset) -> tuple[list[Ru
 
 def _held_against(runs: Runs, test: Dataset, path: str | Path) -> tuple[Runs, str]:
     place = {str(example): row for row, example in enumerate(test.examples["example_id"].to_list())}
-    rows = np.array([place.get(str(example), -1) for example in runs.example_ids])
+    rows = np.array([place.get(str(example), -1) for example in runs.example_ids.tolist()])
     if (rows < 0).any():
         n = int((rows < 0).sum())
         return runs, (

@@ -210,7 +210,7 @@ def _cards(role: str, clustering: ClusterScore, crossing: Crossing, evidence: Ev
 
 def example_table(found: Sequence[RoleClusters], evidence: Evidence, classes: NDArray[np.str_] | None) -> pl.DataFrame:
     """One row an example: texts, label, and for each role its cluster, how divergent that is and whether biased."""
-    columns: dict[str, Any] = {"example_id": [str(each) for each in evidence.example_ids]}
+    columns: dict[str, Any] = {"example_id": [str(each) for each in evidence.example_ids.tolist()]}
     if evidence.test is not None:
         columns |= {role: evidence.test.texts(role) for role in evidence.test.text_columns}
     columns["label"] = [evidence.label_names[code] for code in evidence.gold]

@@ -58,7 +58,7 @@ def measure_relevance(
             "skipped": first.skipped,
         }
         rows.append(row)
-        ids = [str(each) for each in evidence.example_ids]
+        ids = [str(each) for each in evidence.example_ids.tolist()]
         tables.append(
             first.to_frame().select(
                 pl.Series("example_id", ids), pl.lit(name).alias("condition"), "agreement", "shared_share"
@@ -91,8 +91,8 @@ def _any_cut(relevance: RoleRelevance, rows: Sequence[int]) -> NDArray[np.bool_]
 
 
 def _ordered(relevances: Relevances, ids: NDArray[Any]) -> list[int]:
-    place = {str(name): row for row, name in enumerate(relevances.example_ids)}
-    return [place[str(name)] for name in ids]
+    place = {str(name): row for row, name in enumerate(relevances.example_ids.tolist())}
+    return [place[str(name)] for name in ids.tolist()]
 
 
 def _measured(

@@ -106,6 +106,6 @@ def texts_of(answers: Answers, dataset: Dataset | None) -> list[str] | None:
         pl.col("example_id").cast(pl.String).alias("id"),
         pl.concat_str(list(dataset.text_columns), separator=" ", ignore_nulls=True).alias("text"),
     ).unique("id", maintain_order=True)
-    ids = pl.DataFrame({"id": pl.Series([str(each) for each in answers.example_ids], dtype=pl.String)})
+    ids = pl.DataFrame({"id": pl.Series([str(each) for each in answers.example_ids.tolist()], dtype=pl.String)})
     column = ids.join(joined, on="id", how="left", maintain_order="left")["text"]
     return None if column.null_count() else column.to_list()

@@ -83,7 +83,7 @@ def read_features(path: str, answers: Answers, model: str, seed: Any) -> NDArray
     if answers.features is not None:
         return answers.features[answers.seeds.index(seed)]
     found = _one(read_embeddings(path, model=model, dataset=answers.dataset, seed=seed), path)
-    return _rows(found, pl.Series([str(each) for each in answers.example_ids], dtype=pl.String), path)
+    return _rows(found, pl.Series([str(each) for each in answers.example_ids.tolist()], dtype=pl.String), path)
 
 
 def feature_scores(

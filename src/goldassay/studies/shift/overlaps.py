@@ -54,7 +54,7 @@ def check_covered(answers: Answers, dataset: Dataset | None) -> None:
     if dataset is None or not dataset.text_columns or texts_of(answers, dataset) is not None:
         return
     there = set(dataset.examples["example_id"].cast(pl.String).to_list())
-    missing = [str(each) for each in answers.example_ids if str(each) not in there]
+    missing = [str(each) for each in answers.example_ids.tolist() if str(each) not in there]
     raise InputError(
         f"{len(missing):,} of the {answers.n_examples:,} examples of {answers.dataset} are not in it, the first is "
         f"{missing[0]!r}",

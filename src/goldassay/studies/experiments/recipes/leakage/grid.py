@@ -32,7 +32,7 @@ def peco_cells(work: Workplace, found: Iterable[MeasuredSet]) -> list[dict[str, 
             work.runs, model=each.model, dataset=each.dataset, train_set=each.train, condition="paired"
         )[0]
         test = work.sets[each.dataset]
-        place = {str(name): row for row, name in enumerate(recorded.example_ids)}
+        place = {str(name): row for row, name in enumerate(recorded.example_ids.tolist())}
         order = np.array([place[str(name)] for name in test.examples["example_id"]])
         for role in test.text_columns:
             condition = f"{role}_only"
