@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 
+from goldassay.report.figures import draw_figures
 from goldassay.report.paper import paper_files
 from tests.cli.shift.toys import answers, texts
 from tests.report.shift_example import HOSTILE, shift_reports
@@ -113,3 +115,33 @@ def test_tables_for_papers(reports: tuple[Report, Report]) -> None:
             assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
             head, *body = [line for line in text.splitlines() if line.endswith(r"\\")]
             assert {line.count(" & ") for line in body} == {head.count(" & ")}
+
+
+@pytest.mark.parametrize(
+    ("picture", "key", "most", "what"),
+    [
+        ("shift_slopes", "generalization", 12, "pairs"),
+        ("shift_sizes", "generalization", 12, "pairs"),
+        ("shift_reliability", "calibration", 12, "models"),
+        ("shift_coverage", "risk_coverage", 12, "models"),
+        ("shift_false_alarms", "detection", 60, "bars"),
+        ("shift_confidence", "histograms", 30, "panels"),
+    ],
+)
+def test_what_is_left_out_is_said_where_it_is(
+    reports: tuple[Report, Report], picture: str, key: str, most: int, what: str
+) -> None:
+    document = next(each for each in (report.to_dict() for report in reports) if each["shift"].get(key))
+    rows = document["shift"][key]
+    named = "model" if what == "models" else "test" if key == "generalization" else "dataset"
+    own, others = [row for row in rows if row.get("own")], [row for row in rows if not row.get("own")]
+    kept = others if what == "pairs" else others[:1]
+    more = [{**row, named: f"{row[named]} {i}"} for i in range(most) for row in kept]
+    homes = own if what == "pairs" else []
+    at_most = {**document, "shift": {**document["shift"], key: homes + more}}
+    one_more = {**document, "shift": {**document["shift"], key: rows + more}}
+    assert "The first" not in draw_figures(at_most)[picture].caption
+    drawn = draw_figures(one_more)[picture]
+    assert re.search(rf" The first {most} of \d+ {what} are drawn\.$", drawn.caption)
+    for svg in (drawn.wide, drawn.narrow, drawn.standalone):
+        assert f"The first {most} of" in svg

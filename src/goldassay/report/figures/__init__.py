@@ -101,5 +101,6 @@ def draw_with(drawers: Iterable[Any], document: Mapping[str, Any]) -> dict[str, 
         if wide is None or narrow is None:
             continue
         name = drawer.__name__.rpartition(".")[2]
-        pictures[name] = Picture(name, drawer.TITLE, drawer.CAPTION, wide.inline(), narrow.inline(), wide.standalone())
+        caption = f"{drawer.CAPTION}{wide.left_out}"
+        pictures[name] = Picture(name, drawer.TITLE, caption, wide.inline(), narrow.inline(), wide.standalone())
     return pictures

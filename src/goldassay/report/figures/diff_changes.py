@@ -31,11 +31,13 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
         row
         for row in records(document.get("measures"))
         if row.get("unit") in ("points", "share") and number(row.get("low")) is not None
-    ][:_MOST_ROWS]
+    ]
     if not rows:
         return None
+    n, rows = len(rows), rows[:_MOST_ROWS]
     wide = width > 500
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    canvas.draw_first(_MOST_ROWS, n, "changes")
     left = min(max(text_width(_name(row)) for row in rows) + 14, 0.46 * width) if wide else 14.0
     top, right, high = 40.0, width - (146.0 if wide else 14.0), _ROW if wide else _NARROW_ROW
     bottom = top + high * len(rows)

@@ -22,10 +22,11 @@ _HEAD, _MOST = 26, 6
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     """A grid of values for each model, below its name."""
-    grids = [each for each in records(mapping(document, "instability").get("correlations")) if has_values(each)][:_MOST]
+    grids = [each for each in records(mapping(document, "instability").get("correlations")) if has_values(each)]
     if not grids:
         return None
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    canvas.draw_first(_MOST, len(grids), "grids")
     y = 0.0
     for each in grids[:_MOST]:
         y = _grid(canvas, y, width, each) + 22

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 TITLE = "Differences between models"
 CAPTION = (
     "Each mark is the difference of two mean scores, the line its 95 % interval. Where the line crosses zero, luck "
-    "alone can explain it. Filled marks are told apart (of several models after Holm's correction). The first forty "
-    "are drawn."
+    "alone can explain it. Filled marks are told apart (of several models after Holm's correction)."
 )
 
 _ROW, _MOST = 40, 40
@@ -25,17 +24,19 @@ _ROW, _MOST = 40, 40
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     """A row a pair of models: their names, the difference, and its interval below them."""
     rows = []
-    for pair in records(mapping(document, "comparison").get("pairs"))[:_MOST]:
+    for pair in records(mapping(document, "comparison").get("pairs")):
         values = [number(pair.get(key)) for key in ("difference", "low", "high")]
         known = [100 * value for value in values if value is not None]
         if len(known) == len(values):
             rows.append((pair, known))
     if not rows:
         return None
+    n, rows = len(rows), rows[:_MOST]
     low = min(0.0, *(values[1] for _, values in rows))
     high = max(0.0, *(values[2] for _, values in rows))
     pad = 0.05 * (high - low) or 0.5
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    canvas.draw_first(_MOST, n, "pairs")
     scale = Scale(low - pad, high + pad, 10, width - 10)
     top, bottom = 4.0, 4.0 + _ROW * len(rows)
     reach = scale.high - scale.low

@@ -33,6 +33,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     if not rows:
         return None
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    canvas.draw_first(_MOST, len(rows), "bars")
     y = _legend(canvas, width)
     scale = Scale(0, 1, 0, width)
     for name, n, row in rows[:_MOST]:

@@ -33,12 +33,15 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
             name = str(row.get("dataset")) + ("" if condition in (None, "paired", "text") else f", {condition}")
             blocks.setdefault(name, []).append((str(row.get("model")), accuracies))
     blocks = {name: rows for name, rows in blocks.items() if len(rows) > 1}
-    models = list(dict.fromkeys(model for rows in blocks.values() for model, _ in rows))[:_MOST_MODELS]
+    models = list(dict.fromkeys(model for rows in blocks.values() for model, _ in rows))
+    n, models = len(models), models[:_MOST_MODELS]
+    blocks = {name: kept for name, rows in blocks.items() if (kept := [row for row in rows if row[0] in models])}
     if not blocks:
         return None
     every = [a for rows in blocks.values() for _, accuracies in rows for a in accuracies]
     pad = 0.04 * (max(every) - min(every)) or 0.5
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    canvas.draw_first(_MOST_MODELS, n, "models")
     y = legend(canvas, models, 0, 12, width)
     scale = Scale(min(every) - pad, max(every) + pad, 10, width - 14)
     top = y
@@ -49,8 +52,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
         canvas.text(0, y + 17, shortened(name, width), "strong lifted")
         y += _HEAD
         for model, accuracies in rows:
-            if model in models:
-                _strip(canvas, scale, y, name, model, accuracies, models.index(model))
+            _strip(canvas, scale, y, name, model, accuracies, models.index(model))
             y += _STRIP
         y += 8
     canvas.text(width / 2, bottom + 36, "score of a run (points)", "quiet small", "middle")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TITLE = "Scores over training"
 CAPTION = (
     "The thick line is the mean over runs at each checkpoint, the band one standard deviation to either side, the thin "
-    "line one run. Each panel has its own scale. The first twelve are drawn."
+    "line one run. Each panel has its own scale."
 )
 
 _PANEL, _HEAD, _FOOT, _MOST, _MARKS, _LEFT = 150, 26, 40, 12, 40, 44
@@ -29,11 +29,12 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
         steps = [step for step in records(each.get("points")) if number(step.get("mean")) is not None]
         if len(steps) > 1:
             panels.append((row_name(each), str(each.get("seed")), steps))
-    panels = panels[:_MOST]
     if not panels:
         return None
+    n, panels = len(panels), panels[:_MOST]
     per_row = 2 if width > 500 and len(panels) > 1 else 1
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    canvas.draw_first(_MOST, n, "panels")
     gap = 28
     panel_width = (width - gap * (per_row - 1)) / per_row
     high = _HEAD + _PANEL + _FOOT

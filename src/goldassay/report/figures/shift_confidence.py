@@ -17,7 +17,7 @@ TITLE = "Confidence in own and foreign texts"
 CAPTION = (
     "One panel a model and other set: the share of texts by the probability of the predicted class, all runs together. "
     "Filled: the model's own distribution; the line: the other. Where they lie over each other, confidence cannot tell "
-    "them apart. The first thirty are drawn."
+    "them apart."
 )
 
 _HEIGHT, _MOST = 120, 30
@@ -25,10 +25,12 @@ _HEIGHT, _MOST = 120, 30
 
 def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     """A panel a model and other set."""
-    rows = records(mapping(document, "shift").get("histograms"))[:_MOST]
+    rows = records(mapping(document, "shift").get("histograms"))
     if not rows:
         return None
+    n, rows = len(rows), rows[:_MOST]
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    canvas.draw_first(_MOST, n, "panels")
     canvas.bar(0, 5, 12, 10, "wash")
     canvas.text(18, 14, "own distribution")
     canvas.path(marker(0, 150, 9.5, 0.1), "l1 curve")

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 TITLE = "Risk against coverage"
 CAPTION = (
     "One panel a model, one line a set: the share of errors among the answers given, when only the surest are, mean "
-    "over runs. A line that falls to the left is a confidence that can be used; a level one is none. The first twelve "
-    "models are drawn."
+    "over runs. A line that falls to the left is a confidence that can be used; a level one is none."
 )
 
 _MARKS = 6

@@ -27,13 +27,15 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     """A bar a model, in a block an other set; of several scores the first."""
     rows = records(mapping(document, "shift").get("detection"))
     rows = [row for row in rows if row.get("score") == rows[0].get("score")]
-    rows = [row for row in rows if number(row.get("false_alarm_rate")) is not None][:_MOST]
+    rows = [row for row in rows if number(row.get("false_alarm_rate")) is not None]
     if not rows:
         return None
+    n, rows = len(rows), rows[:_MOST]
     models = list(dict.fromkeys(str(row.get("model")) for row in rows))
     blocks = dict.fromkeys((str(row.get("in_distribution")), str(row.get("dataset"))) for row in rows)
     several = len({own for own, _ in blocks}) > 1
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    canvas.draw_first(_MOST, n, "bars")
     left = min(max(text_width(name) for name in models) + 14, 0.34 * width)
     scale = Scale(0.0, 1.0, left, width - (122 if width > 500 else 46))
     top = 20.0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TITLE = "Does confidence mean what it says"
 CAPTION = (
     "One panel a model, one line a set: accuracy of the examples of like confidence, in bins of equal mass, all runs "
-    "together. Below the dashed line the model is surer than it is right. The first twelve models are drawn."
+    "together. Below the dashed line the model is surer than it is right."
 )
 
 _HEIGHT, _MOST = 170, 12
@@ -31,11 +31,13 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
 def draw_by_model(document: Mapping[str, Any], width: int, key: str, label: str, draw_panel: Any) -> Canvas | None:
     """A panel a model, with a series a set."""
     rows = records(mapping(document, "shift").get(key))
-    models = list(dict.fromkeys(str(row.get("model")) for row in rows))[:_MOST]
+    every = list(dict.fromkeys(str(row.get("model")) for row in rows))
+    models = every[:_MOST]
     if not models:
         return None
     sets = list(dict.fromkeys(str(row.get("dataset")) for row in rows))
     canvas = Canvas(width, 0, label)
+    canvas.draw_first(_MOST, len(every), "models")
     y = legend(canvas, sets, 0, 14, width) + 4
     for panel, model in zip(lay_out(canvas, models, _HEIGHT, y), models, strict=True):
         draw_panel(canvas, panel, [row for row in rows if str(row.get("model")) == model], sets)

@@ -34,10 +34,12 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
         known = all(number(row.get(key)) is not None for key in ("size", "gap", "gap_low", "gap_high"))
         if row.get("own") is not True and known:
             panels.setdefault(f"{own.get(row.get('model'), 'own')} → {row.get('test')}", []).append(row)
-    shown = {name: each for name, each in list(panels.items())[:_MOST] if len({row["size"] for row in each}) > 1}
+    several = [(name, each) for name, each in panels.items() if len({row["size"] for row in each}) > 1]
+    shown = dict(several[:_MOST])
     if not shown:
         return None
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    canvas.draw_first(_MOST, len(several), "pairs")
     models = list(dict.fromkeys(series_of(row) for each in shown.values() for row in each))
     y = legend(canvas, models, 0, 14, width) + 4
     for panel, each in zip(lay_out(canvas, list(shown), _HEIGHT, y), shown.values(), strict=True):

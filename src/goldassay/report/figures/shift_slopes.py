@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TITLE = "From the own distribution to another"
 CAPTION = (
     "One panel a pair of sets, one line a model: its metric on its own distribution, left, and on the other, right, in "
-    "points, with 95 % intervals. A line that falls is a score that does not hold. The first twelve pairs are drawn."
+    "points, with 95 % intervals. A line that falls is a score that does not hold."
 )
 
 _HEIGHT, _MOST = 150, 12
@@ -39,6 +39,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     if not shown:
         return None
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
+    canvas.draw_first(_MOST, len(pairs), "pairs")
     models = list(dict.fromkeys(series_of(row) for lines in shown.values() for _, row in lines))
     y = legend(canvas, models, 0, 14, width) + 4 if len(models) > 1 else 0.0
     names = [f"{start} → {end}" for _, start, end in shown]

@@ -46,6 +46,8 @@ def predict_quick(
     foreign: Sequence[Dataset],
     seeds: Sequence[int],
     folder: Path,
+    *,
+    name: str = "",
 ) -> str:
     """Train a quick model with every seed, write what it predicts on every set, and say what it is.
 
@@ -56,6 +58,7 @@ def predict_quick(
         foreign: To predict, without labels.
         seeds: Of the bootstraps.
         folder: Where the runs go.
+        name: What the runs call the model; without one, what it is called here.
 
     Raises:
         InputError: The model does not take such labels or texts.
@@ -63,7 +66,7 @@ def predict_quick(
     if train.label_names:
         if model != "quick_probe":
             raise InputError(f"{model} is a regression, and the labels are classes", mend="choose --model quick_probe")
-        return _classify(model, train, sets, foreign, seeds, folder)
+        return _classify(name or model, train, sets, foreign, seeds, folder)
     if foreign:
         raise no_confidence()
     if len(train.text_columns) != 2:
@@ -71,8 +74,8 @@ def predict_quick(
     if model == "quick_probe":
         raise InputError("quick_probe learns classes, and the labels are numbers", mend="choose --model bow or ridge")
     if model == "bow":
-        return _cosine(model, train, sets, folder)
-    return _regress(model, train, sets, seeds, folder)
+        return _cosine(name or model, train, sets, folder)
+    return _regress(name or model, train, sets, seeds, folder)
 
 
 def _classify(
@@ -123,7 +126,7 @@ def _cosine(model: str, train: Dataset, sets: Sequence[Dataset], folder: Path) -
         cosine = np.asarray(a.multiply(b).sum(axis=1)).ravel()
         zeros += int(((a.getnnz(axis=1) == 0) | (b.getnnz(axis=1) == 0)).sum())
         _write(folder, model, train, each, 0, _numbers(train, each, low + (high - low) * cosine))
-    note = "bow is the cosine of the two texts' word counts; nothing is trained, so that there is one run"
+    note = f"{model} is the cosine of the two texts' word counts; nothing is trained, so that there is one run"
     return f"{note}, and {zeros} pairs with a text without words have cosine 0." if zeros else f"{note}."
 
 
@@ -143,7 +146,7 @@ def _regress(model: str, train: Dataset, sets: Sequence[Dataset], seeds: Sequenc
             _write(folder, model, train, each, seed, _numbers(train, each, own))
             start += len(each)
     return (
-        "ridge is a ridge regression on hashed words, overlap and crossed words of the pair, each run trained on a "
+        f"{model} is a ridge regression on hashed words, overlap and crossed words of the pair, each run trained on a "
         "bootstrap of the training rows."
     )
 

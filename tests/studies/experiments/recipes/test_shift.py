@@ -17,10 +17,10 @@ from goldassay.progress import Steps
 from goldassay.report import Report
 from goldassay.shift import auroc, score_max_softmax
 from goldassay.studies.experiments import open_study, run_study
-from goldassay.studies.experiments.recipe import PRETRAINED, Scale
+from goldassay.studies.experiments.recipe import PRETRAINED, Scale, Training
 from goldassay.studies.experiments.recipes.shift import SCALES, prepare
 from goldassay.studies.experiments.recipes.shift.conclusions import conclude
-from goldassay.studies.experiments.recipes.shift.evidence import Evidence
+from goldassay.studies.experiments.recipes.shift.evidence import Evidence, measured_reports
 from goldassay.studies.experiments.recipes.shift.sets import cleaned, domains_of
 from goldassay.studies.experiments.recipes.shift.tables import CHANCE, compare_tables
 from goldassay.studies.experiments.workplace import Workplace
@@ -109,6 +109,16 @@ def test_pretrained_models_lose_less(pretrained: float, wanted: str):
     assert (found.value, found.low, found.high) == pytest.approx(wanted_ends)
 
 
+def test_what_is_not_trained_loses_nothing():
+    """Its gap is how much harder one set is than another, whichever way round."""
+    gaps = (_gap("bag of words", -0.5, trained=False), _gap(PRETRAINED, 0.02))
+    assert _standings(gaps)["Smaller gaps"] == "not measured"
+    assert _standings((*gaps, _gap("LSTM", 0.1)))["Smaller gaps"] == "held"
+    noted = {table.name: table.note for table in compare_tables(Evidence(gaps, ()))}
+    assert "nothing is trained" in noted["gaps"]
+    assert "nothing is trained" not in {t.name: t.note for t in compare_tables(Evidence(gaps[1:], ()))}["gaps"]
+
+
 @pytest.mark.parametrize(("gap", "wanted"), [(0.5, "held"), (0.28, "not shown"), (0.1, "did not hold")])
 def test_an_lstm_loses_a_third_between_sources(gap: float, wanted: str):
     assert _standings((_gap("LSTM", gap, "STS-B Images", "STS-B MSRpar"),))["Declines"] == wanted
@@ -163,15 +173,31 @@ def test_genres_stand_beside_what_is_printed():
     assert by_set["MNLI Face-to-Face"] == (None, 80.8)
 
 
-def test_a_cosine_is_the_bag_of_words_of_similarities(report: StudyReport):
-    """And of two correlations the paper's is taken."""
+def test_of_two_correlations_the_papers_is_taken(report: StudyReport):
     document = report.reports["SST-2"].to_dict()
-    rows = [_gap("bow", 0.1, "STS-B Images train", "STS-B MSRpar", metric=name) for name in ("pearson", "spearman")]
+    rows = [_gap("LSTM", 0.1, "STS-B Images train", "STS-B MSRpar", metric=name) for name in ("pearson", "spearman")]
     similar = Report(document={**document, "shift": {**document["shift"], "generalization": rows}}, tables={})
     found = Evidence.of({"STS-B_Images": similar})
-    assert [(row["model"], row["train"], row["metric"]) for row in found.gaps] == [
-        ("bag of words", "STS-B Images", "pearson")
-    ]
+    assert [(row["train"], row["metric"]) for row in found.gaps] == [("STS-B Images", "pearson")]
+
+
+def test_a_bag_of_words_is_called_so_on_similarities_too(tmp_path: Path):
+    """Nothing is trained for it there, which its rows and the table's note say."""
+    rng = np.random.default_rng(0)
+    sets = {}
+    for name in ("STS-B Images train", "STS-B Images", "STS-B MSRpar"):
+        words = [[f"w{w}" for w in drawn] for drawn in rng.integers(0, 6, (40, 8))]
+        rows = [{"premise": " ".join(drawn[:4]), "hypothesis": " ".join(drawn[4:]), "label": float(rng.uniform(0, 5))}
+                for drawn in words]  # fmt: skip
+        sets[name] = Dataset.from_frame(pl.DataFrame(rows), name=name)
+    training = Training("STS-B Images train", ("STS-B Images", "STS-B MSRpar"), {"average": "word_average"}, seeds=1)
+    scale = Scale(sets={}, trainings=(training,), note="", chosen={"draws": 20})
+    work = Workplace(tmp_path, scale, "desk", None, None, 0, Steps())
+    work.sets = sets
+    found = Evidence.of(measured_reports(work))
+    assert {(row["model"], row["trained"]) for row in found.gaps} == {("bag of words", False)}
+    assert conclude(found)[0].standing == "not measured"
+    assert "nothing is trained" in next(table.note for table in compare_tables(found) if table.name == "gaps")
 
 
 def _messages(*texts: str) -> Dataset:

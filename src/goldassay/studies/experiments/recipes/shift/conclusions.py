@@ -98,9 +98,12 @@ def _where(row: Row) -> str:
 
 
 def _same_shift(rows: Sequence[Row]) -> Iterable[tuple[Row, Row]]:
-    """Each model that is not pretrained with each that is, on the same shift."""
+    """Each model that is not pretrained with each that is, on the same shift.
+
+    Without those that nothing is trained for: between two sets theirs is a difference of difficulty, not a loss.
+    """
     for first in rows:
-        if not _is_pretrained(first):
+        if not _is_pretrained(first) and first.get("trained", True):
             for second in rows:
                 if _is_pretrained(second) and _where(second) == _where(first):
                     yield first, second

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from goldassay.studies.experiments.workplace import Workplace
 
 DETECTION = "detection"
-COSINE = "bow"
+_COSINE = "bow"
 # Of the scores that can tell a foreign text, the paper's.
 _CONFIDENCE = "max_softmax"
 # The other correlation stands in the reports.
@@ -46,7 +46,7 @@ class Evidence:
         documents = {name: report.to_dict()["shift"] for name, report in reports.items()}
         detection = documents.pop(DETECTION, {"detection": []})["detection"]
         gaps = [
-            {**row, "train": row["train"].removesuffix(TRAIN), "model": BAG if row["model"] == COSINE else row["model"]}
+            {**row, "train": row["train"].removesuffix(TRAIN)}
             for section in documents.values()
             for row in section["generalization"]
             if row["metric"] != _BESIDE
@@ -84,8 +84,8 @@ def _generalization(training: Training, own: str, work: Workplace) -> Report:
     train = work.sets[training.train]
     notes, untrained = [], []
     if "label" in train.examples.columns and train.examples["label"].dtype.is_float():
-        notes.append(predict_quick(COSINE, train, list(tests.values()), [], [0], work.runs))
-        untrained.append(COSINE)
+        notes.append(predict_quick(_COSINE, train, list(tests.values()), [], [0], work.runs, name=BAG))
+        untrained.append(BAG)
     return report_generalization(
         [str(work.runs)],
         in_distribution={"": own},

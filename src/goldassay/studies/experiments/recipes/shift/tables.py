@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.studies.experiments.cells import compare_cells, show_cells
+from goldassay.studies.experiments.recipes.shift.scales import BAG
 
 if TYPE_CHECKING:
     from goldassay.studies.experiments.recipe import Comparison
@@ -37,7 +38,7 @@ def compare_tables(found: Evidence) -> tuple[Comparison, ...]:
         ),
         show_cells(
             "gaps", "What is lost elsewhere", gaps, rows=("train", "dataset"), columns=("model",),
-            note="in points; above 0 it is lost, below 0 gained.",
+            note="in points; above 0 it is lost, below 0 gained." + _untrained(found),
         ),
     ]  # fmt: skip
     for metric, title in _DETECTED.items():
@@ -51,6 +52,13 @@ def compare_tables(found: Evidence) -> tuple[Comparison, ...]:
         if cells:
             tables.append(show_cells(metric, f"Foreign texts: {title}", cells, rows=("dataset",), columns=("model",)))
     return tuple(tables)
+
+
+def _untrained(found: Evidence) -> str:
+    """What the figures of a model without a home are."""
+    if all(row.get("trained", True) for row in found.gaps):
+        return ""
+    return f" On STS-B nothing is trained for the {BAG}, a cosine: its figures say how hard sets are, no loss."
 
 
 def _cell(row: Any, *keys: str) -> dict[str, Any]:
