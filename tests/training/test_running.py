@@ -71,6 +71,26 @@ def test_what_is_done_is_not_done_again(make_job):
     assert digests(Path(job.out)) == before
 
 
+@pytest.mark.parametrize("lost", ["checkpoint-7__*", "checkpoint-8__*", "checkpoint-16__*", "_jobs/*/embeddings/*",
+                                  "_jobs/*/dynamics/*", "_jobs/*/model/weights*"])  # fmt: skip
+@pytest.mark.parametrize("cut", [True, False], ids=["cut short", "gone"])
+def test_what_lost_a_file_is_done_again(make_job, tmp_path, lost, cut):
+    """Else a study would go on with the answers that are left, as if these were all."""
+    options = {"record": ALL, "checkpoint_every": 7, "more": {"epochs": 2, "batch_size": 5}, "rows": 40}
+    options["dev"] = hold(made_pairs(24, 2, "dev"), tmp_path)
+    job = make_job(**options)
+    run_job(job)
+    before = digests(Path(job.out))
+    file = next(Path(job.out).glob(lost if lost.startswith("_") else f"*{lost}"))
+    if cut:
+        file.write_bytes(file.read_bytes()[:-9])
+    else:
+        file.unlink()
+    assert not run_job(job).skipped
+    assert digests(Path(job.out)) == before
+    assert run_job(job).skipped
+
+
 @pytest.mark.parametrize("model", ["ngram_average", "bilstm"])
 def test_the_same_seed_gives_the_same_bits(make_job, tmp_path, model):
     more = {"model": model, "record": ALL, "more": {"units": 8} if model == "bilstm" else {}}

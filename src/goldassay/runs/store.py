@@ -114,7 +114,7 @@ def write_answers(
     frame = pl.DataFrame(dict(columns))
     frame = frame.select(*[pl.lit(value).alias(name) for name, value in present.items()], pl.all())
     content = {**identity, "n_examples": frame.height}
-    path = Path(directory) / _file_name(content)
+    path = run_file(identity, directory)
     metadata = {METADATA_KEY: json.dumps(content, ensure_ascii=False, sort_keys=True)}
     with written_whole(path) as aside:
         write_parquet(frame, aside, compression="zstd", statistics=False, metadata=metadata)
@@ -150,7 +150,8 @@ def _columns(runs: Runs, run: int, step: int, shared: dict[str, pl.Series]) -> d
     return columns
 
 
-def _file_name(identity: dict[str, Any]) -> str:
+def run_file(identity: Mapping[str, Any], directory: str | os.PathLike[str]) -> Path:
+    """Where `write_answers` writes a run's answers on a dataset; see `identity_of`."""
     parts = [identity["model"], identity["train_set"], identity["condition"], identity["dataset"], identity["split"]]
     parts.append(f"seed-{identity['seed']}")
     if identity["checkpoint"] is not None:
@@ -159,4 +160,4 @@ def _file_name(identity: dict[str, Any]) -> str:
     name = "__".join(part for part in readable if part)[:150]
     # The readable name may be that of another run too ("a/b" and "a b"), so a digest of the true one is added.
     digest = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:8]
-    return f"{name}__{digest}.parquet"
+    return Path(directory) / f"{name}__{digest}.parquet"

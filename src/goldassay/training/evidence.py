@@ -17,7 +17,7 @@ from goldassay.runs.beside import (
     write_embeddings,
     write_relevances,
 )
-from goldassay.runs.store import identity_of, write_answers
+from goldassay.runs.store import identity_of, run_file, write_answers
 from goldassay.training.batches import sorted_batches
 
 if TYPE_CHECKING:
@@ -47,7 +47,18 @@ def write_predictions(
     """Write what a network answered on a dataset as a file of the runs store, and return its path."""
     dataset = on.dataset
     groups = {f"group_{name}": dataset.examples[name].cast(str).fill_null("") for name in dataset.groups}
-    identity = identity_of(
+    identity = _identity(of, checkpoint, label_names=answered.label_names, n_parameters=n_parameters)
+    columns = {"example_id": pl.Series(on.example_ids.tolist(), dtype=pl.String), **answered.columns, **groups}
+    return write_answers(columns, identity, folder)
+
+
+def predictions_file(of: Origin, folder: Path, checkpoint: int | None) -> Path:
+    """Where `write_predictions` writes."""
+    return run_file(_identity(of, checkpoint), folder)
+
+
+def _identity(of: Origin, checkpoint: int | None, **known: Any) -> dict[str, Any]:
+    return identity_of(
         model=of.model,
         seed=of.seed,
         train_set=of.train_set,
@@ -55,11 +66,8 @@ def write_predictions(
         checkpoint=checkpoint,
         dataset=of.dataset,
         split=of.split,
-        label_names=answered.label_names,
-        n_parameters=n_parameters,
+        **known,
     )
-    columns = {"example_id": pl.Series(on.example_ids.tolist(), dtype=pl.String), **answered.columns, **groups}
-    return write_answers(columns, identity, folder)
 
 
 def record_embeddings(loop: Loop, on: EvaluationSet, of: Origin, path: Path) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SETTINGS, DONE, STATE, LOCK = "settings.json", "done.json", "state.safetensors", "lock"
 MODEL, WEIGHTS = "model", "weights.safetensors"
+# In DONE: {path below the folder of the runs: how many bytes it has}.
+FILES = "files"
 # Of a digest, where it is shown.
 _DIGITS = 12
 

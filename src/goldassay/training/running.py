@@ -14,7 +14,7 @@ from goldassay.training.conditions import shown_texts, tokenizer_of
 from goldassay.training.configured import configuration_of, network_of
 from goldassay.training.evaluation_set import EvaluationSet
 from goldassay.training.finished import begin, finished
-from goldassay.training.job_folder import DONE, MODEL, STATE, WEIGHTS, locked, write_json
+from goldassay.training.job_folder import DONE, FILES, MODEL, STATE, WEIGHTS, locked, write_json
 from goldassay.training.objective_choice import build_objective, describe_objective
 from goldassay.training.outcome import TRAINING_ROWS, Done, Report, unheard
 from goldassay.training.target_choice import target_of
@@ -322,9 +322,26 @@ class Running:
             words=self.words,
         )
         plain = {name: value for name, value in vars(done).items() if name != "skipped"}
-        write_json(job.folder / DONE, plain)
+        write_json(job.folder / DONE, plain | {FILES: self._files()})
         (job.folder / STATE).unlink(missing_ok=True)
         return done
+
+    def _files(self) -> dict[str, int]:
+        """What the job leaves behind, and of each file how many bytes, by which its loss is noticed."""
+        from goldassay.training.evidence import predictions_file
+
+        job, last = self.job, self.loop.position.step
+        checkpoints: set[int | None] = {None}
+        if job.checkpoint_every is not None:
+            checkpoints = {*range(job.checkpoint_every, last, job.checkpoint_every), last}
+            if job.dev is not None:
+                an_epoch = self.loop.total // self.loop.recipe.epochs
+                checkpoints |= {*range(an_epoch, last, an_epoch)}
+        out = Path(job.out)
+        files = [predictions_file(self._origin(test), out, each) for test in self.tests for each in checkpoints]
+        files += [job.folder / MODEL / WEIGHTS]
+        files += [path for part in ("embeddings", "relevance", "dynamics") for path in (job.folder / part).rglob("*")]
+        return {path.relative_to(out).as_posix(): path.stat().st_size for path in files if path.is_file()}
 
     def _record_beside(self, test: EvaluationSet, step: int) -> None:
         from goldassay.training.evidence import record_embeddings, record_relevance
