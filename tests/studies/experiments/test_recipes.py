@@ -28,6 +28,8 @@ def test_trainings_are_of_known_networks_and_settings(study: str, size: str):
             settings = model.configurations[given.configuration or "desk"]
             changed = settings.replaced(given.changes or {})
             assert changed.recipe.epochs >= 1
+            stops = changed.recipe.patience or changed.recipe.schedule == "dev_drops"
+            assert given.dev is not None or not stops, f"{label} of {training.train} is stopped by no dev set"
             assert given.vectors is None or (given.vectors in recipe.SCALES[size].files and model.takes_vectors)
 
 

@@ -112,6 +112,8 @@ SCALES: Mapping[ScaleName, Scale] = {
                 },
                 seeds=10,
                 options={**_SEEDED, "configuration": "published", "checkpoint_every": 500},
+                # It stops by a dev score, and the paper chooses checkpoints on this one.
+                of={"ESIM": {"dev": REFERENCE}},
             ),
             Training(
                 train=_READING_TRAINED,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.studies.experiments.workplace import Workplace
 
-TRAIN = " train"
+TRAIN, DEV = " train", " dev"
 # What is shown to models of SST-2 to be told apart from it.
 OWN = "SST-2"
 NEWSGROUPS = "20 Newsgroups"
@@ -66,7 +66,8 @@ def domains_of(benchmark: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 def prepare(work: Workplace) -> dict[str, Dataset]:
     """Build the domains whose files are there, and take of texts of other tasks what counts.
 
-    Of `chosen` count `benchmarks`, recipes by name; `most_tested` and `most_foreign`, rows of one set.
+    Of `chosen` count `benchmarks`, recipes by name; `dev`, whether trainings are stopped by dev sets; `most_tested` and
+    `most_foreign`, rows of one set.
     """
     chosen = work.scale.chosen
     made: dict[str, Dataset] = {}
@@ -78,7 +79,7 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
             name for own, tests in domains_of(benchmark) for name in (f"{own}{TRAIN}", *tests)
         } - made.keys()
     made = {
-        name: dataset if name.endswith(TRAIN) else _drawn(dataset, chosen["most_tested"], work.seed)
+        name: dataset if name.endswith((TRAIN, DEV)) else _drawn(dataset, chosen["most_tested"], work.seed)
         for name, dataset in made.items()
     }
     training = (work.sets | made)[f"{OWN}{TRAIN}"]
@@ -91,16 +92,17 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
 
 
 def _built(benchmark: str, work: Workplace) -> dict[str, Dataset]:
-    """The training and test sets of a benchmark, which are written into the study's folder with their lists of ids."""
+    """The sets of a benchmark, which are written into the study's folder with their lists of ids."""
     files = work.scale.files
     places = [known_sources()[files[name]].find(work.data) for name in _FILES[benchmark]]
     built = build_benchmark(benchmark, [place for place in places if place is not None], seed=work.seed)
     folder = work.folder / "sets" / benchmark
     built.save(folder)
+    endings = {"train": TRAIN, "test": "", **({"dev": DEV} if work.scale.chosen.get("dev") else {})}
     return {
-        f"{_NAMES[each['domain']]}{TRAIN if each['part'] == 'train' else ''}": read_dataset(folder / each["file"])
+        f"{_NAMES[each['domain']]}{endings[each['part']]}": read_dataset(folder / each["file"])
         for each in built.to_dict()["sets"]
-        if each["part"] in ("train", "test")
+        if each["part"] in endings
     }
 
 
