@@ -38,11 +38,16 @@ def test_every_study_runs_small(study: str, goldassay: Command, tmp_path: Path):
     assert document["schema"] == "goldassay.study"
     assert (document["study"], document["scale"]) == (study, "smoke")
     assert document["conclusions"]
+    networks = document["networks"]
+    assert sum(each["n_trainings"] for each in networks) == document["n_trainings"] > 0
+    assert all(each["cpu_seconds"] > 0 for each in networks)
+    assert "torch" in document["environment"]["packages"]
     standings = {"held", "did not hold", "not shown", "not measured"}
     assert {each["standing"] for each in document["conclusions"]} <= standings
     for comparison in document["comparisons"]:
         assert pl.read_parquet(tmp_path / "out" / "tables" / f"{comparison['name']}.parquet").height
     page = (tmp_path / "out" / "study.html").read_text()
+    assert all(each["network"] in page for each in networks)
     for href in re.findall(r'href="((?:tables|figures)/[^"]+)"', page):
         assert (tmp_path / "out" / href).exists(), href
 
@@ -97,7 +102,7 @@ def test_what_cannot_be_done_is_said_in_a_line(goldassay: Command, arguments: tu
 
 
 def test_a_study_is_not_resumed_with_other_settings(goldassay: Command, tmp_path: Path):
-    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "runs" / "_jobs").mkdir(parents=True)
     settings = {"study": "instability", "scale": "desk", "seed": 0}
     (tmp_path / "out" / "study-settings.json").write_text(json.dumps(settings))
     outcome = goldassay("studies", "instability", "--scale", "smoke", "-o", "out", "-q")

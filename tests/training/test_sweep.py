@@ -170,6 +170,27 @@ def test_evaluations_that_take_long_are_priced_by_the_smaller_sets(folder: Path,
     assert smallest.bytes == pytest.approx(all_of_them.bytes, rel=0.5)
 
 
+def test_evaluations_that_take_very_long_are_priced_by_some_rows(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """On a machine without what a network was made for a whole set may take an hour."""
+    from goldassay.training.running import Running
+
+    tests = [made_pairs(n, seed, f"of {n}") for seed, n in ((1, 800), (2, 600))]
+    (job,) = plan_jobs(made_pairs(64), "ngram_average", tests, out=folder / "runs", seeds=1, record=("predictions",))
+    evaluated = []
+    real = Running.evaluate_into
+    monkeypatch.setattr(
+        Running,
+        "evaluate_into",
+        lambda self, test, place: evaluated.append(len(test.dataset)) or real(self, test, place),
+    )
+    all_of_them = price([job], 1, seconds=math.inf)
+    assert evaluated == [256, 600, 800]
+    evaluated.clear()
+    some = price([job], 1, seconds=0)
+    assert evaluated == [256]
+    assert some.bytes == pytest.approx(all_of_them.bytes, rel=0.5)
+
+
 class Killer(Silent):
     """Kills the process that does a job of a model, so many times, once it is under way."""
 

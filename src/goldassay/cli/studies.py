@@ -10,7 +10,6 @@ import typer
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import Seed
 from goldassay.cli.sweep import show_price
 from goldassay.errors import InputError, InterruptionError
 from goldassay.nearest import did_you_mean
@@ -64,7 +63,15 @@ def studies(
         typer.Option("--out", "-o", metavar="DIR", help="Folder of the study.  [default: goldassay-NAME-SIZE]"),
     ] = None,
     json_file: JsonFile = None,
-    seed: Seed = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=2**32 - 1,
+            help="Seed of what is drawn; trainings have their own, from 0 up.  [default: 0]",
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a paper's whole experiment: train what it trains, measure what it measures, lay both side by side.

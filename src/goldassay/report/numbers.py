@@ -100,7 +100,7 @@ def bounds_in(low: Any, high: Any, unit: str) -> str:
         return bounds(low, high)
     if unit == "difference":
         return bounds(low, high, 2)
-    return bounds(low, high, 0 if unit == "examples" else ratio_digits(high), 1.0)
+    return bounds(low, high, 0 if unit == "examples" else ratio_digits(high) if unit == "ratio" else 3, 1.0)
 
 
 def ratio_digits(value: Any) -> int:

@@ -19,6 +19,11 @@ _ICONS = {"held": "check", "did not hold": "stop", "not shown": "alert", "not me
 _DRAWERS: dict[str, Any] = {"printed": study_printed, "matrix": study_matrix, "differences": study_differences}
 _DOUBTED = "‡"
 _SEPARATOR = " · "
+_RULE = (
+    "Unless it says otherwise, a claim about several pairs, parts or shifts held where more than half of their 95 % "
+    "intervals lie on its side, and did not hold where more than half lie on the other; one about a single figure goes "
+    "by the interval, or by the test, that stands beside it."
+)
 
 
 def render_page(
@@ -166,7 +171,7 @@ def _conclusions(document: Mapping[str, Any], *, evidence: bool) -> Section:
         key="conclusions",
         title="Conclusions",
         question="What is claimed, and what became of it here.",
-        notes=(str(document.get("scale_note")), *(str(note) for note in document.get("notes") or ())),
+        notes=(str(document.get("scale_note")), _RULE, *(str(note) for note in document.get("notes") or ())),
         parts=(Part(None, Table("Conclusions", columns, rows)),),
     )
 
@@ -258,6 +263,20 @@ def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
         )
         for row in records(document.get("inputs"))
     )
+    networks = tuple(
+        (
+            text(row.get("name")),
+            data(str(row.get("network"))),
+            text(row.get("configuration")),
+            text(row.get("precision")),
+            text(", ".join(str(name).replace("_", " ") for name in row.get("objectives") or ())),
+            Cell(count(row.get("seeds")), sort=number(row.get("seeds"))),
+            Cell(count(row.get("n_trainings")), sort=number(row.get("n_trainings"))),
+            Cell(_minutes(row.get("cpu_seconds")), sort=number(row.get("cpu_seconds"))),
+        )
+        for row in records(document.get("networks"))
+    )
+    columns = ("name", "network", "configuration", "precision", "objective", "seeds", "trainings", "processor minutes")
     left_out = [f"Left out: {name}, looked for as {why}." for name, why in mapping(document, "absent").items()]
     whole = [f"The whole reports lie in reports/: {', '.join(reports)}."] if reports else []
     return Section(
@@ -265,5 +284,13 @@ def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
         title="What was used",
         question="The sets, as they were read, and the networks.",
         notes=(*left_out, *whole),
-        parts=(Part(None, Table("Sets", ("set", "examples", "files", "sha256"), rows)),),
+        parts=(
+            Part(None, Table("Sets", ("set", "examples", "files", "sha256"), rows)),
+            *((Part(None, Table("Networks", columns, networks)),) if networks else ()),
+        ),
     )
+
+
+def _minutes(seconds: Any) -> str:
+    known = number(seconds)
+    return "" if known is None else decimal(known / 60, 1)

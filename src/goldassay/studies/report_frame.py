@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from goldassay.progress import Steps
 
 _PACKAGES = ("goldassay", "numpy", "scipy", "scikit-learn", "polars", "numba", "nltk")
+_TRAINING = ("torch", "transformers", "accelerate")
 
 
-def describe_environment() -> dict[str, Any]:
-    """Python, platform and the versions of the libraries that compute."""
+def describe_environment(*, trained: bool = False) -> dict[str, Any]:
+    """Python, platform and the versions of the libraries that compute, and that train where something was trained."""
     packages = {}
-    for name in _PACKAGES:
+    for name in (*_PACKAGES, *(_TRAINING if trained else ())):
         try:
             packages[name] = version(name)
         except PackageNotFoundError:

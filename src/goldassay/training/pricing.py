@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 PROBE_SECONDS = 3.0
 # The first steps also load and compile what the others find ready.
 _WARM_UP_STEPS = 3
+# Of a test set, by which it is told whether a whole one takes too long.
+_SAMPLED_ROWS = 256
 # What says which rows, opinions or run it is, and not what it takes.
 _WHICH = ("train", "bias", "teacher", "seed", "seeds", "label")
 
@@ -68,14 +70,14 @@ def price(jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, pro
     A kind is a model, a training set and a condition: its jobs differ in the seed alone. Kinds that differ in which
     rows they are trained on, but not in how many and hardly in how long these are, such as a study's random samples,
     are measured once. What is measured is the time of a step (after a few to warm up), of an evaluation of the test
-    sets, or of the smaller of them if all take long, and the size of what one evaluation and the weights leave on disk;
-    early stopping is not foreseen, so that the price is one for all epochs. Jobs side by side are taken to run as fast
-    as one alone.
+    sets, or of the smaller of them or some rows if all take long, and the size of what one evaluation and the weights
+    leave on disk; early stopping is not foreseen, so that the price is one for all epochs. Jobs side by side are taken
+    to run as fast as one alone.
 
     Args:
         jobs: Of one plan.
         workers: Processes that there will be.
-        seconds: Training time of each probe; an evaluation may take as long, and longer if the smallest set does.
+        seconds: Training time of each probe; an evaluation may take as long.
         progress: Told after each probe.
 
     Raises:
@@ -188,15 +190,22 @@ def _step_seconds(running: Running, seconds: float) -> float:
 def _evaluation(running: Running, seconds: float) -> tuple[float, int]:
     """Seconds of an evaluation of all test sets, and the bytes that it leaves.
 
-    The smallest set is evaluated whole, and larger ones as long as there is time; the rest is taken to cost as much by
-    the length of its texts, and to leave as much by its rows.
+    Sets are evaluated as long as there is time, the smallest first, and of this some rows alone if it is too long; the
+    rest is taken to cost as much by the length of its texts, and to leave as much by its rows.
     """
     tests = sorted(running.tests, key=lambda test: int(test.encoded.costs.sum()))
     lengths = [int(test.encoded.costs.sum()) for test in tests]
     n_rows = [len(test.dataset) for test in tests]
     n_done = size = 0
-    began = ended = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
+        if n_rows[0] > _SAMPLED_ROWS:
+            sample = running.sampled(tests[0], _SAMPLED_ROWS)
+            began = time.perf_counter()
+            size_of_sample = running.evaluate_into(sample, Path(folder) / "sample")
+            seconds_of_all = (time.perf_counter() - began) * sum(lengths) / max(1, int(sample.encoded.costs.sum()))
+            if seconds_of_all * lengths[0] > seconds * sum(lengths):
+                return seconds_of_all, round(size_of_sample * sum(n_rows) / _SAMPLED_ROWS)
+        began = ended = time.perf_counter()
         while n_done < len(tests) and (n_done == 0 or ended - began < seconds):
             size += running.evaluate_into(tests[n_done], Path(folder) / str(n_done))
             n_done += 1

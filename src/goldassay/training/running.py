@@ -170,11 +170,19 @@ class Running:
         return Examples(encoded, self.target.labels(dataset, self.task, encoded))
 
     def _evaluation_set(self, held: Held, split: str) -> EvaluationSet:
-        dataset = held.load()
+        found = self._as_seen(held.load(), split)
+        self.cut[found.dataset.name] = int(found.encoded.cut.any(0).sum())
+        return found
+
+    def _as_seen(self, dataset: Dataset, split: str) -> EvaluationSet:
         texts = shown_texts(dataset, self.job.condition)
         encoded = self.loop.network.encode(tuple(texts.values()))
-        self.cut[dataset.name] = int(encoded.cut.any(0).sum())
         return EvaluationSet(dataset, split, texts, self.target.gold(dataset, self.task, encoded), encoded)
+
+    def sampled(self, test: EvaluationSet, n: int) -> EvaluationSet:
+        """Some rows of a test set, evenly spaced."""
+        rows = np.linspace(0, len(test.dataset) - 1, min(n, len(test.dataset))).astype(np.int64)
+        return self._as_seen(test.dataset.take(rows), test.split)
 
     def run(self) -> Done:
         """Train from where the kept state stands to the end, and evaluate."""

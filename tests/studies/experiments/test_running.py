@@ -47,6 +47,11 @@ def recipe(monkeypatch: pytest.MonkeyPatch) -> Recipe:
     return found
 
 
+def begin(folder: Path) -> None:
+    """As the first training does."""
+    (folder / "runs" / "_jobs").mkdir(parents=True)
+
+
 def test_jobs_are_of_the_recipe(recipe: Recipe, tmp_path: Path):
     study = open_study("instability", "smoke", tmp_path, Steps())
     names = [(job.model_name, job.condition, job.seed) for job in study.jobs]
@@ -62,6 +67,7 @@ def test_a_pretrained_model_is_what_the_user_names(recipe: Recipe, tmp_path: Pat
     study = open_study("instability", "smoke", tmp_path, Steps(), pretrained="bilstm")
     assert {job.model for job in study.jobs if job.model_name == "large"} == {"bilstm"}
     assert len(study.jobs) == 8
+    begin(tmp_path)
     with pytest.raises(InputError, match=r'pretrained was "bilstm", is nothing'):
         open_study("instability", "smoke", tmp_path, Steps())
 
@@ -76,8 +82,18 @@ def test_a_checkpoint_is_refused_where_nothing_is_fine_tuned(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("name", ["nosuchfolder", "here"])
+def test_what_is_no_checkpoint_is_refused_before_sets_are_read(recipe: Recipe, tmp_path: Path, name: str):
+    (tmp_path / "here").mkdir()
+    given = str(tmp_path / name) if name == "here" else name
+    with pytest.raises(InputError, match=rf"--pretrained .*{name} is no checkpoint: .*name a folder that holds config"):
+        open_study("instability", "smoke", tmp_path / "out", Steps(), pretrained=given)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_refused_study_leaves_the_specimen_of_the_other(recipe: Recipe, tmp_path: Path):
     open_study("instability", "smoke", tmp_path, Steps())
+    begin(tmp_path)
     before = (tmp_path / "specimen" / "train.jsonl").read_bytes()
     with pytest.raises(InputError, match="seed was 0, is 3"):
         open_study("instability", "smoke", tmp_path, Steps(), seed=3)
@@ -135,6 +151,7 @@ def test_the_first_machine_decides_the_precision(recipe: Recipe, tmp_path: Path,
     monkeypatch.setattr(recipe, "SCALES", {"smoke": replace(recipe.SCALES["smoke"], trainings=(few,))})
     sixteen = {"small": "bfloat16", "other": "float32"}
     assert precisions("first", True) == sixteen
+    begin(tmp_path / "first")
     assert precisions("first", False) == sixteen
     assert precisions("second", False) == {"small": "float32", "other": "float32"}
     noted = json.loads((tmp_path / "first" / "study-settings.json").read_text())

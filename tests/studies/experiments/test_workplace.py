@@ -15,11 +15,29 @@ if TYPE_CHECKING:
 SETTINGS = {"study": "instability", "scale": "desk", "seed": 0, "set SNLI": ["ab"]}
 
 
-def test_the_same_settings_go_on(tmp_path: Path):
-    keep_settings(tmp_path / "new", SETTINGS)
-    before = (tmp_path / "new" / SETTINGS_FILE).read_bytes()
-    keep_settings(tmp_path / "new", SETTINGS)
-    assert (tmp_path / "new" / SETTINGS_FILE).read_bytes() == before
+@pytest.fixture
+def begun(tmp_path: Path) -> Path:
+    """A study's folder in which something is trained."""
+    (tmp_path / "begun" / "runs" / "_jobs").mkdir(parents=True)
+    keep_settings(tmp_path / "begun", SETTINGS)
+    return tmp_path / "begun"
+
+
+def test_the_same_settings_go_on(begun: Path):
+    before = (begun / SETTINGS_FILE).read_bytes()
+    keep_settings(begun, SETTINGS)
+    assert (begun / SETTINGS_FILE).read_bytes() == before
+
+
+def test_until_something_is_trained_a_folder_is_nobodys(tmp_path: Path):
+    """A price was asked for with a name mistyped."""
+    keep_settings(tmp_path, SETTINGS | {"pretrained": "typo"})
+    check_settings(tmp_path, SETTINGS)
+    keep_settings(tmp_path, SETTINGS)
+    (tmp_path / "runs" / "_jobs").mkdir(parents=True)
+    keep_settings(tmp_path, SETTINGS)
+    with pytest.raises(InputError, match="pretrained was nothing"):
+        keep_settings(tmp_path, SETTINGS | {"pretrained": "typo"})
 
 
 @pytest.mark.parametrize(
@@ -32,38 +50,38 @@ def test_the_same_settings_go_on(tmp_path: Path):
         ({"pretrained": "x"}, 'pretrained was nothing, is "x"'),
     ],
 )
-def test_others_are_refused_with_the_difference(tmp_path: Path, changed: dict[str, object], said: str):
-    keep_settings(tmp_path, SETTINGS)
+def test_others_are_refused_with_the_difference(begun: Path, changed: dict[str, object], said: str):
     with pytest.raises(InputError) as refused:
-        keep_settings(tmp_path, SETTINGS | changed)
+        keep_settings(begun, SETTINGS | changed)
     assert said in str(refused.value)
-    assert str(tmp_path) in str(refused.value)
+    assert str(begun) in str(refused.value)
 
 
-def test_many_differences_are_counted(tmp_path: Path):
-    keep_settings(tmp_path, SETTINGS)
+def test_many_differences_are_counted(begun: Path):
     with pytest.raises(InputError, match="and 2 more"):
-        keep_settings(tmp_path, {"study": "a", "scale": "b", "seed": 1, "further": 1})
+        keep_settings(begun, {"study": "a", "scale": "b", "seed": 1, "further": 1})
 
 
-def test_what_was_chosen_is_told_before_what_follows_from_it(tmp_path: Path):
-    keep_settings(tmp_path, SETTINGS)
+def test_what_was_chosen_is_told_before_what_follows_from_it(begun: Path):
     others = {"study": "crossing", "scale": "smoke", "seed": 0, "a set": ["cd"]}
     with pytest.raises(InputError, match=r'settings: study was "instability", is "crossing"; scale was "desk", is'):
-        keep_settings(tmp_path, others)
+        keep_settings(begun, others)
 
 
-def test_what_is_known_early_is_checked_alone(tmp_path: Path):
+def test_what_is_known_early_is_checked_alone(tmp_path: Path, begun: Path):
     check_settings(tmp_path / "new", SETTINGS)
     assert not (tmp_path / "new").exists()
-    keep_settings(tmp_path, SETTINGS)
-    check_settings(tmp_path, {"study": "instability", "seed": 0})
+    check_settings(begun, {"study": "instability", "seed": 0})
     with pytest.raises(InputError, match="seed was 0, is 1"):
-        check_settings(tmp_path, {"study": "instability", "seed": 1})
+        check_settings(begun, {"study": "instability", "seed": 1})
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{"])
-def test_a_broken_file_is_refused(tmp_path: Path, content: str):
-    (tmp_path / SETTINGS_FILE).write_text(content)
+@pytest.mark.parametrize("content", ["", "[]", "{", None])
+def test_a_broken_file_is_refused(begun: Path, content: str | None):
+    (begun / SETTINGS_FILE).unlink()
+    if content is None:
+        (begun / SETTINGS_FILE).mkdir()
+    else:
+        (begun / SETTINGS_FILE).write_text(content)
     with pytest.raises(InputError, match="is not what a study wrote"):
-        keep_settings(tmp_path, SETTINGS)
+        keep_settings(begun, SETTINGS)

@@ -108,6 +108,7 @@ def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findin
         "shown": [dataclasses.asdict(each) for each in findings.shown],
         "n_trainings": len(jobs),
         "models": sorted({job.model_name for job in jobs}),
+        "networks": _networks(jobs),
         "inputs": [
             {
                 "name": key,
@@ -123,7 +124,7 @@ def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findin
             "pretrained": work.pretrained,
             "precision": work.precision,
         },
-        "environment": describe_environment(),
+        "environment": describe_environment(trained=bool(jobs)),
         "timing": {
             "started": steps.started.isoformat(timespec="seconds"),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -133,6 +134,28 @@ def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findin
     plain: dict[str, Any] = to_plain(document)
     tables = {each.name: each.cells for each in findings.comparisons} | dict(findings.tables)
     return StudyReport({**plain, "digest": digest_of(plain)}, tables, findings.reports)
+
+
+def _networks(jobs: list[Job]) -> list[dict[str, Any]]:
+    """What was trained, by what the runs call it, and how long processors were at it, whenever that was."""
+    from goldassay.training.job_folder import DONE, read_json
+
+    of: dict[tuple[str, str, str, str], list[Job]] = {}
+    for job in jobs:
+        of.setdefault((job.model_name, job.model, job.configuration, job.precision), []).append(job)
+    return [
+        {
+            "name": name,
+            "network": network,
+            "configuration": configuration,
+            "precision": precision,
+            "objectives": sorted({job.objective for job in same}),
+            "seeds": len({job.seed for job in same}),
+            "n_trainings": len(same),
+            "cpu_seconds": sum((read_json(job.folder / DONE) or {}).get("cpu_seconds", 0.0) for job in same),
+        }
+        for (name, network, configuration, precision), same in of.items()
+    ]
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:

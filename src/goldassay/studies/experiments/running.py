@@ -75,6 +75,8 @@ def open_study(
     size = recipe.SCALES[scale]
     if pretrained is not None and not any(PRETRAINED in each.models.values() for each in size.trainings):
         raise InputError(f"the study {name} fine-tunes nothing at {scale} scale", mend="leave out --pretrained")
+    if size.trainings:
+        _check_networks(pretrained)
     place = None if data is None else Path(data)
     absent = lacking_sets(size, place)
     needed = [each for each in absent if each not in size.optional]
@@ -95,6 +97,21 @@ def open_study(
     with steps.step("preparing sets"):
         work.sets |= recipe.prepare(work)
     return Study(name, recipe, work, _jobs(work))
+
+
+def _check_networks(pretrained: str | None) -> None:
+    """Before anything is read or made: that networks can be trained here, and what is to be fine-tuned be one."""
+    from goldassay.models.registry import load_network, require_extra
+
+    require_extra()
+    if pretrained is not None:
+        try:
+            load_network(pretrained)
+        except InputError as error:
+            raise InputError(
+                f"--pretrained {pretrained} is no checkpoint: {error.problem}",
+                mend="name a folder that holds config.json and weights, or a name on the hub",
+            ) from error
 
 
 def price_study(study: Study, workers: int | None, progress: Progress) -> Price:

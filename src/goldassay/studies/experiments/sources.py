@@ -57,7 +57,8 @@ def lacking_sets(scale: Scale, data: Path | None) -> dict[str, str]:
         InputError: There is no such folder.
     """
     if data is not None and not data.is_dir():
-        raise InputError("there is no such folder", file=data, mend="give the folder of the datasets with --data")
+        problem = "is no folder" if data.exists() else "there is no such folder"
+        raise InputError(problem, file=data, mend="give the folder of the datasets with --data")
     found = {}
     for name, place in {**scale.sets, **scale.files}.items():
         if place.startswith(SPECIMEN):

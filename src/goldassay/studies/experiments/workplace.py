@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.errors import InputError
 from goldassay.files import written_whole
+from goldassay.training.job import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from goldassay.progress import Steps
     from goldassay.studies.experiments.recipe import Scale, ScaleName
 
-SETTINGS_FILE = "study-settings.json"
+SETTINGS_FILE, RUNS = "study-settings.json", "runs"
 # How the settings name the digests of a set's files.
 OF_SET = "set "
 
@@ -56,7 +57,7 @@ class Workplace:
     @property
     def runs(self) -> Path:
         """Where runs are trained into."""
-        return self.folder / "runs"
+        return self.folder / RUNS
 
     @property
     def lacking(self) -> frozenset[str]:
@@ -96,6 +97,11 @@ def keep_settings(folder: Path, settings: Mapping[str, Any]) -> None:
         aside.write_text(json.dumps(settings, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
 
+def _is_begun(folder: Path) -> bool:
+    """Whether anything is trained in a study's folder; until then, as when a price was asked for, it is nobody's."""
+    return (folder / RUNS / FOLDER).exists()
+
+
 def noted_precision(folder: Path) -> str | None:
     """The precision that the machine chose on which a study was begun; None if it is begun now."""
     return (_noted(folder) or {}).get("precision")
@@ -103,11 +109,11 @@ def noted_precision(folder: Path) -> str | None:
 
 def _noted(folder: Path) -> dict[str, Any] | None:
     place = folder / SETTINGS_FILE
-    if not place.exists():
+    if not _is_begun(folder) or not place.exists():
         return None
     try:
         before = json.loads(place.read_text("utf-8"))
-    except ValueError:
+    except (ValueError, OSError):
         before = None
     if not isinstance(before, dict):
         raise InputError("is not what a study wrote", file=place, mend="choose another folder with -o")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import decimal, signed_points
 from goldassay.studies.correlation import correlation_interval
+from goldassay.studies.experiments.majority import middle_of, standing_of
 from goldassay.studies.experiments.printed import printed_table
 from goldassay.studies.experiments.recipe import Conclusion
 from goldassay.studies.experiments.recipes.leakage.evidence import is_printed_part
@@ -14,13 +15,12 @@ from goldassay.studies.leakage.several import correlations
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from goldassay.studies.experiments.recipe import Standing
 
 Row = dict[str, Any]
 
 # Made after the leakage of 2018 was known, some of them against it.
 NEWER = ("ANLI", "A1", "A2", "A3", "OCNLI", "CAugNLI", "SNLI-debiased", "MNLI-debiased")
-_OLDER = "SNLI"
+_OLDER, _WHERE = "SNLI", "hypothesis"
 # A correlation nearer to 0 than this says nothing of where an example lies.
 _FAINT = 0.2
 _FEWEST = 4
@@ -51,11 +51,6 @@ def conclude(rows: Sequence[Row], documents: Mapping[str, Mapping[str, Any]]) ->
     )
 
 
-def standing_of(n_for: int, n_against: int, n: int) -> Standing:
-    """What most of n intervals say: more than half on one side, or nothing."""
-    return "held" if n_for > n / 2 else "did not hold" if n_against > n / 2 else "not shown"
-
-
 def _named(row: Row) -> str:
     return f"the {row['part']} of {row['dataset']} ({row['model']})"
 
@@ -75,7 +70,7 @@ def _counted(
     found = sorted(((figure(row), row) for row in rows), key=lambda each: each[0][0])
     above = sum(low > 0 for (_, low, _), _ in found)
     below = sum(high < 0 for (_, _, high), _ in found)
-    (value, low, high), middle = found[len(found) // 2]
+    ((value, low, high), middle), called = middle_of(found, "part")
     (least, _, _), last = found[0]
     (most, _, _), first = found[-1]
     return Conclusion(
@@ -84,8 +79,8 @@ def _counted(
         place,
         standing_of(above, below, len(found)),
         f"Of {len(found)} parts of sets {above} {said} beyond doubt, {below} the other way; most {_named(first)}: "
-        f"{signed_points(most, 1)}, least {_named(last)}: {signed_points(least, 1)}. The figure is of the one in the "
-        f"middle, {_named(middle)}.",
+        f"{signed_points(most, 1)}, least {_named(last)}: {signed_points(least, 1)}. The figure is of {called}, "
+        f"{_named(middle)}.",
         value,
         low,
         high,
@@ -114,7 +109,7 @@ def _persists(rows: Sequence[Row]) -> Conclusion:
 
 def _less(rows: Sequence[Row]) -> Conclusion:
     """By how much less than SNLI by the same model; the intervals of two sets are of different examples."""
-    older = {row["model"]: row for row in rows if row["dataset"] == _OLDER}
+    older = {row["model"]: row for row in rows if row["dataset"] == _OLDER and row["part"] == _WHERE}
     newer = [row for row in rows if row["dataset"] in NEWER and row["model"] in older]
 
     def difference(row: Row) -> tuple[float, float, float]:
@@ -126,7 +121,7 @@ def _less(rows: Sequence[Row]) -> Conclusion:
 
     return _counted(
         "Less", f"Such sets leak less than {_OLDER}.", "Table 3", newer, difference,
-        f"give less away than that of {_OLDER}", f"None of these sets is at hand, or {_OLDER} is not.",
+        f"give less away than the {_WHERE} of {_OLDER}", f"None of these sets is at hand, or {_OLDER} is not.",
     )  # fmt: skip
 
 
@@ -150,14 +145,15 @@ def _clusters(rows: Sequence[Row]) -> Conclusion:
     found = sorted(known, key=lambda row: row["peco"])
     sure = sum(row["peco_low"] > 0 for row in found)
     against = sum(row["peco_high"] <= 0 for row in found)
-    middle, first = found[len(found) // 2], found[-1]
+    middle, called = middle_of(found, "part")
+    first = found[-1]
     return Conclusion(
         "Lean",
         statement,
         "Tables 4, 5, Figure 1",
         standing_of(sure, against, len(found)),
         f"Of {len(found)} parts of sets {sure} have a PECO beyond what chance gives; most {_named(first)}: "
-        f"{decimal(first['peco'], 3)}. The figure is of the one in the middle, {_named(middle)}.",
+        f"{decimal(first['peco'], 3)}. The figure is of {called}, {_named(middle)}.",
         middle["peco"],
         middle["peco_low"],
         middle["peco_high"],
@@ -244,7 +240,8 @@ def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
     faint = sum(row["low"] > -_FAINT and row["high"] < _FAINT for row in rows)
     strong = sum(row["low"] > _FAINT or row["high"] < -_FAINT for row in rows)
     found = sorted(rows, key=lambda row: row["correlation"])
-    middle, first = found[len(found) // 2], max(found, key=lambda row: abs(row["correlation"]))
+    middle, called = middle_of(found, "correlation")
+    first = max(found, key=lambda row: abs(row["correlation"]))
     return Conclusion(
         "Unlike",
         statement,
@@ -252,7 +249,7 @@ def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
         standing_of(faint, strong, len(rows)),
         f"Of {len(rows)} sets and texts {faint} have a correlation of confidence and divergence surely nearer to 0 "
         f"than {_FAINT}, {strong} surely farther; farthest the {first['role']} of {first['name']}: "
-        f"{decimal(first['correlation'])}.",
+        f"{decimal(first['correlation'])}. The figure is of {called}, the {middle['role']} of {middle['name']}.",
         middle["correlation"],
         middle["low"],
         middle["high"],

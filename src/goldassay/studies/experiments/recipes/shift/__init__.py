@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["PAPER", "SCALES", "TITLE", "measure", "prepare"]
 
 TITLE = "Robustness to other distributions"
+_WIDE = (
+    "Intervals of differences between two models take their errors for independent. They answer the same examples, so "
+    "that these intervals are wide rather than narrow."
+)
 PAPER = "Hendrycks, Liu, Wallace, Dziedzic, Krishnan and Song 2020"
 
 
@@ -41,5 +45,5 @@ def measure(work: Workplace) -> Findings:
         comparisons=compare_tables(found),
         reports=reports,
         shown=tuple(shown),
-        notes=("No pretrained checkpoint was given.",) if asks and not work.pretrained else (),
+        notes=(_WIDE, *(("No pretrained checkpoint was given.",) if asks and not work.pretrained else ())),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.report.numbers import percent, points
+from goldassay.studies.experiments.majority import middle_of, standing_of
 from goldassay.studies.experiments.recipe import PRETRAINED, Conclusion
 from goldassay.studies.experiments.recipes.shift.scales import TRANSFORMERS
 from goldassay.studies.experiments.recipes.shift.sets import NEWSGROUPS
@@ -12,7 +13,6 @@ from goldassay.studies.experiments.recipes.shift.sets import NEWSGROUPS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from goldassay.studies.experiments.recipe import Standing
     from goldassay.studies.experiments.recipes.shift.evidence import Evidence
 
     Row = Mapping[str, Any]
@@ -37,11 +37,6 @@ def conclude(found: Evidence) -> tuple[Conclusion, ...]:
         _blind(found.detection),
         _fewer_alarms(found.detection),
     )
-
-
-def standing_of(n_for: int, n_against: int, n: int) -> Standing:
-    """What most of n intervals say: more than half on one side, or nothing."""
-    return "held" if n_for > n / 2 else "did not hold" if n_against > n / 2 else "not shown"
 
 
 def _is_pretrained(row: Row) -> bool:
@@ -78,14 +73,14 @@ def _paired(
         return Conclusion(name, statement, place, "not measured", _TOO_FEW)
     less = sum(low > 0 for (_, low, _), *_ in found)
     more = sum(high < 0 for (_, _, high), *_ in found)
-    (value, low, high), first, second = found[len(found) // 2]
+    ((value, low, high), first, second), middle = middle_of(found, "pair")
     return Conclusion(
         name,
         statement,
         place,
         standing_of(less, more, len(found)),
         f"Of {len(found)} pairs of models on one shift the {what} surely less in {less}, surely more in {more}. The "
-        f"figure is of the pair in the middle, {second['model']} against {first['model']}, {_where(first)}.",
+        f"figure is of {middle}, {second['model']} against {first['model']}, {_where(first)}.",
         value,
         low,
         high,
@@ -127,7 +122,7 @@ def _smaller_gaps(gaps: Sequence[Row]) -> Conclusion:
 
 def _declines(gaps: Sequence[Row]) -> Conclusion:
     """The relative loss of LSTMs between the sources of STS-B."""
-    statement = "An LSTM loses more than a third of its score between sources of STS-B."
+    statement = "An LSTM loses more than 35 % of its score between sources of STS-B."
     rows = [row for row in gaps if "LSTM" in row["model"] and row["train"].startswith("STS-B")]
     rows = [row for row in rows if row["relative_gap"] is not None]
     if not rows:
@@ -136,14 +131,15 @@ def _declines(gaps: Sequence[Row]) -> Conclusion:
     above = sum(row["relative_low"] > limit for row in rows)
     below = sum(row["relative_high"] < limit for row in rows)
     found = sorted(rows, key=lambda row: row["relative_gap"])
-    middle, most = found[len(found) // 2], found[-1]
+    middle, called = middle_of(found, "shift")
+    most = found[-1]
     return Conclusion(
         "Declines",
         statement,
         "Section 3",
         standing_of(above, below, len(rows)),
         f"Of {len(rows)} shifts it loses surely more than 35 % in {above}, surely less in {below}; most "
-        f"{_where(most)}: {percent(most['relative_gap'], 0)}. The figure is of the shift in the middle, "
+        f"{_where(most)}: {percent(most['relative_gap'], 0)}. The figure is of {called}, "
         f"{_where(middle)}.",
         middle["relative_gap"],
         middle["relative_low"],
@@ -214,7 +210,8 @@ def _blind(detection: Sequence[Row]) -> Conclusion:
     statement = f"Models without pretraining are near or worse than chance on {NEWSGROUPS}."
     rows = [row for row in detection if not _is_pretrained(row) and row["dataset"] == NEWSGROUPS]
     if not rows:
-        why = f"There is no such model, or {NEWSGROUPS} is not at hand."
+        told = any(row["dataset"] == NEWSGROUPS for row in detection)
+        why = "There is no such model." if told else f"{NEWSGROUPS} is not at hand."
         return Conclusion("Blind", statement, "Figure 4", "not measured", why)
     better, worse = _against_chance(rows)
     first = min(rows, key=lambda row: row["false_alarm_rate"])

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.data import read_dataset
+from goldassay.errors import InputError
 from goldassay.shift.benchmarks import load_recipe
 from goldassay.studies.experiments.sources import known_sources
 from goldassay.studies.shift.building import build_benchmark
@@ -95,7 +96,17 @@ def _built(benchmark: str, work: Workplace) -> dict[str, Dataset]:
     """The sets of a benchmark, which are written into the study's folder with their lists of ids."""
     files = work.scale.files
     places = [known_sources()[files[name]].find(work.data) for name in _FILES[benchmark]]
-    built = build_benchmark(benchmark, [place for place in places if place is not None], seed=work.seed)
+    try:
+        built = build_benchmark(benchmark, [place for place in places if place is not None], seed=work.seed)
+    except InputError as error:
+        # Whoever builds a benchmark alone names its files one by one; here they lie in one folder.
+        where = ", ".join(str(place) for place in places if place is not None)
+        raise InputError(
+            f"{benchmark} cannot be built of {where}: {error.problem}",
+            file=error.file,
+            row=error.row,
+            mend="complete what lies there, or take it away to leave the set out where a study can do without it",
+        ) from error
     folder = work.folder / "sets" / benchmark
     built.save(folder)
     endings = {"train": TRAIN, "test": "", **({"dev": DEV} if work.scale.chosen.get("dev") else {})}
