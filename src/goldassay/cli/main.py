@@ -36,7 +36,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         status = app(arguments, prog_name="goldassay", standalone_mode=False)
     except typer.exceptions.TyperException as error:
-        return _fail(f"{error.format_message().rstrip('.')}; see goldassay --help", 2)
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "goldassay"
+        return _fail(f"{error.format_message().rstrip('.')}; see {command} --help", 2)
     except GoldassayError as error:
         if os.environ.get("GOLDASSAY_DEBUG"):
             raise

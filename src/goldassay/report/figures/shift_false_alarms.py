@@ -37,7 +37,7 @@ def draw(document: Mapping[str, Any], width: int) -> Canvas | None:
     canvas = Canvas(width, 0, f"{TITLE}. {CAPTION}")
     canvas.draw_first(_MOST, n, "bars")
     left = min(max(text_width(name) for name in models) + 14, 0.34 * width)
-    scale = Scale(0.0, 1.0, left, width - (122 if width > 500 else 46))
+    scale = Scale(0.0, 1.0, left, width - (126 if width > 500 else 50))
     top = 20.0
     bottom = top + sum(_HEAD + _ROW * sum(_is_of(row, block) for row in rows) for block in blocks)
     vertical_grid(canvas, scale, top, bottom, lambda value: points(value, 0), 5)
@@ -74,4 +74,4 @@ def _bar(canvas: Canvas, scale: Scale, y: float, row: Mapping[str, Any], models:
         canvas.path(f"M{scale(low):.1f} {middle - 4:.1f}v8m0 -4H{scale(high):.1f}m0 -4v8", "whisker")
     canvas.text(scale.end + 8, y + 14, points(rate), "strong")
     if canvas.width > 500:
-        canvas.text(scale.end + 52, y + 14, bounds(low, high, 0), "quiet small")
+        canvas.text(scale.end + 56, y + 14, bounds(low, high, 0), "quiet small")
