@@ -150,18 +150,22 @@ def test_training_sets_of_one_size_are_priced_by_one_probe(folder: Path, monkeyp
     assert found.kinds["n_jobs"].to_list() == [2, 2, 2]
 
 
-def test_evaluations_that_take_long_are_priced_by_the_smaller_sets(folder: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture
+def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each evaluation is of."""
     from goldassay.training.running import Running
 
-    tests = [made_pairs(n, seed, f"of {n}") for seed, n in ((1, 400), (2, 100))]
-    (job,) = plan_jobs(made_pairs(64), "ngram_average", tests, out=folder / "runs", seeds=1, record=("predictions",))
-    evaluated = []
+    sizes: list[int] = []
     real = Running.evaluate_into
     monkeypatch.setattr(
-        Running,
-        "evaluate_into",
-        lambda self, test, place: evaluated.append(len(test.dataset)) or real(self, test, place),
+        Running, "evaluate_into", lambda self, test, place: sizes.append(len(test.dataset)) or real(self, test, place)
     )
+    return sizes
+
+
+def test_evaluations_that_take_long_are_priced_by_the_smaller_sets(folder: Path, evaluated: list[int]):
+    tests = [made_pairs(n, seed, f"of {n}") for seed, n in ((1, 400), (2, 100))]
+    (job,) = plan_jobs(made_pairs(64), "ngram_average", tests, out=folder / "runs", seeds=1, record=("predictions",))
     all_of_them = price([job], 1, seconds=math.inf)
     assert evaluated == [100, 400]
     evaluated.clear()
@@ -170,19 +174,10 @@ def test_evaluations_that_take_long_are_priced_by_the_smaller_sets(folder: Path,
     assert smallest.bytes == pytest.approx(all_of_them.bytes, rel=0.5)
 
 
-def test_evaluations_that_take_very_long_are_priced_by_some_rows(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_evaluations_that_take_very_long_are_priced_by_some_rows(folder: Path, evaluated: list[int]):
     """On a machine without what a network was made for a whole set may take an hour."""
-    from goldassay.training.running import Running
-
     tests = [made_pairs(n, seed, f"of {n}") for seed, n in ((1, 800), (2, 600))]
     (job,) = plan_jobs(made_pairs(64), "ngram_average", tests, out=folder / "runs", seeds=1, record=("predictions",))
-    evaluated = []
-    real = Running.evaluate_into
-    monkeypatch.setattr(
-        Running,
-        "evaluate_into",
-        lambda self, test, place: evaluated.append(len(test.dataset)) or real(self, test, place),
-    )
     all_of_them = price([job], 1, seconds=math.inf)
     assert evaluated == [256, 600, 800]
     evaluated.clear()
