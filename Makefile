@@ -26,7 +26,7 @@ endif
 # Many tests are processes of their own, and torch takes twice as long to load where nothing compiled is kept.
 test: .venv/.tested
 	@sh scripts/install-chromium
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal --durations=20 $(PYTEST)
 
 # What takes longer than the everyday suite may.
 slow: .venv/.tested

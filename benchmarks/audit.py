@@ -45,7 +45,7 @@ def report_audit(name: str, runs: int, folder: Path, *arguments: str | Path) -> 
     seconds, peak = median_of(runs, BIN / "goldassay", "audit", *arguments, "-o", folder, "--quiet")
     print(f"{name:28} {seconds:6.1f} s (at most 60)   {peak:6.0f} MiB (at most 2048)")
     document = json.loads((folder / "report.json").read_text())
-    for step, each in document["timing"]["seconds"].items():
+    for step, each in json.loads((folder / "timing.json").read_text())["seconds"].items():
         print(f"    {step:24} {each:6.2f} s")
     print("    " + ", ".join(f"{key} {value['verdict']}" for key, value in document["verdicts"].items()))
 

@@ -5,9 +5,12 @@
     python benchmarks/mining.py --generate 5500000 --only ours
     python benchmarks/mining.py --generate 550000 --only ours duckdb    # a slice: ours is counted again beside it
     python benchmarks/mining.py --generate 20000000 --write FILE.jsonl  # to be mined by: goldassay artifacts mine
+    python benchmarks/mining.py --judge train_2000000.tsv --only ours   # a tab-separated file with hypothesis and label
 
 References count tokenized sentences: a `collections.Counter` of tuples (plain, and with rare tokens and pairs pruned
 as exactly as ours), polars, and duckdb if it is installed. Peak memory is of the process so far, so ours is run first.
+What the audit then does with the findings (q at most .01, share above .7) is timed too: finding the parts that were cut
+away, folding, and counting coverage, against references that walk Python tuples and sort all matches.
 """
 
 from __future__ import annotations
@@ -26,12 +29,14 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
 
-from goldassay.artifacts import PatternTable, mine_patterns
+from goldassay.artifacts import PatternTable, fold_redundant, mine_patterns
+from goldassay.artifacts.coverage import CoverageCount
+from goldassay.artifacts.folding import parts_below
 from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.mining import count_patterns
 from goldassay.data.tokenization import TokenizedCorpus, tokenize
@@ -43,7 +48,11 @@ DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared
 FILES = ("train_sample_2k", "train_sample_18k", "dev", "test_9824")
 MAX_TOKENS, MAX_GAP = 3, 3
 
+# Thresholds at which coverage is counted.
+CURVE = (-1.0, 0.75, 0.9)
+
 T = TypeVar("T")
+U = TypeVar("U")
 # (first, distance, second, distance, third), cut off where a pattern ends.
 Key = tuple[int, ...]
 Counts = dict[Key, list[int]]
@@ -52,18 +61,19 @@ Counts = dict[Key, list[int]]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--generate", type=int, metavar="N", help="mine N generated sentences")
+    parser.add_argument("--judge", type=Path, metavar="FILE", help="mine the sentences of this file")
     parser.add_argument("--min-count", type=int, default=None, help="default 50, or 20 for the real sentences")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--only", nargs="*", choices=["ours", *REFERENCES], default=["ours", *REFERENCES])
     parser.add_argument("--write", metavar="FILE", help="only write the generated sentences, as JSON lines")
     arguments = parser.parse_args()
-    sentences, labels = read_snli()
+    sentences, labels = read_file(arguments.judge) if arguments.judge else read_snli()
     if arguments.write:
         write(Path(arguments.write), generated(sentences, labels, arguments.generate))
         return
     if arguments.generate:
         sentences, labels = generate(sentences, labels, arguments.generate)
-    min_count = arguments.min_count or (50 if arguments.generate else 20)
+    min_count = arguments.min_count or (50 if arguments.generate or arguments.judge else 20)
     print(f"{len(sentences):,} sentences, min_count {min_count}, {peak():,.0f} MB so far")
 
     print(f"cold: a first call that compiles the kernels: {first_call(fresh=True):.1f} s")
@@ -81,8 +91,10 @@ def main() -> None:
         lambda: count_patterns(corpus, codes, len(names), MAX_TOKENS, MAX_GAP, min_count, arguments.threads)
     )
     print(f"  counting:   {wall:.2f} s ({cpu:.2f} s CPU)")
-    expected = counts_of(ours, corpus)
-    for name in (name for name in REFERENCES if name in arguments.only):
+    judge(ours, corpus, codes)
+    references = [name for name in REFERENCES if name in arguments.only]
+    expected = counts_of(ours, corpus) if references else {}
+    for name in references:
         try:
             found, (seconds, cpu) = timed(lambda name=name: REFERENCES[name](corpus, codes, len(names), min_count))
         except ImportError as error:
@@ -90,6 +102,114 @@ def main() -> None:
             continue
         same = "identical" if found == expected else "DIFFERENT"
         print(f"{name}: {seconds:.2f} s ({cpu:.2f} s CPU), {seconds / wall:.0f} times our counting, {same}")
+
+
+def judge(mined: PatternTable, corpus: TokenizedCorpus, codes: np.ndarray) -> None:
+    significant = mined.significant(0.01)
+    cut = significant.select(0.7)
+    # Once in small, so that no kernel is compiled or loaded meanwhile.
+    few = cut.take(range(min(len(cut), 100)))
+    fold_redundant(few, parts_below(few, [few]))
+    CoverageCount(few, CURVE).add(corpus.take(np.arange(len(corpus)) < 100), codes[:100])
+    print(f"{len(cut):,} findings among {len(significant):,} significant patterns")
+    below = against(
+        "parts below",
+        lambda: parts_below(cut, [significant]),
+        lambda: below_by_keys(cut, significant),
+        lambda ours, theirs: ours.to_frame().equals(theirs.to_frame()),
+    )
+    against(
+        "folding",
+        lambda: fold_redundant(cut, below),
+        lambda: fold_by_dictionaries(cut, below),
+        lambda ours, theirs: ours.select("folded_under", "n_folded").equals(theirs),
+    )
+    against(
+        "coverage",
+        lambda: coverage_of(cut, corpus, codes),
+        lambda: coverage_of_matches(cut, corpus, codes),
+        lambda ours, theirs: ours == theirs,
+    )
+
+
+def against(step: str, ours: Callable[[], T], theirs: Callable[[], U], same: Callable[[T, U], bool]) -> T:
+    """Run both, print their times and whether they agree, and give what ours gives."""
+    found, (wall, cpu) = timed(ours)
+    highest = peak()
+    expected, (their_wall, their_cpu) = timed(theirs)
+    agrees = "identical" if same(found, expected) else "DIFFERENT"
+    print(
+        f"  {step + ':':13} {wall:.2f} s ({cpu:.2f} s CPU), peak {highest:,.0f} MB; reference {their_wall:.2f} s "
+        f"({their_cpu:.2f} s CPU), {their_cpu / cpu:.0f} times the CPU, {agrees}"
+    )
+    return found
+
+
+def parts_of(tokens: tuple[str, ...], gaps: tuple[int, ...]) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
+    places = [0]
+    for gap in gaps:
+        places.append(places[-1] + gap + 1)
+    for length in range(1, len(tokens)):
+        for kept in itertools.combinations(range(len(tokens)), length):
+            yield tuple(tokens[i] for i in kept), tuple(places[b] - places[a] - 1 for a, b in itertools.pairwise(kept))
+
+
+def keys_of(table: PatternTable) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+    frame = table.to_frame()
+    return list(zip(map(tuple, frame["tokens"].to_list()), map(tuple, frame["gaps"].to_list()), strict=True))
+
+
+def below_by_keys(patterns: PatternTable, among: PatternTable) -> PatternTable:
+    own = set(keys_of(patterns))
+    wanted = {part for key in own for part in parts_of(*key)} - own
+    return among.take([row for row, key in enumerate(keys_of(among)) if key in wanted])
+
+
+def fold_by_dictionaries(patterns: PatternTable, below: PatternTable) -> pl.DataFrame:
+    frame, keys = patterns.to_frame(), keys_of(patterns)
+    labels, support, probability, low = (
+        frame[name].to_list() for name in ("label", "support", "probability", "wilson_low")
+    )
+    cut = below.to_frame()
+    short = dict(zip(zip(keys_of(below), cut["label"], strict=True), cut["probability"], strict=True))
+    standing: dict[Any, int] = {}
+    holders: dict[Any, int] = {}
+    head: list[int | None] = [None] * len(keys)
+    n_folded = [0] * len(keys)
+    for row in sorted(range(len(keys)), key=lambda row: (-support[row], len(keys[row][0]))):
+        parts = [(part, labels[row]) for part in parts_of(*keys[row])]
+        takers = [standing[part] for part in parts if part in standing and low[row] <= probability[standing[part]]]
+        takers = takers or [holders[part] for part in parts if part in holders and low[row] <= short[part]]
+        if takers:
+            head[row] = taker = max(takers, key=lambda part: (support[part], -part))
+            n_folded[taker] += 1
+        else:
+            standing[keys[row], labels[row]] = row
+            for part in parts:
+                if part in short:
+                    holders.setdefault(part, row)
+    shown = frame["pattern"].to_list()
+    under = pl.Series([None if taker is None else shown[taker] for taker in head], dtype=pl.String)
+    return pl.DataFrame({"folded_under": under, "n_folded": n_folded})
+
+
+def coverage_of(patterns: PatternTable, corpus: TokenizedCorpus, codes: np.ndarray) -> list[list[int]]:
+    counted = CoverageCount(patterns, CURVE)
+    counted.add(corpus, codes)
+    return [counted.covered.tolist(), counted.decided.tolist(), counted.easy.tolist()]
+
+
+def coverage_of_matches(patterns: PatternTable, corpus: TokenizedCorpus, codes: np.ndarray) -> list[list[int]]:
+    probability, own = patterns.to_frame()["probability"].to_numpy(), patterns.label_codes()
+    found = np.zeros((3, len(CURVE)), np.int64)
+    for begin, end, at, rows in patterns.match_blocks(corpus):
+        for t, threshold in enumerate(CURVE):
+            kept = probability[rows] > threshold
+            sets = np.zeros((end - begin, len(patterns.label_names)), np.bool_)
+            sets[at[kept], own[rows[kept]]] = True
+            single = np.flatnonzero(sets.sum(axis=1) == 1)
+            found[:, t] += sets.any(axis=1).sum(), single.size, sets[single, codes[begin:end][single]].sum()
+    return found.tolist()
 
 
 def first_call(fresh: bool) -> float:
@@ -111,6 +231,11 @@ def write(path: Path, rows: Iterator[tuple[str, str]]) -> None:
     with path.open("w", encoding="utf-8") as file:
         for sentence, label in rows:
             file.write(json.dumps({"hypothesis": sentence, "label": label}, ensure_ascii=False) + "\n")
+
+
+def read_file(path: Path) -> tuple[list[str], list[str]]:
+    frame = pl.read_csv(path, separator="\t", quote_char=None)
+    return frame["hypothesis"].to_list(), frame["gold_label"].to_list()
 
 
 def read_snli() -> tuple[list[str], list[str]]:

@@ -13,9 +13,15 @@ import sys
 import tempfile
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from goldassay.report.figures import _DRAWERS, NARROW, WIDE, study_differences, study_matrix
+from goldassay.papers.charts import charts as study_charts
+from goldassay.questions.charts import charts_of
+from goldassay.report.charts import NARROW, WIDE, draw_chart
 from goldassay.report.palette import DARK, LIGHT, resolved, variables
+
+if TYPE_CHECKING:
+    from goldassay.core.charts import Chart
 
 OUT = Path(__file__).parents[1] / "docs" / "_static" / "pictures"
 SIZE = "6000"
@@ -45,12 +51,16 @@ def adaptive(picture: str) -> str:
 def draw_crossing(folder: Path) -> None:
     """Draw what the page on the crossing shows, out of the study's own document."""
     document = json.loads((folder / "study.json").read_text("utf-8"))
-    drawers = {"matrix": study_matrix, "differences": study_differences}
-    for comparison in document["comparisons"]:
-        drawer = drawers.get(comparison["drawn"])
-        for place, suffix in ((WIDE, ""), (NARROW, "-narrow")) if drawer else ():
-            drawn = drawer.draw_comparison(comparison, place)
-            (OUT / f"crossing_{comparison['drawn']}{suffix}.svg").write_text(adaptive(drawn.standalone()), "utf-8")
+    for name, chart in study_charts(document, {}).items():
+        drawn = name.partition("_")[0]
+        if drawn in ("matrix", "differences"):
+            draw(chart, f"crossing_{drawn}")
+
+
+def draw(chart: Chart, name: str) -> None:
+    """Draw a chart for a desk and for a phone."""
+    for width, suffix in ((WIDE, ""), (NARROW, "-narrow")):
+        (OUT / f"{name}{suffix}.svg").write_text(adaptive(draw_chart(chart, width).standalone()), "utf-8")
 
 
 def main() -> None:
@@ -65,11 +75,9 @@ def main() -> None:
             subprocess.run([sys.executable, "-m", "goldassay", *words, "--quiet"], cwd=folder, check=True)
         for report, names in SHOWN.items():
             document = json.loads((Path(folder) / report / "report.json").read_text("utf-8"))
-            for drawer in _DRAWERS:
-                name = drawer.__name__.rpartition(".")[2]
-                for place, suffix in ((WIDE, ""), (NARROW, "-narrow")) if name in names else ():
-                    drawn = drawer.draw(document, place)
-                    (OUT / f"{name}{suffix}.svg").write_text(adaptive(drawn.standalone()), "utf-8")
+            charts = charts_of(document)
+            for name in names:
+                draw(charts[name], name)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.interval_coverage import one_run, over_both, over_examples, over_runs
 from benchmarks.interval_coverage.simulated_runs import CORRELATED, FAILURES, INDEPENDENT
-from goldassay.errors import UndefinedMeasureWarning
+from goldassay.core.errors import UndefinedMeasureWarning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

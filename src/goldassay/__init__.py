@@ -17,22 +17,25 @@ from goldassay.version import __version__
 if TYPE_CHECKING:
     from goldassay import artifacts, instability, leakage, shift
     from goldassay.artifacts import PatternTable
+    from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
     from goldassay.data import Dataset, read_dataset
-    from goldassay.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
+    from goldassay.questions.audit import audit
+    from goldassay.questions.gating import check, diff
     from goldassay.report import Report
     from goldassay.runs import Runs, list_runs, read_runs
-    from goldassay.studies.audit import audit
 
 _HOME = {
     "Dataset": "goldassay.data",
-    "GoldassayError": "goldassay.errors",
-    "InputError": "goldassay.errors",
-    "MissingDependencyError": "goldassay.errors",
+    "GoldassayError": "goldassay.core.errors",
+    "InputError": "goldassay.core.errors",
+    "MissingDependencyError": "goldassay.core.errors",
     "PatternTable": "goldassay.artifacts",
     "Report": "goldassay.report",
     "Runs": "goldassay.runs",
-    "UndefinedMeasureWarning": "goldassay.errors",
-    "audit": "goldassay.studies.audit",
+    "UndefinedMeasureWarning": "goldassay.core.errors",
+    "audit": "goldassay.questions.audit",
+    "check": "goldassay.questions.gating",
+    "diff": "goldassay.questions.gating",
     "list_runs": "goldassay.runs",
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
@@ -51,6 +54,8 @@ __all__ = [
     "__version__",
     "artifacts",
     "audit",
+    "check",
+    "diff",
     "instability",
     "leakage",
     "list_runs",

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import jaccard_score
 
 from goldassay.artifacts import assign_by_classifier, compare_difficulty
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 
 
 class TestAssign:

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest, false_discovery_control
 
 from goldassay.artifacts import confirm_patterns, mine_patterns
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 
 
 def corpus(seed, lean, n=3000):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from goldassay.artifacts import assign_difficulty, mine_patterns
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from tests.artifacts.conftest import LABELS, SENTENCES
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.artifacts import downsample, mine_patterns, sizes_by_threshold
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.errors import InputError
 from tests.artifacts.conftest import LABELS, SENTENCES
 from tests.artifacts.test_mining import mine_quietly
 

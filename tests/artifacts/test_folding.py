@@ -1,7 +1,69 @@
+from itertools import combinations, pairwise
+
 import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from goldassay.artifacts import fold_redundant, mine_patterns
 from goldassay.artifacts.folding import parts_below
+from tests.artifacts.test_mining import corpora, mine_quietly
+
+
+def parts_of(tokens, gaps):
+    places = [0]
+    for gap in gaps:
+        places.append(places[-1] + gap + 1)
+    for length in range(1, len(tokens)):
+        for chosen in combinations(range(len(tokens)), length):
+            yield tuple(tokens[i] for i in chosen), tuple(places[b] - places[a] - 1 for a, b in pairwise(chosen))
+
+
+def keys_of(table):
+    frame = table.to_frame()
+    return list(zip(map(tuple, frame["tokens"].to_list()), map(tuple, frame["gaps"].to_list()), strict=True))
+
+
+def fold_one_by_one(patterns, below):
+    """Row that each row is folded under, by dictionaries of parts."""
+    frame, keys, cut = patterns.to_frame(), keys_of(patterns), below.to_frame()
+    labels, support = frame["label"].to_list(), frame["support"].to_list()
+    probability, low = frame["probability"].to_list(), frame["wilson_low"].to_list()
+    short = dict(zip(zip(keys_of(below), cut["label"], strict=True), cut["probability"], strict=True))
+    standing, holders, head = {}, {}, [None] * len(keys)
+    for row in sorted(range(len(keys)), key=lambda row: (-support[row], len(keys[row][0]))):
+        parts = [(part, labels[row]) for part in parts_of(*keys[row])]
+        takers = [standing[part] for part in parts if part in standing and low[row] <= probability[standing[part]]]
+        takers = takers or [holders[part] for part in parts if part in holders and low[row] <= short[part]]
+        if takers:
+            head[row] = max(takers, key=lambda part: (support[part], -part))
+        else:
+            standing[keys[row], labels[row]] = row
+            for part in parts:
+                if part in short:
+                    holders.setdefault(part, row)
+    return head
+
+
+class TestAgainstDictionaries:
+    @given(
+        corpora(), st.integers(1, 5), st.integers(0, 3), st.integers(1, 4), st.sampled_from([0.2, 0.4, 0.5, 0.7]),
+        st.integers(1, 4),
+    )  # fmt: skip
+    @settings(max_examples=150)
+    def test_folds_the_same(self, corpus, max_tokens, max_gap, min_count, threshold, n_parts):
+        mined = mine_quietly(*corpus, max_tokens, max_gap, min_count)
+        patterns = mined.select(threshold)
+        own = set(keys_of(patterns))
+        wanted = {part for key in own for part in parts_of(*key)} - own
+        among = [mined.take(list(range(at, len(mined), n_parts))) for at in range(n_parts)]
+        below = parts_below(patterns, among)
+        assert keys_of(below) == [key for part in among for key in keys_of(part) if key in wanted]
+        head = fold_one_by_one(patterns, below)
+        found = fold_redundant(patterns, below)
+        names = found["pattern"].to_list()
+        assert found["folded_under"].to_list() == [None if taker is None else names[taker] for taker in head]
+        assert found["n_folded"].to_list() == [head.count(row) for row in range(len(head))]
+        assert found.drop("folded_under", "n_folded").equals(patterns.to_frame())
 
 
 def corpus(*kinds):

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from goldassay.artifacts import difficulty_gap
+from goldassay.core.errors import InputError
+from goldassay.core.subsets import accuracy_by_subset
 from goldassay.data import read_dataset
-from goldassay.errors import InputError
+from goldassay.questions.artifacts.published import classes_by_text
 from goldassay.runs import Runs, read_runs
-from goldassay.studies.artifacts.published import classes_by_text
-from goldassay.subsets import accuracy_by_subset
 
 IDS = [f"x{i}" for i in range(40)]
 CLASSES = {name: ("easy" if i < 10 else "hard" if i < 25 else "uncovered") for i, name in enumerate(IDS[:30])}

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.artifacts import mine_patterns
-from goldassay.errors import InputError
+from goldassay.artifacts.mining import count_findings
+from goldassay.core.errors import InputError
+from goldassay.data.tokenization import tokenize
 from tests.artifacts.conftest import LABELS, SENTENCES, as_dict, brute_force
 
 
@@ -275,3 +277,30 @@ class TestRefusals:
     def test_one_string(self):
         with pytest.raises(InputError, match="put it into a list"):
             mine_patterns("a b", ["x"])
+
+
+class TestOfACorpus:
+    @given(corpora())
+    @settings(max_examples=30)
+    def test_the_table_is_the_same(self, corpus):
+        sentences, labels = corpus
+        labels = [label if i % 4 else None for i, label in enumerate(labels)]
+        if set(labels) == {None}:
+            return
+        whole = mine_quietly(sentences, labels, 3, 2, 2)
+        assert mine_quietly(tokenize(sentences, "whitespace"), labels, 3, 2, 2).to_frame().equals(whole.to_frame())
+
+    def test_another_tokenizer_is_refused(self):
+        with pytest.raises(InputError, match="made by the tokenizer treebank, not whitespace; use the same"):
+            mine_patterns(tokenize(SENTENCES), LABELS, tokenizer="whitespace")
+
+
+@given(corpora(), st.sampled_from([0.2, 0.5, 0.7]), st.sampled_from([0.01, 0.3, 1.0]))
+@settings(max_examples=60)
+def test_findings_are_counted_without_a_table(corpus, threshold, q):
+    table = mine_quietly(*corpus, 3, 2, 2)
+    significant = table.significant(q)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        counted = count_findings(*corpus, q, threshold, 3, 2, 2, "whitespace")
+    assert counted == (len(table), len(significant), len(significant.select(threshold)))

@@ -12,9 +12,9 @@ from scipy.stats import false_discovery_control
 from goldassay.artifacts import PatternTable, mine_patterns
 from goldassay.artifacts.pattern_table import COLUMNS
 from goldassay.artifacts.significance import binomial_tail, competency_z
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import wilson_bounds
 from goldassay.data.tokenization import tokenize
-from goldassay.errors import InputError
-from goldassay.intervals import wilson_bounds
 from tests.artifacts.conftest import LABELS, SENTENCES
 
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from goldassay.artifacts import assign_difficulty, giveaway, mine_patterns
-from goldassay.errors import InputError
-from goldassay.intervals import wilson_interval
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import wilson_interval
 from tests.artifacts.conftest import LABELS, SENTENCES
 
 

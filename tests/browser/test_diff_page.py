@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.studies.diff import diff_reports
-from tests.studies.test_diff import audit, examples_of, pattern, write
+from goldassay.questions.report_diff import diff_reports
+from tests.gate.test_diff import audit, examples_of, pattern, write
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.studies.leakage.example import example_leakage_report
+from tests.questions.leakage.example import example_leakage_report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 POINT = """
 const svg = document.querySelector('#leakage_map .wide svg');
 svg.scrollIntoView({block: 'center'});
-const land = JSON.parse(document.getElementById('map-points').textContent);
+const land = JSON.parse(document.getElementById('leakage_map-data').textContent);
 const bytes = Uint8Array.from(atob(land.x), c => c.charCodeAt(0));
 const [x, y] = ['x', 'y'].map(n => new Uint16Array(Uint8Array.from(atob(land[n]), c => c.charCodeAt(0)).buffer)[0]);
 const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;

@@ -91,7 +91,8 @@ def test_undefined_values_stay_last(opened: Callable[..., Browser]) -> None:
     browser = opened()
     script = """
     const table = document.querySelector('#leakage table');
-    const column = table.tHead.rows[0].cells.length - 1;
+    const headings = [...table.tHead.rows[0].cells];
+    const column = headings.findIndex(cell => cell.textContent.includes('share recovered'));
     table.tHead.rows[0].cells[column].querySelector('button').click();
     return [...table.tBodies[0].rows].map(row => row.cells[column].textContent.trim());
     """

@@ -14,16 +14,16 @@ import pytest
 import yaml
 
 from goldassay.cli.main import run
-from goldassay.settings import parse_settings
+from goldassay.gate.policy import read_policy
 from tests.cli.run_files import goldassay, refused
 from tests.end_to_end.conftest import COMMAND
+from tests.gate.test_check import AUDIT, RUNS
 from tests.report.example import example_report
-from tests.studies.test_policy import AUDIT, RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from goldassay.report.reading import StoredReport
+    from goldassay.gate.reading import StoredReport
     from tests.end_to_end.conftest import Outcome
 
 __all__ = ["goldassay", "refused"]
@@ -99,7 +99,7 @@ def test_several_reports(goldassay: Callable[..., Outcome], tmp_path: Path, audi
         ("min_runs = {limit = 3, opional = true}", "did you mean 'policy.min_runs.optional'?"),
         ("worst_verdict = 'bad'", "it may be 'sound', 'caution' or 'unsound', not 'bad'"),
         ("max_easy_share = -0.1", "-0.1 is no fraction from 0 to 1"),
-        ("foo = 1", "unknown key 'policy.foo'; known in 'policy' are max_single_sentence_improvement, "),
+        ("foo = 1", "unknown key 'policy.foo'; known in 'policy' are max_pattern_gain, "),
         ("", "goldassay: goldassay.toml: the policy demands nothing"),
     ],
 )
@@ -133,10 +133,10 @@ def test_a_report_that_does_not_fit_says_where_in_our_words(
 ) -> None:
     policy(tmp_path, "max_easy_share = 0.3")
     file = audited / "report.json"
-    file.write_text(file.read_text().replace('"share": 0.25', '"share": "0.25"'))
-    assert refused("check", "audit") == (
-        "goldassay: audit/report.json: does not fit the schema of a report at artifacts.difficulty.easy.share: a "
-        "number is needed, not '0.25'; run the command that made it again"
+    file.write_text(file.read_text().replace('"value": 0.25', '"value": "0.25"'))
+    assert refused("check", "audit").endswith(
+        "does not fit the schema of a report at figures.2.value: a number is needed, not '0.25'; run the command "
+        "that made it again"
     )
 
 
@@ -173,7 +173,7 @@ def test_files_that_cannot_be_written_name_their_option(
 
 def test_the_policy_that_is_shown_is_one(audited: Path) -> None:
     shown = tomllib.loads((CI / "goldassay.toml").read_text())
-    assert len(parse_settings(shown).policy.demands()) == 7
+    assert len(read_policy(shown["policy"])) == 7
 
 
 def steps() -> list[dict[str, Any]]:

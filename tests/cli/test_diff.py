@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.run_files import goldassay, refused
 from tests.end_to_end.conftest import COMMAND
-from tests.studies.test_diff import audit, examples_of, write
-from tests.studies.test_policy import SHIFT
+from tests.gate.test_check import SHIFT
+from tests.gate.test_diff import audit, examples_of, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile
 from tests.cli.run_files import goldassay, long_table, refused
 from tests.end_to_end.conftest import COMMAND, pairs
-from tests.studies.test_diff import audit, examples_of, write
+from tests.gate.test_diff import audit, examples_of, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable

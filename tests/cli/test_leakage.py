@@ -96,7 +96,8 @@ def test_from_a_dataset(goldassay: Command, data: tuple[Path, Path], tmp_path: P
     assert (hypothesis["role"], hypothesis["p_value"] < 0.01) == ("hypothesis", True)
     card = found["clusters"][0]
     assert {"outside", "near", "happy", "waits", "asleep", "home", "at"} & {item["word"] for item in card["words"]}
-    assert card["variance_share"] is not None
+    # Readers that agree in every decision leave no variance to share.
+    assert (card["variance_share"] is None) == (rows["paired"]["sd"] == 0)
     clusters = pl.read_parquet(tmp_path / "report/tables/clusters.parquet")
     assert clusters.filter(pl.col("role") == "hypothesis")["size"].sum() == 240
     examples = pl.read_parquet(tmp_path / "report/tables/examples.parquet")
@@ -113,8 +114,9 @@ def test_rows_to_rewrite_first(data: tuple[Path, Path], tmp_path: Path, monkeypa
     document = json.loads((tmp_path / "goldassay-suggest/report.json").read_text())
     found = document["leakage"]["suggestion"]
     falls = {(row["rows"], row["share"]): row["improvement"] for row in found["falls"]}
-    assert falls["suggested", 0.4] < falls["random", 0.4] - 0.2
-    assert falls["suggested", 0.4] < falls["suggested", 0.1] < found["before"]["improvement"]
+    before = found["before"]["improvement"]
+    assert before - falls["suggested", 0.4] > max(0.2, 2 * (before - falls["random", 0.4]))
+    assert falls["suggested", 0.4] < falls["suggested", 0.1] < before
     table = pl.read_parquet(tmp_path / "goldassay-suggest/tables/rows.parquet")
     assert table.height == 400
     assert table["bits"].is_sorted(descending=True)

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from goldassay.studies.experiments import list_recipes
+from goldassay.papers import list_recipes
 from tests.end_to_end.conftest import Outcome, goldassay
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 import zstandard
 
+from goldassay.core.errors import InputError
 from goldassay.data import blocks
 from goldassay.data.blocks import read_blocks
 from goldassay.data.reading import read_table
-from goldassay.errors import InputError
 
 ROWS = [
     {"premise": f"A man is {word}.", "hypothesis": text, "label": "neutral"}

@@ -6,8 +6,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.errors import InputError
 
 COLUMNS = {"premise": ["a", "b", "c"], "hypothesis": ["x", "y", "z"], "label": ["n", "e", "c"], "split": list("uvu")}
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldassay.core.errors import InputError
 from goldassay.data.delimited import parse_delimited
-from goldassay.errors import InputError
 
 PATH = Path("data.tsv")
 

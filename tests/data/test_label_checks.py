@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset, check_same_labels, require_classes
-from goldassay.errors import InputError
 
 
 def labelled(*labels: str) -> Dataset:

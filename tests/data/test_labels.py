@@ -3,9 +3,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset
 from goldassay.data.labels import clean_labels, nli_names, ordered
-from goldassay.errors import InputError
 
 
 def pairs(labels, **more):

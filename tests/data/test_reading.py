@@ -9,8 +9,8 @@ import os
 import pytest
 import zstandard
 
+from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
-from goldassay.errors import InputError
 
 PAIR = "premise\thypothesis\tlabel\n"
 ROW = "A man.\tA woman.\tneutral\n"

@@ -8,9 +8,9 @@ import io
 
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset, read_dataset
 from goldassay.data.delimited import parse_delimited
-from goldassay.errors import InputError
 
 # Rows as the README gives them; labels under their usual names, after rows without label or text are dropped.
 FILES = [

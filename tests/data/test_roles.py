@@ -3,9 +3,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset, parse_columns
 from goldassay.data.roles import assign_roles
-from goldassay.errors import InputError
 
 
 def frame(*columns: str, **values: list[str]) -> pl.DataFrame:

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset, read_dataset, split_disjoint
 from goldassay.data.splits import BRIDGES, normalized_text
-from goldassay.errors import InputError
 
 
 def sentences(dataset):

@@ -6,13 +6,14 @@ import sys
 from itertools import islice
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldassay.core.errors import InputError
 from goldassay.data.tokenization import tokenize, tokenizer_name
 from goldassay.data.treebank_library import treebank_tokenizer
-from goldassay.errors import InputError
 
 library = treebank_tokenizer()
 
@@ -33,6 +34,26 @@ def tokens(sentences, tokenizer="treebank"):
     assert len(corpus) == len(sentences)
     assert len(set(corpus.vocabulary)) == len(corpus.vocabulary)
     return [corpus.sentence(row) for row in range(len(sentences))]
+
+
+whole_texts = texts.filter(lambda text: "\ud800" not in text)
+
+
+@given(st.lists(whole_texts, max_size=20), st.sampled_from(["treebank", "whitespace", "characters"]))
+def test_a_column_gives_what_a_list_gives(sentences, name):
+    column, whole = tokenize(pl.Series(sentences, dtype=pl.String), name), tokenize(sentences, name)
+    assert column.vocabulary == whole.vocabulary
+    assert (column.ids.tolist(), column.offsets.tolist()) == (whole.ids.tolist(), whole.offsets.tolist())
+    kept = np.arange(len(sentences)) % 3 > 0
+    taken = whole.take(kept)
+    assert [taken.sentence(i) for i in range(len(taken))] == [whole.sentence(i) for i in np.flatnonzero(kept)]
+
+
+def test_a_column_with_something_else_is_refused():
+    with pytest.raises(InputError, match="sentence 2 is NoneType, not a string"):
+        tokenize(pl.Series(["a", None]))
+    with pytest.raises(InputError, match="sentence 1 is int, not a string"):
+        tokenize(pl.Series([1]))
 
 
 class TestTreebank:

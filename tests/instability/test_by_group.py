@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from goldassay.errors import UndefinedMeasureWarning
+from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.instability import decompose_by_group
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.instability import decompose_variance, summarize_scores, trajectories
 from goldassay.instability.checkpoints import summarize_checkpoints
 
@@ -26,7 +26,7 @@ PARTS = ("total", "independent", "covariance", "design_effect", "effective_size"
         elements=st.sampled_from([0.0, 0.25, 1.0]),
     )
 )
-@pytest.mark.filterwarnings("ignore::goldassay.errors.UndefinedMeasureWarning")
+@pytest.mark.filterwarnings("ignore::goldassay.core.errors.UndefinedMeasureWarning")
 def test_figures_are_those_of_each_checkpoint_by_itself(scores: np.ndarray) -> None:
     found = summarize_checkpoints((10 * t, scores[:, t]) for t in range(scores.shape[1]))
     assert found.checkpoints == tuple(10 * t for t in range(scores.shape[1]))

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.instability import compare, decompose_variance
 
 A = np.array([[1, 1, 0, 1], [1, 0, 1, 1]])
@@ -37,7 +37,7 @@ quick = {"n_draws": 99}
 
 
 @given(binary, binary)
-@pytest.mark.filterwarnings("ignore::goldassay.errors.UndefinedMeasureWarning")
+@pytest.mark.filterwarnings("ignore::goldassay.core.errors.UndefinedMeasureWarning")
 def test_variances_are_those_of_the_parts(a: np.ndarray, b: np.ndarray) -> None:
     found = compare(a, b, **quick)
     d = a.mean(axis=0) - b.mean(axis=0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.instability import compare_all
 
 

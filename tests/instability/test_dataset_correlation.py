@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.instability import correlate_datasets, correlate_final_scores
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def test_interval_of_a_rank_correlation_over_runs() -> None:
         elements=st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.9]),
     )
 )
-@pytest.mark.filterwarnings("ignore::goldassay.errors.UndefinedMeasureWarning")
+@pytest.mark.filterwarnings("ignore::goldassay.core.errors.UndefinedMeasureWarning")
 @pytest.mark.filterwarnings("ignore::scipy.stats.ConstantInputWarning")
 def test_is_the_mean_over_runs_of_scipys(scores: np.ndarray) -> None:
     found = correlate_datasets(dict(zip("abc", scores, strict=True)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.instability import correlate_examples, example_correlation
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def test_binary_series_have_phi() -> None:
     ),
     st.sampled_from(["mean", "pooled", "final"]),
 )
-@pytest.mark.filterwarnings("ignore::goldassay.errors.UndefinedMeasureWarning")
+@pytest.mark.filterwarnings("ignore::goldassay.core.errors.UndefinedMeasureWarning")
 @pytest.mark.filterwarnings("ignore::scipy.stats.ConstantInputWarning")
 @pytest.mark.filterwarnings("ignore::scipy.stats.NearConstantInputWarning")
 def test_agrees_with_scipy(scores: np.ndarray, pooling: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.instability import decompose_by_group, decompose_variance, resample_groups, resample_scores
 
 GROUPS = np.repeat(["a", "b", "c"], [30, 20, 10])

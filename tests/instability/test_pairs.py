@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.instability import pattern_search, top_covarying_pairs
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.instability import plan_seeds, seeds_needed, smallest_difference
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.instability import decompose_variance, resample_scores
 from goldassay.instability.resampling import _draw_examples, _draw_runs
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.instability import trajectories
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.leakage import agreement_from_correctness, agreement_over_runs, agreement_report
 
 SINGLE, PAIRED, GOLD = [0, 1, 1, 2, 2, 0, 0, 1], [0, 1, 2, 2, 0, 0, 1, 1], [0, 1, 2, 2, 2, 1, 2, 0]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.leakage.divergences import area_score, cluster_divergences, grid_score, is_paper
 
 COUNTS = np.array([[8, 1, 1], [2, 6, 2], [4, 4, 4], [1, 1, 8]])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.leakage import label_shares, pvi, usable_information
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.leakage import peco
 from goldassay.leakage.peco import cluster_embeddings, reduce_embeddings
 

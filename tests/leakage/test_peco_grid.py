@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.leakage import peco, peco_grid
 
 

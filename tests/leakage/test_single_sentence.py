@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.leakage import ConditionAccuracy, single_sentence_report, withhold_shares
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cosine
 
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.leakage import token_relevance_agreement
 
 SINGLE = [0.2, 0.3, 0.5]
@@ -46,7 +46,7 @@ def test_premise_lies_first():
     assert found.shared_share == pytest.approx(0.4)
 
 
-@pytest.mark.filterwarnings("ignore::goldassay.errors.UndefinedMeasureWarning")
+@pytest.mark.filterwarnings("ignore::goldassay.core.errors.UndefinedMeasureWarning")
 @given(examples(), st.floats(0.1, 10))
 def test_equals_the_cosine_of_padded_maps(maps, scale):
     single, paired = maps

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.registry import NETWORKS, load_network
 
 pytest.importorskip("torch")

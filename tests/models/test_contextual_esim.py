@@ -11,7 +11,7 @@ pytest.importorskip("transformers")
 
 import torch
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.configuration import Task
 from goldassay.models.contextual_vectors import ContextualVectors
 from goldassay.models.registry import load_network

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.pattern_mlp import PatternMLP
 
 

@@ -14,8 +14,8 @@ pytest.importorskip("transformers")
 import polars as pl
 import torch
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.errors import InputError
 from goldassay.models.configuration import Recipe, Task
 from goldassay.models.question_answering import Network
 from goldassay.models.registry import find_network, load_network

@@ -13,7 +13,7 @@ pytest.importorskip("transformers")
 
 import torch
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.configuration import Recipe, Task
 from goldassay.models.transformer import Network, Sizes
 from goldassay.training.evidence import relevances

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.vectors import VectorFile
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.configuration import Recipe, Task
 from goldassay.models.registry import NETWORKS, load_network
 from goldassay.models.vectors import VectorFile

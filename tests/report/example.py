@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from goldassay.intervals import wilson_bounds
-from goldassay.report import Report
+from goldassay.core.intervals import wilson_bounds
+from goldassay.questions.report_frame import compose_report
+
+if TYPE_CHECKING:
+    from goldassay.report import Report
 
 HOSTILE = "<script>alert(1)</script>"
 LABELS = ("entailment", "neutral", 'contra"diction & <b>')
@@ -25,7 +28,7 @@ def example_document(n_scatter: int = 3000, seed: int = 0) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     return {
         "schema": "goldassay.report",
-        "schema_version": 1,
+        "schema_version": 2,
         "goldassay_version": "0.1.0",
         "title": "Audit of pairs & <i>friends</i>",
         "verdicts": _verdicts(),
@@ -70,7 +73,7 @@ def example_report(n_scatter: int = 3000, seed: int = 0) -> Report:
         for label, rows in document["artifacts"]["strongest"].items()
         for row in rows
     ]
-    return Report(
+    return compose_report(
         document,
         {
             "patterns": pl.DataFrame(strongest),

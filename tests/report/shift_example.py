@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.studies.shift import report_detection, report_generalization
+from goldassay.questions.shift import report_detection, report_generalization
 from tests.cli.shift.toys import answers, texts
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def shift_reports(folder: Path) -> tuple[Report, Report]:
             frame.write_parquet(folder / f"{name}{number}.parquet")
         texts(folder / f"{name}.jsonl", frame, f"a tale of {name} <b>bold</b>")
     paths = sorted(str(path) for path in folder.glob("*.parquet"))
-    from goldassay.studies.run_choice import RunChoice
+    from goldassay.questions.run_choice import RunChoice
 
     gold = {name: str(folder / f"{name}.jsonl") for name in ("own", "a-rather-long-name-of-another-set")}
     generalization = report_generalization(

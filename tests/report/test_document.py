@@ -13,23 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.cli.main import run
-from goldassay.errors import InputError
-from goldassay.places import figures_at
-from goldassay.policy_rules import RULES
-from goldassay.report.digest import digest_of
-from goldassay.report.document import json_schema
-from goldassay.report.reading import read_report
-from goldassay.report.sections import outline
+from goldassay.core.digest import digest_of
+from goldassay.core.document import json_schema
+from goldassay.core.errors import InputError
+from goldassay.core.figures import declared
+from goldassay.gate.reading import read_report
+from goldassay.questions.report_frame import compose_report
 from goldassay.runs import write_runs
-from goldassay.studies.diff.measures import MEASURES
 from tests.cli.shift.toys import answers
-from tests.studies.test_comparison_report import models
+from tests.questions.test_comparison_report import models
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SCHEMA = json.loads(files("goldassay.report").joinpath("report.schema.json").read_text("utf-8"))
+SCHEMA = json.loads(files("goldassay.core").joinpath("report.schema.json").read_text("utf-8"))
 PAIR = "{base}/data/train.jsonl --test {base}/data/test.jsonl"
 SMALL = "{base}/data/dev.jsonl --test {base}/data/test.jsonl"
 COMMANDS = {
@@ -79,22 +77,37 @@ def test_every_command_writes_what_the_schema_says(stored: Callable[[str], Path]
     jsonschema.Draft202012Validator(SCHEMA).validate(report.document)
     assert report.document["digest"] == digest_of(report.document)
     assert report.folder == stored(kind)
-    assert outline(report.document)
+    assert compose_report(report.document).sections
 
 
-def test_every_rule_and_measure_finds_its_figures(stored: Callable[[str], Path]) -> None:
-    """A place that no command writes would never be judged or compared, and nobody would notice."""
+def test_every_measure_finds_its_figures(stored: Callable[[str], Path]) -> None:
+    """A measure that no command writes would never be judged or compared, and nobody would notice."""
     reports = [read_report(stored(kind)) for kind in COMMANDS if kind != "several"]
-    places = [place for rule in RULES for place in rule.places] + [measure.place for measure in MEASURES]
-    empty = {
-        (place.at, place.value) for place in places if not any(figures_at(report.document, place) for report in reports)
-    }
-    # These take several datasets, models trained for leakage, and logits.
-    assert empty == {
-        ("leakage.datasets[]", "improvement"),
-        ("leakage.conditions[]", "n_runs"),
-        ("shift.calibration[]", "overconfidence"),
-    }
+    written = {figure.id for report in reports for figure in report.figures}
+    # These take models trained for leakage, logits, and an audit without runs.
+    assert {measure.id for measure in declared()} - written == {
+        "leakage.runs", "shift.overconfidence", "instability.probe_mean", "instability.probe_sd",
+        "instability.probe_design_effect", "instability.probe_effective_size", "instability.probe_runs",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SLOW)
+def test_figures_are_what_verdicts_say(stored: Callable[[str], Path], kind: str) -> None:
+    """The figure that decides a verdict is among the report's, with the same interval."""
+    report = read_report(stored(kind))
+    figures = [[figure.value, figure.low, figure.high] for figure in report.figures]
+    headlines = [verdict["headline"] for verdict in report.verdicts.values() if verdict["headline"] is not None]
+    for headline in headlines:
+        told = [headline[key] for key in ("value", "low", "high")]
+        # A comparison's headline names the better model first.
+        assert told in figures or [-headline[key] for key in ("value", "high", "low")] in figures
+
+
+def test_a_figure_without_a_value_says_why(stored: Callable[[str], Path]) -> None:
+    for kind in COMMANDS:
+        if kind != "several":
+            lacking = [figure for figure in read_report(stored(kind)).figures if not figure.is_defined]
+            assert [figure for figure in lacking if not figure.reason] == []
 
 
 def test_the_published_schema_is_that_of_the_code() -> None:
@@ -119,18 +132,17 @@ def changed(document: dict[str, Any], path: str, value: Any) -> str:
     ("path", "value", "expected"),
     [
         ("artifacts.difficulty.easy.share", 0.01, "was edited"),
+        ("figures.0.value", 0.01, "was edited"),
         ("verdicts.leakage.verdict", "sound", "was edited"),
         ("title", "Another", "was edited"),
-        ("artifacts.difficulty.easy.share", 1.5, "at artifacts.difficulty.easy.share: it must be 1.0 or less, not 1.5"),
+        ("figures.0.n", -1, "at figures.0.n: it must be 0 or more, not -1"),
+        ("figures.0.unit", "miles", "at figures.0.unit: it may be 'points', 'share'"),
+        ("figures.0.another", 1, "at figures.0.another"),
         ("verdicts.leakage.verdict", "fine", "at verdicts.leakage.verdict: it may be 'sound', 'caution'"),
-        (
-            "leakage.conditions.0.improvement",
-            "0.1",
-            "at leakage.conditions.0.improvement: a number is needed, not '0.1'",
-        ),
+        ("figures.0.value", "0.1", "at figures.0.value: a number is needed, not '0.1'"),
         ("inputs", {}, "does not fit the schema of a report at inputs: a list is needed"),
         ("schema", "other", "is no report"),
-        ("schema_version", 2, "schema version 2"),
+        ("schema_version", 1, "schema version 1, and this goldassay reads 2; run the command that made it again"),
         ("digest", "sha256:0", "at digest: it must match ^sha256:"),
     ],
 )
@@ -155,7 +167,7 @@ def test_what_was_edited_is_refused(
         (b"\xff\xfe\xff", "is not JSON"),
         (b'{"a": ' + b"9" * 5000 + b"}", "is not JSON"),
         (b"[]", "is no report"),
-        (b'{"schema": "goldassay.report", "schema_version": 1}', "has no digest"),
+        (b'{"schema": "goldassay.report", "schema_version": 2}', "has no digest"),
     ],
 )
 def test_broken_files_are_refused(tmp_path: Path, content: bytes, expected: str) -> None:

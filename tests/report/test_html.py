@@ -5,13 +5,16 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goldassay.report import Report
-from goldassay.report.html import cards, dataset_line
+from goldassay.questions.report_frame import compose_report
+from goldassay.report.html import subject_line
 from tests.report.example import HOSTILE, example_document
+
+if TYPE_CHECKING:
+    from goldassay.report import Report
 
 VOID = {"meta", "link", "br", "img", "hr", "input", "path", "rect", "circle"}
 
@@ -125,23 +128,23 @@ def test_every_heading_and_verdict_is_there(parsed: Page) -> None:
 
 
 def test_links_only_to_tables_that_are_there() -> None:
-    page = Report(example_document(60), {}).to_html()
+    page = compose_report(example_document(60), {}).to_html()
     assert "tables/" not in page
 
 
 def test_cards_show_points_and_intervals() -> None:
-    shown = {card["key"]: card for card in cards(example_document(10))}
-    assert (shown["leakage"]["value"], shown["leakage"]["interval"]) == ("24.4 points", "[23.5, 25.3]")
-    assert shown["artifacts"]["value"] == "31.1\N{NO-BREAK SPACE}%"
-    assert shown["instability"]["value"] == "218 ×"
-    assert shown["shift"]["value"] == ""
-    assert {card["icon"] for card in shown.values()} == {"stop", "alert", "none"}
+    shown = {card.key: card for card in compose_report(example_document(10)).cards}
+    assert (shown["leakage"].value, shown["leakage"].interval) == ("24.4 points", "[23.5, 25.3]")
+    assert shown["artifacts"].value == "31.1\N{NO-BREAK SPACE}%"
+    assert shown["instability"].value == "218 ×"
+    assert shown["shift"].value == ""
+    assert {card.icon for card in shown.values()} == {"stop", "alert", "none"}
 
 
 def test_dataset_line() -> None:
-    assert dataset_line(example_document(10))[:3] == [
+    assert subject_line(compose_report(example_document(10)).subject)[:3] == [
         "18,000 training examples",
         "9,824 test examples",
         "premise + hypothesis",
     ]
-    assert dataset_line({}) == []
+    assert subject_line(compose_report({}).subject) == []

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from goldassay.report import Report
+from goldassay.core.visible import one_line
+from goldassay.questions.report_frame import compose_report
 from goldassay.report.markdown import _code, _plain
-from goldassay.visible import one_line
 from tests.report.example import HOSTILE, example_document
+
+if TYPE_CHECKING:
+    from goldassay.report import Report
 
 
 def parse(source: str) -> list[Any]:
@@ -69,7 +72,7 @@ def test_texts_of_the_data_are_code(source: str) -> None:
 
 def test_verdicts_come_first(source: str) -> None:
     assert source.index("**unsound**") < source.index("## Facts")
-    assert "✅" in Report(example_document(5) | {"verdicts": {"shift": {"verdict": "sound"}}}).to_markdown()
+    assert "✅" in compose_report(example_document(5) | {"verdicts": {"shift": {"verdict": "sound"}}}).to_markdown()
 
 
 def test_long_tables_are_cut_and_say_so(source: str) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -10,10 +10,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from goldassay.errors import OutputError
-from goldassay.report import Report
+from goldassay.core.errors import OutputError
+from goldassay.questions.report_frame import compose_report
 from goldassay.report.saving import flattened
 from tests.report.example import example_document, example_report
+
+if TYPE_CHECKING:
+    from goldassay.report import Report
 
 SMALL = example_document(n_scatter=60)
 
@@ -28,7 +31,7 @@ def every_form(report: Report) -> list[str]:
         report.summary(),
         report._repr_html_(),
         repr(report),
-        *report.figures().values(),
+        *report.drawings().values(),
     ]
 
 
@@ -58,7 +61,7 @@ def test_every_form_is_the_same_each_time() -> None:
 
 
 def test_json_holds_the_document_and_nothing_json_lacks() -> None:
-    report = Report(
+    report = compose_report(
         {"title": "t", "artifacts": {"coverage": float("nan"), "n": np.int64(3)}, "schema": "goldassay.report"}
     )
     text = report.to_json()
@@ -69,11 +72,11 @@ def test_json_holds_the_document_and_nothing_json_lacks() -> None:
 
 def test_json_floats_come_back_exactly() -> None:
     values = [0.1, 1 / 3, 1e-300, 123456789.123456789]
-    assert json.loads(Report({"settings": values}).to_json())["settings"] == values
+    assert json.loads(compose_report({"settings": values}).to_json())["settings"] == values
 
 
 def test_json_keeps_keys_it_does_not_know() -> None:
-    assert list(json.loads(Report({"own": 1, "title": "t"}).to_json())) == ["title", "own"]
+    assert list(json.loads(compose_report({"own": 1, "title": "t"}).to_json())) == ["title", "own"]
 
 
 def test_verdicts(report: Report) -> None:
@@ -83,7 +86,7 @@ def test_verdicts(report: Report) -> None:
         "instability": "caution",
         "shift": "not measurable",
     }
-    assert Report({}).verdicts == {}
+    assert compose_report({}).verdicts == {}
 
 
 @settings(max_examples=120)
@@ -93,27 +96,27 @@ def test_verdicts(report: Report) -> None:
     path=st.sampled_from(paths_of(SMALL)), value=st.sampled_from([None, float("nan"), {}, [], {"applies": False}, 0])
 )
 def test_whatever_is_missing_no_form_fails(path: tuple[Any, ...], value: Any) -> None:
-    every_form(Report(replaced(SMALL, path, value)))
+    every_form(compose_report(replaced(SMALL, path, value)))
 
 
 @pytest.mark.parametrize("document", [{}, {"title": None}, {"verdicts": {}, "facts": {}, "inputs": []}])
 def test_next_to_nothing_is_still_a_report(document: dict[str, Any]) -> None:
-    every_form(Report(document))
+    every_form(compose_report(document))
 
 
 def test_what_does_not_apply_says_why() -> None:
     document = dict(SMALL, leakage={"applies": False, "reason": "A single text has no parts."})
-    report = Report(document)
+    report = compose_report(document)
     assert "Not defined: A single text has no parts." in report.to_html()
     assert "Not defined: A single text has no parts." in report.to_markdown()
-    assert "leakage_conditions" not in report.figures()
+    assert "leakage_conditions" not in report.drawings()
 
 
 def test_texts_that_no_encoding_takes() -> None:
     document = dict(SMALL, title="lone \ud800 surrogate, \x00 and \x1b[31m")
-    for text in every_form(Report(document)):
+    for text in every_form(compose_report(document)):
         text.encode("utf-8", "replace")
-    assert "\x1b" not in Report(document).summary()
+    assert "\x1b" not in compose_report(document).summary()
 
 
 def test_save_writes_everything(report: Report, tmp_path: Any) -> None:
@@ -121,10 +124,11 @@ def test_save_writes_everything(report: Report, tmp_path: Any) -> None:
     assert page == tmp_path / "out" / "report.html"
     written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     tables = {f"tables/{name}.{kind}" for name in report.tables for kind in ("csv", "parquet")}
-    assert written == {"report.html", "report.json", "report.md", "badge.svg", *tables} | {
-        f"figures/{name}.svg" for name in report.figures()
+    assert written == {"report.html", "report.json", "timing.json", "report.md", "badge.svg", *tables} | {
+        f"figures/{name}.svg" for name in report.drawings()
     }
-    assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8")) == report.to_dict()
+    stored = {name: json.loads((tmp_path / "out" / f"{name}.json").read_text("utf-8")) for name in ("report", "timing")}
+    assert {**stored["report"], "timing": stored["timing"]} == report.to_dict()
     for name, table in report.tables.items():
         assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").equals(table)
 
@@ -142,7 +146,7 @@ def test_save_takes_away_what_an_earlier_report_left(report: Report, tmp_path: A
     assert list((tmp_path / "tables").iterdir())
     (tmp_path / "tables" / "mine.csv").write_text("a\n1\n")
     (tmp_path / "figures" / "mine.svg").write_text("<svg/>")
-    Report({"title": "another", "goldassay_version": "0"}, {"other": pl.DataFrame({"a": [1]})}).save(tmp_path)
+    compose_report({"title": "another", "goldassay_version": "0"}, {"other": pl.DataFrame({"a": [1]})}).save(tmp_path)
     left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.parent != tmp_path}
     assert not (tmp_path / "badge.svg").exists()
     assert left == {"tables/other.csv", "tables/other.parquet", "tables/mine.csv", "figures/mine.svg"}
@@ -152,7 +156,7 @@ def test_save_takes_nothing_where_no_report_was(report: Report, tmp_path: Any) -
     report.save(tmp_path)
     (tmp_path / "report.json").write_text('{"of": "somebody else"}')
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
-    Report({"title": "another"}).save(tmp_path)
+    compose_report({"title": "another"}).save(tmp_path)
     assert before <= set(tmp_path.rglob("*"))
 
 
@@ -164,7 +168,7 @@ class _Unwritable(pl.DataFrame):
 def test_save_is_all_or_nothing(tmp_path: Any) -> None:
     example_report(60).save(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    broken = Report(dict(SMALL, title="another"), {"patterns": _Unwritable({"a": [1]})})
+    broken = compose_report(dict(SMALL, title="another"), {"patterns": _Unwritable({"a": [1]})})
     with pytest.raises(OutputError, match="No space left on device"):
         broken.save(tmp_path)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

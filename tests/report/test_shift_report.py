@@ -8,7 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from goldassay.report.figures import draw_figures
+from goldassay.questions.charts import charts_of
+from goldassay.questions.report_frame import compose_report
+from goldassay.report.charts import draw_pictures
 from goldassay.report.paper import paper_files
 from tests.cli.shift.toys import answers, texts
 from tests.report.shift_example import HOSTILE, shift_reports
@@ -25,13 +27,13 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, Report]:
 
 
 def test_every_picture_is_drawn_and_well_formed(reports: tuple[Report, Report]) -> None:
-    drawn = [set(report.figures()) for report in reports]
+    drawn = [set(report.drawings()) for report in reports]
     assert drawn == [
         {"shift_slopes", "shift_sizes", "shift_reliability", "shift_coverage"},
         {"shift_false_alarms", "shift_confidence"},
     ]
     for report in reports:
-        for svg in report.figures().values():
+        for svg in report.drawings().values():
             root = ElementTree.fromstring(svg)
             assert root.attrib["role"] == "img"
             assert "NaN" not in svg
@@ -65,8 +67,8 @@ def test_the_terminal_says_the_verdict_and_the_largest_findings(reports: tuple[R
 def test_a_model_has_one_color_whatever_it_was_trained_on(tmp_path: Path) -> None:
     import polars as pl
 
-    from goldassay.studies.run_choice import RunChoice
-    from goldassay.studies.shift import report_generalization
+    from goldassay.questions.run_choice import RunChoice
+    from goldassay.questions.shift import report_generalization
 
     gold = {}
     for name in ("tea", "coffee"):
@@ -86,7 +88,7 @@ def test_a_model_has_one_color_whatever_it_was_trained_on(tmp_path: Path) -> Non
     trained = {(row["model"], row["train"]) for row in report.to_dict()["shift"]["generalization"]}
     assert len(trained) == 4
     for figure in ("shift_slopes", "shift_sizes"):
-        root = ElementTree.fromstring(report.figures()[figure])
+        root = ElementTree.fromstring(report.drawings()[figure])
         written = [element.text for element in root.iter() if element.tag.endswith("text")]
         assert {"small", "large", "tea → coffee", "coffee → tea"} <= set(written)
         assert not any("@" in (text or "") for text in written)
@@ -98,16 +100,14 @@ def test_a_model_has_one_color_whatever_it_was_trained_on(tmp_path: Path) -> Non
 
 
 def test_nothing_measured_is_nothing_shown(reports: tuple[Report, Report]) -> None:
-    from dataclasses import replace
-
     bare = {**reports[0].to_dict(), "shift": {"kind": "generalization", "generalization": []}}
-    empty = replace(reports[0], document=bare, tables={})
-    assert empty.figures() == {}
+    empty = compose_report(bare)
+    assert empty.drawings() == {}
     assert "Shift" in empty.to_html()
 
 
 def test_tables_for_papers(reports: tuple[Report, Report]) -> None:
-    files = [paper_files(report.to_dict(), None, latex=True) for report in reports]
+    files = [paper_files({}, None, report.paper_tables) for report in reports]
     assert [set(each) for each in files] == [{"paper/generalization.tex"}, {"paper/detection.tex"}]
     for each in files:
         for content in each.values():
@@ -140,8 +140,8 @@ def test_what_is_left_out_is_said_where_it_is(
     homes = own if what == "pairs" else []
     at_most = {**document, "shift": {**document["shift"], key: homes + more}}
     one_more = {**document, "shift": {**document["shift"], key: rows + more}}
-    assert "The first" not in draw_figures(at_most)[picture].caption
-    drawn = draw_figures(one_more)[picture]
+    assert "The first" not in draw_pictures(charts_of(at_most))[picture].caption
+    drawn = draw_pictures(charts_of(one_more))[picture]
     assert re.search(rf" The first {most} of \d+ {what} are drawn\.$", drawn.caption)
     for svg in (drawn.wide, drawn.narrow, drawn.standalone):
         assert f"The first {most} of" in svg

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import read_runs
 from goldassay.runs.answers import normalize_answer, score_answer
 

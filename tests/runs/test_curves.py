@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.curves import read_curves
 from goldassay.runs.reading import NoRunsError, find_slices
 from goldassay.runs.slices import Request

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.duplicates import Joined, join_duplicates
 from goldassay.runs.reading import find_slices, runs_of
 from goldassay.runs.slices import Request

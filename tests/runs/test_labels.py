@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.labels import map_names, order_labels
 
 NLI = ("entailment", "neutral", "contradiction")

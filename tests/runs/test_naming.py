@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import list_runs
 from goldassay.runs.naming import condition_of, condition_within, renamed
 from goldassay.runs.reading import find_slices

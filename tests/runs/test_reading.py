@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import Runs, list_runs, read_runs, write_runs
 from goldassay.runs.finding import find_slices
 from goldassay.runs.slices import Request

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import Runs
 
 NLI = ["entailment", "neutral", "contradiction"]

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.curves import read_curves
 from goldassay.runs.reading import NoRunsError, find_slices
 from goldassay.runs.score_tables import is_score_table, read_score_table

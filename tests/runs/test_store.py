@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.errors import OutputError
+from goldassay.core.errors import OutputError
 from goldassay.runs import Runs, list_runs, read_runs, write_runs
 
 if TYPE_CHECKING:

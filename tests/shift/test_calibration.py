@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift import measure_calibration
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift import aupr, auroc, false_alarm_rate, measure_detection
 from goldassay.shift.detection import _sides
 from goldassay.shift.detection_draws import _block_shares, _is_untied, draw_metrics

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import normalize
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift import measure_domain_shift, shared_texts
 
 POOL = np.array([f"w{i}" for i in range(60)])

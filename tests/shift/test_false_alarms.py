@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift import false_alarm_rate
 from goldassay.shift.false_alarms import RULES, operating_point
 from goldassay.shift.ranking import rank

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift import generalization_gap
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import special, stats
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift import (
     logits_of,
     score_energy,

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.covariance import LedoitWolf
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift import fit_mahalanobis, score_mahalanobis
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift import nearest_neighbors, score_knn
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift import aupr, auroc, subsampled_aupr
 from tests.shift.test_false_alarms import GOLDEN, few_values
 

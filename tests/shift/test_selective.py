@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift import risk_coverage, selective_accuracy
 
 

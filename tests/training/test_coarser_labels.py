@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.errors import InputError
 from goldassay.runs import read_runs
 from goldassay.training.coarser_labels import coarsening, told_in
 
 pytest.importorskip("torch")
 
-from goldassay.studies.opinions import with_sources
+from goldassay.questions.opinions import with_sources
 from goldassay.training import plan_jobs, train
 from tests.training.made_data import LABELS, made_pairs
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.errors import InputError
 from goldassay.training import conditions_of, roles_of, shown_texts, transformations_of
 
 

@@ -41,12 +41,24 @@ def data(tmp_path: Path) -> Path:
 
 
 def train(*more: str) -> tuple[str, ...]:
-    return ("train", "train.jsonl", "--model", "ngram_average", "--test", "test.jsonl", *QUICK, *more)
+    """The command with further options, which replace those of the same name or, of `--set`, of the same key."""
+    usual = [("--model", "ngram_average"), ("--test", "test.jsonl"), *zip(QUICK[::2], QUICK[1::2], strict=True)]
+    given = [*zip(more[::2], more[1::2], strict=False)]
+    replaced = {name for name, _ in given} - {"--set", "--test"}
+    keys = {value.partition("=")[0] for name, value in given if name == "--set"}
+    kept = [
+        (name, value)
+        for name, value in usual
+        if name not in replaced and not (name == "--set" and value.partition("=")[0] in keys)
+    ]
+    return ("train", "train.jsonl", *(part for pair in kept for part in pair), *more)
 
 
 def test_a_loss_that_is_no_number_ends_its_run_alone_and_keeps_the_last_good_state(goldassay: Command, data: Path):
     # One step an epoch, so that there is a state after the first, whose loss is still a number.
-    outcome = goldassay(*train("--rows", "8", "--set", "optimizer=sgd", "--set", "learning_rate=1e18"))
+    outcome = goldassay(
+        *train("--rows", "8", "--set", "optimizer=sgd", "--set", "learning_rate=1e18", "--state-every", "0")
+    )
     assert outcome.status == 1
     assert "the loss became" in outcome.err
     assert "at step 2" in outcome.err

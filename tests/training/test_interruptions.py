@@ -77,7 +77,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_full_disk_stops_it_and_with_more_room_it_goes_on(goldassay: Command, data: Path, disk: Path):
     out, epochs = disk / "runs", 30
-    often = ("--checkpoint-every", "1")
+    often = ("--checkpoint-every", "1", "--state-every", "0.001")
     stopped = goldassay(*command(out, epochs, 1, *often))
     assert stopped.status == 2
     assert "space" in stopped.line
@@ -95,10 +95,11 @@ def test_a_full_disk_stops_it_and_with_more_room_it_goes_on(goldassay: Command, 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal's Ctrl-C is a signal to a group of processes")
 def test_interrupted_it_keeps_what_is_finished_and_goes_on(goldassay: Command, data: Path):
-    out, epochs = data / "runs", 150
+    # Some states in a run of a second or two, and not one a step where a disk is slow.
+    out, epochs, often = data / "runs", 150, ("--state-every", "0.005")
     process = subprocess.Popen(
-        [str(COMMAND), *command(out, epochs, 2)], cwd=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
+        [str(COMMAND), *command(out, epochs, 2, *often)], cwd=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, start_new_session=True,
     )  # fmt: skip
     until = time.monotonic() + 240
     while not list(out.glob("_jobs/*seed-1__*/state.safetensors")):
@@ -117,7 +118,7 @@ def test_interrupted_it_keeps_what_is_finished_and_goes_on(goldassay: Command, d
     (place,) = out.rglob("state.safetensors")
     kept = read_state(place)
     assert kept is not None
-    ended = goldassay(*command(out, epochs, 2))
+    ended = goldassay(*command(out, epochs, 2, *often))
     assert ended.status == 0, ended.err
     assert weights(out, 0) == first
     assert weights(out, 1) == undisturbed(data, data / "calm", epochs, 1)

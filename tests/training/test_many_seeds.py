@@ -11,10 +11,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from goldassay.errors import InputError, OutputError
+from goldassay.core.errors import InputError, OutputError
 from goldassay.runs import read_runs
 from goldassay.training import plan_jobs, run_job, run_jobs, run_plan, train
-from goldassay.training.many_seeds import default_workers
+from goldassay.training.placement import find_places
 from tests.training.made_data import made_pairs, made_singles
 
 QUICK = {"vectors": 8, "hidden": 8, "min_count": 1, "epochs": 1, "batch_size": 16}
@@ -62,9 +62,9 @@ class _KillsFirst:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes by /proc")
-def test_no_more_processes_than_cores_that_may_be_used(monkeypatch):
+def test_no_more_processes_than_cores_that_may_be_used(monkeypatch, make_job):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5, 6, 7, 9}, raising=False)
-    assert [default_workers("cpu", threads) for threads in (1, 2, 8)] == [5, 2, 1]
+    assert [find_places([make_job(device="cpu", threads=threads)], None)[1] for threads in (1, 2, 8)] == [5, 2, 1]
 
 
 def test_a_worker_that_is_killed_fails_its_job_alone_and_the_same_plan_ends_it(tmp_path):
@@ -98,6 +98,8 @@ def test_a_worker_that_is_killed_fails_its_job_alone_and_the_same_plan_ends_it(t
         ({"precision": "float16"}, "did you mean"),
         ({"device": "cdua"}, "did you mean 'cuda'"),
         ({"rows": 0}, "rows is 0"),
+        ({"state_every": -1}, "state_every is -1"),
+        ({"state_every": float("nan")}, "state_every is nan"),
         ({"rows": 1000}, "1,000 training rows are asked for"),
         ({"weights": "wieght"}, "did you mean 'weight'"),
         ({"changes": {"patience": 2}}, "needs a dev set"),

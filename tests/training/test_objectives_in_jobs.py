@@ -12,16 +12,16 @@ import pytest
 
 pytest.importorskip("torch")
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import list_runs, read_runs
-from goldassay.training import plan_jobs, running, train
+from goldassay.training import plan_jobs, train
 from goldassay.training.asking import with_opinions
 from goldassay.training.held import hold
 from goldassay.training.job import Job
 from goldassay.training.opinions import TRAIN, opinions_of
-from goldassay.training.running import run_job
+from goldassay.training.running import open_job, run_job
 from tests.training.made_data import made_pairs
-from tests.training.test_running import _KILLING, digests
+from tests.training.test_running import _KILLING, OFTEN, digests
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,11 +60,10 @@ class _StoppedError(Exception):
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_a_run_taken_up_again_ends_with_the_same_bits(make_job, tmp_path, monkeypatch, objective):
-    monkeypatch.setattr(running, "SECONDS_BETWEEN_STATES", 0.0)
+def test_a_run_taken_up_again_ends_with_the_same_bits(make_job, tmp_path, objective):
     calm = job_with(make_job, tmp_path / "calm", objective)
     run_job(calm)
-    job = job_with(make_job, tmp_path / "stopped", objective)
+    job = job_with(make_job, tmp_path / "stopped", objective, state_every=0)
     # A run with a teacher has twice as many steps, the first half of them the teacher's.
     for stop in (5, 13, 30 if objective == "confidence_regularization" else 20):
 
@@ -84,7 +83,7 @@ def test_a_run_taken_up_again_ends_with_the_same_bits(make_job, tmp_path, monkey
 def test_a_run_that_is_killed_ends_with_the_same_bits(make_job, tmp_path, objective):
     calm = job_with(make_job, tmp_path / "calm", objective)
     run_job(calm)
-    job = job_with(make_job, tmp_path / "killed", objective)
+    job = job_with(make_job, tmp_path / "killed", objective, state_every=OFTEN)
     killing = subprocess.run(
         [sys.executable, "-c", _KILLING], input=json.dumps(job.to_dict()), capture_output=True, text=True, timeout=600
     )
@@ -146,10 +145,10 @@ def test_a_teacher_of_its_own_is_the_plain_run_of_the_same_seed(make_job, tmp_pa
 def test_rows_drawn_twice_keep_their_own_opinions(make_job, tmp_path):
     for objective in ("confidence_regularization", "product_of_experts"):
         job = job_with(make_job, tmp_path / objective, objective, bootstrap=True, more={"epochs": 1})
-        open_job = running.open_job(job)
-        expert = open_job.loop.objective.bias if objective.startswith("conf") else open_job.loop.objective.expert
+        running = open_job(job)
+        expert = running.loop.objective.bias if objective.startswith("conf") else running.loop.objective.expert
         opinions = job.bias.load()
-        ids = open_job.train.examples["example_id"].to_list()
+        ids = running.train.examples["example_id"].to_list()
         place = {name: row for row, name in enumerate(opinions.example_ids[TRAIN])}
         expected = np.log(opinions.on[TRAIN].probabilities[[place[name] for name in ids]])
         np.testing.assert_allclose(expert.logs.numpy(), np.maximum(expected, np.log(1e-6)), rtol=1e-5)

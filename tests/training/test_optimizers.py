@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 import torch
 
 from goldassay.models.configuration import Recipe
-from goldassay.training.optimizers import build_optimizer
+from goldassay.training.optimizers import TouchedRows, build_optimizer
 
 
 def network(seed: int = 0):
@@ -59,6 +59,35 @@ def test_it_moves_weights_as_torch_does(kind, decay, clip):
             each.step()
     for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
         torch.testing.assert_close(mine, other, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["adam", "adagrad", "sgd"])
+@pytest.mark.parametrize("clip", [None, 0.05])
+def test_rows_that_are_not_counted_move_as_those_that_are(kind, clip, monkeypatch):
+    """As an accelerator sums a sparse gradient: rows that came several times stay so."""
+    near, far = network(), network()
+    recipe = Recipe(1, 1, 0.01, optimizer=kind)
+    for modules in (near, far):
+        optimizer = build_optimizer([modules], recipe)
+        for step in range(12):
+            optimizer.zero_grad()
+            backward(modules, step)
+            if clip is not None:
+                optimizer.clip(clip)
+            optimizer.step(0.01)
+        monkeypatch.setattr("goldassay.training.optimizers.on_accelerator", lambda device: True)
+    for mine, other in zip(near.parameters(), far.parameters(), strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-9, atol=1e-12)
+
+
+def test_a_sum_without_a_count_is_that_of_torch():
+    torch.manual_seed(0)
+    gradient = torch.sparse_coo_tensor(torch.randint(0, 9, (1, 40)), torch.randn(40, 3).double(), (12, 3))
+    found = TouchedRows._summed(gradient._indices()[0], gradient._values())
+    dense = gradient.to_dense()
+    torch.testing.assert_close(found.values, dense[found.rows])
+    torch.testing.assert_close(found.counted().norm(), dense.norm())
+    assert found.first.sum() == len(gradient.coalesce().indices()[0])
 
 
 @pytest.mark.parametrize("kind", ["adam", "adagrad", "sgd"])

@@ -142,7 +142,7 @@ def gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
     def run(jobs: list[Job], sizes: list[int], at_once: int, **needs: tuple[int, int]) -> list[dict[str, Any]]:
-        monkeypatch.setattr(workers, "free_memory", lambda: sizes)
+        monkeypatch.setattr(placement, "free_memory", lambda: sizes)
         (folder / "sizes").write_text(json.dumps(sizes))
         (folder / "needs").write_text(json.dumps(needs))
         outcomes = workers.run_jobs(jobs, at_once)
@@ -177,7 +177,7 @@ def test_one_that_needs_more_than_was_measured_is_done_again_with_more_room(
 def test_free_memory_is_asked_for_in_another_process(monkeypatch: pytest.MonkeyPatch):
     import torch
 
-    from goldassay.errors import GoldassayError
+    from goldassay.core.errors import GoldassayError
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert placement.free_memory() == []

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset, read_dataset
-from goldassay.errors import InputError
 from goldassay.training import describe_probe, train_probes
 
 LABELS = ("entailment", "neutral", "contradiction")

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,17 +16,23 @@ import pytest
 
 pytest.importorskip("torch")
 
-from goldassay.errors import InputError, TrainingError
+from goldassay.core.errors import InputError, TrainingError
 from goldassay.runs import list_runs, read_runs
 from goldassay.runs.beside import read_embeddings, read_relevances
+from goldassay.training import running
 from goldassay.training.held import hold
 from goldassay.training.job import Job
 from goldassay.training.loop import Loop
-from goldassay.training.running import _weights, run_job
-from goldassay.training.state import read_tensors
+from goldassay.training.running import Running, _weights, run_job
+from goldassay.training.state import read_state, read_tensors
 from tests.training.made_data import made_pairs, made_singles
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ALL = ("predictions", "logits", "embeddings", "relevance", "dynamics")
+# 5 milliseconds: a few steps, and fewer than there are between two checkpoints.
+OFTEN = 0.005 / 60
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -122,7 +129,7 @@ def test_killed_at_random_steps_it_ends_with_the_same_bits(make_job, tmp_path, e
     options["dev"] = hold(made_pairs(24, 2, "dev"), tmp_path / "undisturbed")
     calm = make_job(tmp_path / "undisturbed", **options)
     run_job(calm)
-    job = make_job(tmp_path / "killed", **options)
+    job = make_job(tmp_path / "killed", state_every=OFTEN, **options)
     killing = subprocess.run(
         [sys.executable, "-c", _KILLING], input=json.dumps(job.to_dict()), capture_output=True, text=True, timeout=1500
     )
@@ -147,7 +154,6 @@ from goldassay.models import ngram_average
 
 from goldassay.data.tokenization import tokenize
 tokenize(["compiled once for all"])
-running.SECONDS_BETWEEN_STATES = 0.005
 job = Job.from_dict(json.load(sys.stdin))
 rng = random.Random(0)
 kills = 0
@@ -173,6 +179,65 @@ while not (job.folder / "done.json").exists():
     assert kept is None or kept[0].step > 0
 print(kills)
 """
+
+
+class _StoppedError(Exception):
+    pass
+
+
+def stop_at(last: int) -> Callable[[int, int], None]:
+    """What a job reports to, which ends at a step."""
+
+    def heard(step: int, total: int) -> None:
+        if step == last:
+            raise _StoppedError
+
+    return heard
+
+
+def test_what_was_written_since_the_last_state_is_written_again_with_the_same_bits(make_job, tmp_path):
+    options = {"record": ALL, "checkpoint_every": 3, "more": {"epochs": 4}}
+    calm = make_job(tmp_path / "calm", **options)
+    run_job(calm)
+    job = make_job(tmp_path / "stopped", **options)
+    state = job.folder / "state.safetensors"
+    with pytest.raises(_StoppedError):
+        run_job(dataclasses.replace(job, state_every=0), stop_at(5))
+    assert read_state(state)[0].step == 4
+    with pytest.raises(_StoppedError):
+        run_job(job, stop_at(17))
+    assert read_state(state)[0].step == 4
+    written = {path: digest for path, digest in digests(tmp_path / "stopped").items() if "checkpoint" in path}
+    # Of the test set every 3 steps, and of the training rows after each of two epochs.
+    assert len(written) == 5 + 2
+    for path in written:
+        if "checkpoint-3_" not in path:
+            (tmp_path / "stopped" / path).write_bytes(b"from after the state")
+    run_job(job)
+    assert digests(tmp_path / "stopped") == digests(tmp_path / "calm")
+    assert written.items() <= digests(tmp_path / "calm").items()
+
+
+@pytest.mark.parametrize(
+    ("minutes", "steps"),
+    [(0, list(range(1, 25))), (1, [6, 12, 18, 24]), (1.5, [9, 18, 24]), (10, [24])],
+)
+def test_states_are_written_by_time_and_at_the_end(make_job, monkeypatch, minutes, steps):
+    """By a clock on which each step takes 10 seconds."""
+    written, now = [], [0.0]
+    monkeypatch.setattr(running.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(Running, "_save", lambda self: written.append(self.loop.position.step))
+
+    def tick(step, total):
+        now[0] += 10.0
+
+    run_job(make_job(state_every=minutes, checkpoint_every=5), tick)
+    assert written == steps
+
+
+def test_how_often_states_are_written_is_no_setting_of_the_run(make_job):
+    run_job(make_job(state_every=0))
+    assert run_job(make_job(state_every=3)).skipped
 
 
 def test_conditions_and_single_texts(make_job, tmp_path):

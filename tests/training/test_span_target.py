@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("transformers")
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset, read_dataset
-from goldassay.errors import InputError
 from goldassay.models.configuration import Task
 from goldassay.runs import read_runs
 from goldassay.training import plan_jobs

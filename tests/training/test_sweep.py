@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import list_runs
 from goldassay.training.job_folder import STATE
 from goldassay.training.many_seeds import plan_jobs
@@ -77,6 +77,22 @@ def test_jobs_are_the_product_seed_by_seed(folder: Path):
     assert jobs[0].out == str(folder / "runs")
 
 
+def test_a_plan_says_precision_device_and_how_often_states_are_written(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    for found, usual in ((False, "float32"), (True, "bfloat16")):
+        monkeypatch.setattr("goldassay.training.precision.has_gpu", lambda kind, found=found: found and kind == "cuda")
+        monkeypatch.setattr(
+            "goldassay.training.precision.multiplies_bfloat16", lambda device, found=found: found and device != "cpu"
+        )
+        assert {(job.precision, job.device, job.state_every) for job in jobs_of(folder)} == {(usual, "auto", 10.0)}
+        said = PLAN.replace("seeds = 2", 'seeds = 2\ndevice = "cpu"\nstate_every = 2.5').replace(
+            "seeds = [0]", 'seeds = [0]\ndevice = "auto"\nprecision = "auto"'
+        )
+        assert {(job.model_name, job.precision, job.device, job.state_every) for job in jobs_of(folder, said)} == {
+            ("ngram_average", "float32", "cpu", 2.5),
+            ("long", usual, "auto", 2.5),
+        }
+
+
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
@@ -88,6 +104,8 @@ def test_jobs_are_the_product_seed_by_seed(folder: Path):
         ("seeds = [0]", 'qqq = "x"', "known in 'of.long' are model"),
         ("seeds = 2", 'model = "bilstm"', "every.model cannot hold for all"),
         ("seeds = 2", "workers = 2", "every.workers is not of a plan"),
+        ("seeds = 2", 'precision = "float16"', "every.precision: "),
+        ("seeds = 2", "state_every = -1", "every.state_every: "),
         ('models = ["ngram_average", "long"]', "", "there is no 'models'"),
         ('"long"]', '"long", "bilstn"]', "there is no model 'bilstn'; did you mean 'bilstm'"),
         ("train.jsonl", "nowhere.jsonl", "nowhere.jsonl"),
@@ -268,7 +286,11 @@ def test_a_job_whose_worker_is_killed_is_done_elsewhere(folder: Path, cluster):
     from goldassay.training.cluster import run_on_cluster
 
     address, workers = cluster
-    plan = PLAN.replace("epochs = 3", "epochs = 150").replace('["paired", "hypothesis_only"]', '["paired"]')
+    plan = (
+        PLAN.replace("epochs = 3", "epochs = 150")
+        .replace("seeds = 2", "seeds = 2\nstate_every = 0.005")
+        .replace('["paired", "hypothesis_only"]', '["paired"]')
+    )
     jobs = jobs_of(folder, plan)
 
     class LosesOne(Silent):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.errors import InputError
 from goldassay.models.configuration import Task
 from goldassay.runs import list_runs, read_runs
 from goldassay.training.many_seeds import plan_jobs, run_rows, summarize

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from goldassay.training.held import hold
 from goldassay.training.job_folder import STATE
 from goldassay.training.running import run_job
 from goldassay.training.state import read_state, read_tensors
+from goldassay.training.team import Team
 from tests.training.made_data import made_pairs
 from tests.training.test_objectives_in_jobs import Guesses
 
@@ -76,7 +78,7 @@ def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, 
         dev = hold(made_pairs(24, 2, "dev"), out)
         # A batch of 9 and a last one of 1: parts of different sizes, and of none.
         more = {"dropout": 0.0, "epochs": 4, "batch_size": 9, "patience": 4}
-        plain = make_job(out, record=("logits", "dynamics"), dev=dev, weights="weight", more=more)
+        plain = make_job(out, record=("logits", "dynamics"), dev=dev, weights="weight", more=more, state_every=0)
         broken = make_job(out, label="broken", more={"optimizer": "sgd", "learning_rate": 1e30, "epochs": 40})
         sentences = make_job(out, model="bilstm", more=more | {"units": 8, "optimizer": "adam"}, dev=dev)
         return [plain, broken, sentences]
@@ -88,7 +90,7 @@ def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, 
     assert killed.returncode != 0
     kept = read_state(together[0].folder / STATE)
     assert kept is not None
-    assert kept[0].step == 16
+    assert kept[0].step == 19
     done = launch(together)
     assert done.returncode == 0, done.stderr[:3000]
     said = [json.loads((tmp_path / "together" / f"does.py{rank}").read_text()) for rank in range(2)]
@@ -145,3 +147,22 @@ def test_of_a_command_one_process_speaks_and_what_is_for_one_alone_is_refused(tm
     refused = launched("-m", "goldassay", "sweep", "plan.toml", "--dry-run", folder=tmp_path)
     assert refused.returncode != 0
     assert "a launcher's processes train, and nothing else; give this to a single process" in refused.stderr
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", range(1, 10))
+def test_what_each_process_has_of_a_batch_comes_together_in_its_order(
+    size: int, n: int, monkeypatch: pytest.MonkeyPatch
+):
+    import torch
+
+    rows = np.random.default_rng(n).permutation(100)[:n]
+    teams = [Team(SimpleNamespace(num_processes=size, process_index=place)) for place in range(size)]
+    given: list[torch.Tensor] = []
+    monkeypatch.setattr("accelerate.utils.gather", lambda part: given.append(part) or torch.cat([part] * size))
+    of_parts = [torch.from_numpy(team.part(rows)[0]).float().unsqueeze(1) * torch.ones(2) for team in teams]
+    for team, values in zip(teams, of_parts, strict=True):
+        team.gathered(rows, values)
+    monkeypatch.setattr("accelerate.utils.gather", lambda part: torch.cat(given))
+    for team, values in zip(teams, of_parts, strict=True):
+        assert team.gathered(rows, values).tolist() == [[row, row] for row in rows.tolist()]

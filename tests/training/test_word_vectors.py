@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.registry import ALIASES, NETWORKS, find_network, full_name
 from goldassay.training.configured import configuration_of
 from goldassay.training.many_seeds import plan_jobs

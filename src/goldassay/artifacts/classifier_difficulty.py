@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts.difficulty import CLASSES
-from goldassay.errors import InputError
-from goldassay.intervals import Interval, wilson_interval
-from goldassay.results import Result, to_plain
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import Interval, wilson_interval
+from goldassay.core.results import Result, to_plain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.arguments import is_number
 from goldassay.artifacts.label_codes import encode_labels
+from goldassay.artifacts.pattern_statistics import matrix
 from goldassay.artifacts.significance import binomial_tail
-from goldassay.errors import InputError
-from goldassay.intervals import wilson_bounds
-from goldassay.multiple_testing import benjamini_hochberg
-from goldassay.results import Result
+from goldassay.core.arguments import is_number
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import wilson_bounds
+from goldassay.core.multiple_testing import benjamini_hochberg
+from goldassay.core.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.artifacts.pattern_table import PatternTable
-    from goldassay.data.tokenization import Tokenizer
+    from goldassay.data.tokenization import TokenizedCorpus, Tokenizer
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ class Confirmation(Result):
 
 def confirm_patterns(
     patterns: PatternTable,
-    sentences: Sequence[str],
+    sentences: Sequence[str] | TokenizedCorpus,
     labels: Sequence[Any] | NDArray[Any],
     q: float = 0.05,
     tokenizer: Tokenizer | None = None,
@@ -82,7 +83,7 @@ def confirm_patterns(
 
     Args:
         patterns: Mined on other data, cut by `select` or `significant`.
-        sentences: Held-out strings.
+        sentences: Held-out strings, or a corpus tokenized the same way.
         labels: Their labels; sentences without one are left out.
         q: Share of chance finds to accept among the confirmed.
         tokenizer: The function that the patterns were mined with, if it was one and the table comes from a file.
@@ -98,7 +99,7 @@ def confirm_patterns(
     label_counts = np.bincount(codes[codes >= 0], minlength=len(names))
     prior = label_counts / max(int(label_counts.sum()), 1)
     n = held_out["support"].to_numpy()
-    counts = np.array(held_out["counts"].to_list(), np.int64).reshape(-1, len(names))
+    counts = matrix(held_out["counts"], len(names))
     own = patterns.label_codes()
     k = counts[np.arange(len(patterns)), own]
     present = n > 0

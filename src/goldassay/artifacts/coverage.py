@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from goldassay.core.cores import cores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +24,10 @@ class CoverageCount:
 
     Args:
         patterns: Cut already at or below the lowest threshold.
-        thresholds: T shares.
+        thresholds: T shares, ascending.
+
+    At each threshold only the two labels matter whose patterns exceed the highest thresholds, so that a sentence's
+    search ends where no pattern left could change these. Counts are whole numbers: they do not depend on the cores.
 
     Attributes:
         label_counts: Sentences of each label, (K,).
@@ -31,32 +38,58 @@ class CoverageCount:
     """
 
     def __init__(self, patterns: PatternTable, thresholds: Sequence[float]) -> None:
+        from goldassay.artifacts.coverage_kernels import highest_below
+
         K, T = len(patterns.label_names), len(thresholds)
-        self._patterns = patterns
-        self._thresholds = thresholds
-        self._probability = patterns.to_frame()["probability"].to_numpy()
-        self._label = patterns.label_codes()
+        self._patterns, self._tree = patterns, patterns.tree
+        rows = self._tree.rows
+        # How many thresholds each row's share exceeds.
+        self._levels = np.searchsorted(thresholds, patterns.to_frame()["probability"].to_numpy())[rows].astype(np.int32)
+        self._row_labels = patterns.label_codes()[rows].astype(np.int32)
+        self._highest = highest_below(self._tree.child_starts, self._tree.row_starts, self._row_labels, self._levels)
         self.label_counts = np.zeros(K, np.int64)
         self.covered, self.decided, self.easy = (np.zeros(T, np.int64) for _ in range(3))
         self.left_open = np.zeros((T, K), np.int64)
 
     def add(self, corpus: TokenizedCorpus, codes: NDArray[np.integer]) -> None:
-        """Count sentences with the codes of their labels, (N,); those below 0 are left out."""
-        for begin, end, at, rows in self._patterns.match_blocks(corpus):
-            self._add(codes[begin:end], at, rows)
+        """Count sentences with the codes of their labels, (N,); those below 0 are left out.
 
-    def _add(self, codes: NDArray[np.integer], at: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-        K = self.label_counts.size
-        labelled = codes >= 0
-        self.label_counts += np.bincount(codes[labelled], minlength=K)
-        probability, label = self._probability[rows], self._label[rows]
-        for t, threshold in enumerate(self._thresholds):
-            kept = probability > threshold
-            sets = np.zeros((codes.size, K), np.bool_)
-            sets[at[kept], label[kept]] = True
-            n_labels = sets.sum(axis=1)
-            single = (n_labels == 1) & labelled
-            self.covered[t] += int(((n_labels > 0) & labelled).sum())
-            self.decided[t] += int(single.sum())
-            self.easy[t] += int(sets[np.flatnonzero(single), codes[single]].sum())
-            self.left_open[t] += np.bincount(codes[labelled & ~single], minlength=K)
+        Raises:
+            InputError: The tokenizer is not the one that the patterns were mined with.
+        """
+        from goldassay.artifacts.coverage_kernels import count_coverage
+        from goldassay.artifacts.mining_kernels import beginnings
+
+        self._patterns.tokenized(corpus)
+        self.label_counts += np.bincount(codes[codes >= 0], minlength=self.label_counts.size)
+        numbers = self._tree.numbers_of(corpus.vocabulary)
+        # Sentences that begin alike walk the same branches: one after the other, they find them in the cache.
+        order = np.argsort(beginnings(corpus.ids, corpus.offsets, numbers))
+        n_threads = cores()
+        edges = np.unique(np.linspace(0, len(corpus), 4 * n_threads + 1).astype(np.int64)).tolist()
+        with ThreadPoolExecutor(n_threads) as pool:
+            counted = pool.map(
+                lambda edge: count_coverage(
+                    *edge,
+                    order,
+                    corpus.ids,
+                    corpus.offsets,
+                    codes,
+                    numbers,
+                    *self.left_open.shape,
+                    self._tree.n_distances,
+                    self._tree.roots,
+                    self._tree.keys,
+                    self._tree.child_starts,
+                    self._tree.row_starts,
+                    self._row_labels,
+                    self._levels,
+                    *self._highest,
+                ),
+                pairwise(edges),
+            )
+            for covered, decided, easy, left_open in counted:
+                self.covered += covered
+                self.decided += decided
+                self.easy += easy
+                self.left_open += left_open

@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts.label_codes import encode_labels
-from goldassay.errors import InputError, UndefinedMeasureWarning
-from goldassay.intervals import Interval, wilson_interval
-from goldassay.results import Result, to_plain
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.intervals import Interval, wilson_interval
+from goldassay.core.results import Result, to_plain
+from goldassay.data.tokenization import TokenizedCorpus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +122,7 @@ class DifficultyAssignment(Result):
 
 
 def assign_difficulty(
-    sentences: Sequence[str],
+    sentences: Sequence[str] | TokenizedCorpus,
     labels: Sequence[Any] | NDArray[Any],
     patterns: PatternTable,
     *,
@@ -134,7 +135,7 @@ def assign_difficulty(
     gold is not in L, "conflicting" where gold is one of several.
 
     Args:
-        sentences: N strings, of the part that the patterns were mined from.
+        sentences: N strings, of the part that the patterns were mined from; or a corpus tokenized the same way.
         labels: N gold labels.
         patterns: Mined on the training data, and cut by `select`.
         missing: What to do with an example without a label (None, "-", ""): refuse it, or leave it out.
@@ -152,7 +153,10 @@ def assign_difficulty(
         raise InputError(f"sentence {first + 1} has no label", mend='drop such rows, or pass missing="drop"')
     rows = np.flatnonzero(codes >= 0)
     if rows.size < codes.size:
-        sentences = [sentences[row] for row in rows.tolist()]
+        if isinstance(sentences, TokenizedCorpus):
+            sentences = sentences.take(codes >= 0)
+        else:
+            sentences = [sentences[row] for row in rows.tolist()]
         codes = codes[rows]
     at, found = patterns.matches(sentences, tokenizer)
     sets = np.zeros((rows.size, len(names)), np.bool_)

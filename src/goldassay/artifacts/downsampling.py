@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts.pattern_presence import strongest_probability
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

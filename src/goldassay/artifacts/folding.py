@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
+from goldassay.artifacts.matching import PatternTokens, PatternTree
 from goldassay.artifacts.pattern_table import PatternTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-_Key = tuple[tuple[str, ...], tuple[int, ...]]
-_TOKENS, _GAPS = "\x1f", "\x1e"
+    from collections.abc import Iterable
 
 
 def fold_redundant(patterns: PatternTable, below: PatternTable | None = None) -> pl.DataFrame:
@@ -39,35 +37,32 @@ def fold_redundant(patterns: PatternTable, below: PatternTable | None = None) ->
         The table's rows in polars with two more columns: `folded_under` (the part, for reading; null where the row
         stands for itself) and `n_folded` (how many rows are listed under this one).
     """
+    from goldassay.artifacts.folding_kernels import fold_rows
+
     frame = patterns.to_frame()
-    keys = _keys(frame)
-    labels = frame["label"].to_list()
-    support = frame["support"].to_list()
-    probability = frame["probability"].to_list()
-    low = frame["wilson_low"].to_list()
-    short = {} if below is None else _shares(below)
-    standing: dict[tuple[_Key, str], int] = {}
-    holders: dict[tuple[_Key, str], int] = {}
-    head: list[int | None] = [None] * len(keys)
-    n_folded = [0] * len(keys)
-    for row in sorted(range(len(keys)), key=lambda row: (-support[row], len(keys[row][0]))):
-        parts = [(part, labels[row]) for part in _parts(*keys[row])]
-        takers = [standing[part] for part in parts if part in standing and low[row] <= probability[standing[part]]]
-        if not takers:
-            takers = [holders[part] for part in parts if part in holders and low[row] <= short[part]]
-        if takers:
-            taker = max(takers, key=lambda part: (support[part], -part))
-            head[row] = taker
-            n_folded[taker] += 1
-        else:
-            standing[keys[row], labels[row]] = row
-            for part in parts:
-                if part in short:
-                    holders.setdefault(part, row)
-    shown = frame["pattern"].to_list()
-    under = [None if taker is None else shown[taker] for taker in head]
+    tables = [frame] if below is None else [frame, below.to_frame()]
+    cut_labels = np.empty(0, np.int64) if below is None else below.label_codes()
+    columns = (pl.concat(table[name] for table in tables) for name in ("tokens", "gaps"))
+    numbers = PatternTokens.of(*columns)
+    tree = PatternTree.of(numbers)
+    # Copies, since the kernel is compiled anew for an array that may not be written to.
+    support, low = (frame[name].to_numpy(writable=True) for name in ("support", "wilson_low"))
+    lengths = np.diff(numbers.starts[: len(patterns) + 1])
+    head = fold_rows(
+        np.lexsort((lengths, -support)),
+        np.concatenate((patterns.label_codes(), cut_labels)),
+        support,
+        np.concatenate([table["probability"].to_numpy() for table in tables]),
+        low,
+        tree.row_starts,
+        tree.rows,
+        *_walked(numbers, tree),
+    )
+    folded = head >= 0
+    under = pl.Series(head, dtype=pl.Int64).set(pl.Series(~folded), None)
     return frame.with_columns(
-        folded_under=pl.Series(under, dtype=pl.String), n_folded=pl.Series(n_folded, dtype=pl.Int64)
+        folded_under=frame["pattern"].gather(under),
+        n_folded=pl.Series(np.bincount(head[folded], minlength=len(patterns)), dtype=pl.Int64),
     )
 
 
@@ -78,35 +73,26 @@ def parts_below(patterns: PatternTable, among: Iterable[PatternTable]) -> Patter
         patterns: Cut.
         among: What they were cut from, in one table or in several that make up one.
     """
-    own = _keys(patterns.to_frame())
-    wanted = {part for key in own for part in _parts(*key)} - set(own)
-    spelled = pl.Series([_TOKENS.join(tokens) + _GAPS + ",".join(map(str, gaps)) for tokens, gaps in wanted])
-    spelled = spelled.cast(pl.String)
-    here = pl.col("tokens").list.join(_TOKENS) + _GAPS + pl.col("gaps").cast(pl.List(pl.String)).list.join(",")
-    return PatternTable.joined(
-        [
-            part.take(part.to_frame().select(here.is_in(spelled.implode())).to_series().arg_true().to_list())
-            for part in among
-        ]
+    from goldassay.artifacts.folding_kernels import mark_parts
+
+    numbers = patterns.as_numbers()
+    found = []
+    for part in among:
+        tree = part.tree
+        marked = mark_parts(*_walked(numbers, tree))
+        found.append(part.take(np.sort(tree.rows[np.repeat(marked, np.diff(tree.row_starts))])))
+    return PatternTable.joined(found)
+
+
+def _walked(numbers: PatternTokens, tree: PatternTree) -> tuple[Any, ...]:
+    """Patterns, with the tree's numbers of their tokens, and the tree, as the kernels take them."""
+    return (
+        tree.numbers_of(numbers.words)[numbers.tokens],
+        numbers.gaps,
+        numbers.starts,
+        tree.n_distances,
+        len(tree.vocabulary),
+        tree.roots,
+        tree.keys,
+        tree.child_starts,
     )
-
-
-def _keys(frame: pl.DataFrame) -> list[_Key]:
-    return list(zip(map(tuple, frame["tokens"].to_list()), map(tuple, frame["gaps"].to_list()), strict=True))
-
-
-def _shares(table: PatternTable) -> dict[tuple[_Key, str], float]:
-    frame = table.to_frame()
-    return dict(zip(zip(_keys(frame), frame["label"], strict=True), frame["probability"], strict=True))
-
-
-def _parts(tokens: tuple[str, ...], gaps: tuple[int, ...]) -> Iterator[_Key]:
-    places = [0]
-    for gap in gaps:
-        places.append(places[-1] + gap + 1)
-    for length in range(1, len(tokens)):
-        for chosen in combinations(range(len(tokens)), length):
-            yield (
-                tuple(tokens[i] for i in chosen),
-                tuple(places[b] - places[a] - 1 for a, b in pairwise(chosen)),
-            )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.errors import InputError
-from goldassay.subsets import SubsetAccuracies, accuracy_by_subset
+from goldassay.core.errors import InputError
+from goldassay.core.subsets import SubsetAccuracies, accuracy_by_subset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.cores import cores
+from goldassay.core.cores import cores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -22,6 +22,39 @@ if TYPE_CHECKING:
 # Sentences, and tokens, searched at once where only counts are wanted: bounds the memory for the matches.
 _BLOCK = 1 << 16
 _BLOCK_TOKENS = 1 << 18
+
+
+@dataclass(frozen=True)
+class PatternTokens:
+    """Patterns as numbers, those of one row after those of the other.
+
+    Attributes:
+        words: The token of each number, in the order of first appearance.
+        tokens: Token numbers of all V patterns.
+        gaps: Tokens skipped after each token but a pattern's last.
+        starts: Where each pattern starts in `tokens`; one more at the end, (V+1,).
+    """
+
+    words: pl.Series
+    tokens: NDArray[np.int64]
+    gaps: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, tokens: pl.Series, gaps: pl.Series) -> PatternTokens:
+        """Number the tokens of lists of tokens and of gaps, one each a pattern."""
+        lengths = tokens.list.len().to_numpy().astype(np.int64)
+        flat = tokens.explode() if lengths.size else pl.Series([], dtype=pl.String)
+        words = flat.unique(maintain_order=True)
+        return cls(
+            words=words,
+            tokens=flat.cast(pl.Enum(words)).to_physical().to_numpy().astype(np.int64),
+            gaps=gaps.filter(gaps.list.len() > 0).explode().to_numpy().astype(np.int64),
+            starts=np.concatenate(([0], np.cumsum(lengths))),
+        )
+
+    def __len__(self) -> int:
+        return self.starts.size - 1
 
 
 @dataclass(frozen=True)
@@ -42,57 +75,54 @@ class PatternTree:
     vocabulary: dict[str, int]
     n_distances: int
     n_rows: int
-    roots: NDArray[np.int64]
-    keys: NDArray[np.int64]
-    child_starts: NDArray[np.int64]
-    row_starts: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    roots: NDArray[np.int32]
+    keys: NDArray[np.int32]
+    child_starts: NDArray[np.int32]
+    row_starts: NDArray[np.int32]
+    rows: NDArray[np.int32]
 
     @classmethod
-    def of(cls, tokens: pl.Series, gaps: pl.Series) -> PatternTree:
-        """Build it from lists of tokens and of gaps, one each a pattern."""
-        lengths = tokens.list.len().to_numpy().astype(np.int64)
-        flat = tokens.explode() if lengths.size else pl.Series([], dtype=pl.String)
-        words = flat.unique(maintain_order=True)
-        ids = flat.cast(pl.Enum(words)).to_physical().to_numpy().astype(np.int64)
-        flat_gaps = gaps.filter(gaps.list.len() > 0).explode().to_numpy().astype(np.int64)
-        starts = np.concatenate(([0], np.cumsum(lengths)))
+    def of(cls, patterns: PatternTokens) -> PatternTree:
+        """Build it from patterns as numbers."""
+        starts, n_tokens = patterns.starts, len(patterns.words)
+        lengths = np.diff(starts)
         gap_starts = starts[:-1] - np.arange(lengths.size)
         node = np.full(lengths.size, -1, np.int64)
-        roots = np.full(len(words), -1, np.int64)
+        roots = np.full(n_tokens, -1, np.int32)
         keys, parents = [], []
         n_nodes = 0
         for level in range(int(lengths.max(initial=0))):
             reach = np.flatnonzero(lengths > level)
-            key = ids[starts[reach] + level]
+            key = patterns.tokens[starts[reach] + level]
             if level:
-                key = key + flat_gaps[gap_starts[reach] + level - 1] * len(words)
+                key = key + patterns.gaps[gap_starts[reach] + level - 1] * n_tokens
             size = int(key.max()) + 1
             distinct, inverse = np.unique(node[reach] * size + key if level else key, return_inverse=True)
             if level:
                 parents.append(distinct // size)
             else:
                 roots[distinct] = np.arange(distinct.size)
-            keys.append(distinct % size)
+            keys.append((distinct % size).astype(np.int32))
             node[reach] = n_nodes + inverse
             n_nodes += distinct.size
         n_roots = keys[0].size if keys else 0
         parent = np.concatenate(parents) if parents else np.empty(0, np.int64)
         child_counts = np.bincount(parent, minlength=n_nodes)
         return cls(
-            vocabulary=dict(zip(words.to_list(), range(len(words)), strict=True)),
-            n_distances=int(flat_gaps.max(initial=0)) + 1,
+            vocabulary=dict(zip(patterns.words.to_list(), range(n_tokens), strict=True)),
+            n_distances=int(patterns.gaps.max(initial=0)) + 1,
             n_rows=lengths.size,
             roots=roots,
-            keys=np.concatenate(keys) if keys else np.empty(0, np.int64),
-            child_starts=n_roots + np.concatenate(([0], np.cumsum(child_counts))),
-            row_starts=np.concatenate(([0], np.cumsum(np.bincount(node, minlength=n_nodes)))),
-            rows=np.argsort(node, kind="stable"),
+            # Half as wide as they might be, since searching mostly waits for memory.
+            keys=np.concatenate(keys) if keys else np.empty(0, np.int32),
+            child_starts=(n_roots + np.concatenate(([0], np.cumsum(child_counts)))).astype(np.int32),
+            row_starts=np.concatenate(([0], np.cumsum(np.bincount(node, minlength=n_nodes)))).astype(np.int32),
+            rows=np.argsort(node, kind="stable").astype(np.int32),
         )
 
     def find(self, corpus: TokenizedCorpus) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Sentence and pattern of each match, each once, sorted by sentence and then pattern."""
-        return self._found(self._numbers(corpus)[corpus.ids], corpus.offsets)
+        return self._found(self.numbers_of(corpus.vocabulary)[corpus.ids], corpus.offsets)
 
     def find_in_blocks(
         self, corpus: TokenizedCorpus
@@ -102,7 +132,7 @@ class PatternTree:
         Yields:
             begin, end, and as `find` the matches; their sentences are counted from `begin`.
         """
-        numbers = self._numbers(corpus)
+        numbers = self.numbers_of(corpus.vocabulary)
         begin = 0
         while begin < len(corpus):
             first = int(corpus.offsets[begin])
@@ -112,8 +142,9 @@ class PatternTree:
             yield begin, end, *self._found(tokens, corpus.offsets[begin : end + 1] - first)
             begin = end
 
-    def _numbers(self, corpus: TokenizedCorpus) -> NDArray[np.int32]:
-        return np.fromiter((self.vocabulary.get(word, -1) for word in corpus.vocabulary), np.int32)
+    def numbers_of(self, words: Iterable[str]) -> NDArray[np.int32]:
+        """The number of each token here, -1 where no pattern has it."""
+        return np.fromiter((self.vocabulary.get(word, -1) for word in words), np.int32)
 
     def _found(
         self, tokens: NDArray[np.int32], offsets: NDArray[np.int64]

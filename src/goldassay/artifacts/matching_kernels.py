@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.compiled import compiled
+from goldassay.core.compiled import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,11 +21,11 @@ def find_patterns(
     n_distances: int,
     n_tokens: int,
     n_rows: int,
-    roots: NDArray[np.int64],
-    keys: NDArray[np.int64],
-    child_starts: NDArray[np.int64],
-    row_starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
+    roots: NDArray[np.int32],
+    keys: NDArray[np.int32],
+    child_starts: NDArray[np.int32],
+    row_starts: NDArray[np.int32],
+    rows: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find which rows' patterns are in the sentences `begin` to `end`; each is named once a sentence.
 

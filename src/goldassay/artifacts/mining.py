@@ -6,22 +6,23 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from goldassay.arguments import check_whole
 from goldassay.artifacts.label_codes import encode_labels
-from goldassay.artifacts.pattern_rows import MinedPatterns
+from goldassay.artifacts.pattern_rows import MinedPatterns, QValues, in_slices, p_of
 from goldassay.artifacts.pattern_table import PatternTable, build_table
-from goldassay.cores import cores
-from goldassay.data.tokenization import TokenizedCorpus, Tokenizer, tokenize
-from goldassay.errors import InputError
-from goldassay.progress import Progress, silent
+from goldassay.core.arguments import check_whole
+from goldassay.core.cores import cores
+from goldassay.core.errors import InputError
+from goldassay.core.progress import Progress, silent
+from goldassay.data.tokenization import TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
 TASKS_PER_THREAD = 8
@@ -30,7 +31,7 @@ _MANY_PLACES = 1 << 23
 
 
 def mine_patterns(
-    sentences: Sequence[str],
+    sentences: Sequence[str] | pl.Series | TokenizedCorpus,
     labels: Sequence[Any] | NDArray[Any],
     max_tokens: int = 3,
     max_gap: int = 3,
@@ -48,7 +49,7 @@ def mine_patterns(
     the same among those of label l, p(l|b) = count(b,l)/count(b). All with count(b) >= min_count are kept.
 
     Args:
-        sentences: N strings, any single text of each example.
+        sentences: N strings, any single text of each example; or the corpus that the same tokenizer made of them.
         labels: N strings or whole numbers; rows without one (None, "-", "") are left out and counted in `.settings`.
         max_tokens: 1 to 5.
         max_gap: Most tokens skipped between two, 0 to 5.
@@ -66,6 +67,69 @@ def mine_patterns(
 
     Source: Liu, Zheng, Chang and Sui 2020, "HypoNLI: Exploring the artificial patterns of hypothesis-only bias".
     """
+    found = _mine(sentences, labels, max_tokens, max_gap, min_count, tokenizer, n_threads, label_names, progress)
+    return build_table(found.vocabulary, found.patterns, found.label_names, found.settings, tokenizer)
+
+
+def count_findings(
+    sentences: Sequence[str] | pl.Series,
+    labels: Sequence[Any] | NDArray[Any],
+    q: float,
+    threshold: float,
+    max_tokens: int = 3,
+    max_gap: int = 3,
+    min_count: int = 50,
+    tokenizer: Tokenizer = "treebank",
+    *,
+    label_names: Sequence[str] | None = None,
+) -> tuple[int, int, int]:
+    """How many patterns `mine_patterns` finds, how many are significant, and how many of these are selected.
+
+    Args:
+        sentences: As for `mine_patterns`, as what is not named here.
+        labels: As there.
+        q: As for `PatternTable.significant`.
+        threshold: As for `PatternTable.select`.
+        max_tokens: As there.
+        max_gap: As there.
+        min_count: As there.
+        tokenizer: As there.
+        label_names: As there.
+
+    Returns:
+        The lengths of the table, of `significant(q)`, and of `significant(q).select(threshold)`, without making them.
+
+    Raises:
+        InputError: As there.
+    """
+    found = _mine(sentences, labels, max_tokens, max_gap, min_count, tokenizer, None, label_names, silent)
+    with ThreadPoolExecutor(cores()) as pool:
+        p = np.concatenate(list(pool.map(lambda part: p_of(part, found.settings), in_slices(found.patterns))))
+    n_labels = sum(count > 0 for count in found.settings["label_counts"])
+    significant = np.minimum(QValues(p.copy()).of(p) * n_labels, 1.0) <= q
+    counts = found.patterns.counts[significant]
+    n_selected = np.count_nonzero(counts / counts.sum(axis=1, keepdims=True) > threshold)
+    return len(found.patterns), int(significant.sum()), int(n_selected)
+
+
+class _Mined(NamedTuple):
+    vocabulary: tuple[str, ...]
+    patterns: MinedPatterns
+    label_names: tuple[str, ...]
+    settings: dict[str, Any]
+
+
+def _mine(
+    sentences: Sequence[str] | pl.Series | TokenizedCorpus,
+    labels: Sequence[Any] | NDArray[Any],
+    max_tokens: int,
+    max_gap: int,
+    min_count: int,
+    tokenizer: Tokenizer,
+    n_threads: int | None,
+    label_names: Sequence[str] | None,
+    progress: Progress,
+) -> _Mined:
     check_bounds(max_tokens, max_gap, min_count, n_threads)
     if isinstance(sentences, str):
         raise InputError("one string was given where a list of sentences is needed", mend="put it into a list")
@@ -74,20 +138,28 @@ def mine_patterns(
         raise InputError("there is no labelled sentence to mine", mend="give sentences with their labels")
     n_dropped = int((codes < 0).sum())
     if n_dropped:
-        sentences = [sentence for sentence, code in zip(sentences, codes, strict=True) if code >= 0]
+        if isinstance(sentences, TokenizedCorpus):
+            sentences = sentences.take(codes >= 0)
+        else:
+            sentences = [sentence for sentence, code in zip(sentences, codes, strict=True) if code >= 0]
         codes = codes[codes >= 0]
     codes = codes.astype(np.int32)
     threads = n_threads or cores()
-    corpus = tokenize(sentences, tokenizer)
+    corpus = sentences if isinstance(sentences, TokenizedCorpus) else tokenize(sentences, tokenizer)
+    if corpus.tokenizer != tokenizer_name(tokenizer):
+        raise InputError(
+            f"the corpus was made by the tokenizer {corpus.tokenizer}, not {tokenizer_name(tokenizer)}",
+            mend="use the same for both",
+        )
     vocabulary, tokenizer_used = corpus.vocabulary, corpus.tokenizer
     label_counts = np.bincount(codes, minlength=len(names))
     words = _words(corpus, codes, len(names), min_count, threads)
     # Each step gives its memory to the next.
-    del corpus, codes
+    del corpus, codes, sentences
     mined, largest = _count_words(words, max_tokens, max_gap, min_count, progress), words.largest
     del words
     if not mined.counts.size:
-        warnings.warn(nothing_found(min_count, largest), UserWarning, stacklevel=2)
+        warnings.warn(nothing_found(min_count, largest), UserWarning, stacklevel=3)
     settings = {
         "max_tokens": max_tokens,
         "max_gap": max_gap,
@@ -98,7 +170,7 @@ def mine_patterns(
         "label_counts": label_counts.tolist(),
         "n_mined": int(mined.counts.shape[0]),
     }
-    return build_table(vocabulary, mined, names, settings, tokenizer)
+    return _Mined(vocabulary, mined, names, settings)
 
 
 def count_patterns(

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.arguments import check_whole, is_number
 from goldassay.artifacts.label_codes import encode_labels
-from goldassay.artifacts.matching import PatternTree
+from goldassay.artifacts.matching import PatternTokens, PatternTree
 from goldassay.artifacts.pattern_rows import (
     COLUMNS,
     Q_OF_LABELS,
@@ -27,12 +26,13 @@ from goldassay.artifacts.pattern_rows import (
     rows_of,
 )
 from goldassay.artifacts.pattern_statistics import lists, matrix, with_statistics
-from goldassay.cores import cores
+from goldassay.core.arguments import check_whole, is_number
+from goldassay.core.cores import cores
+from goldassay.core.errors import InputError
+from goldassay.core.files import write_parquet, written_whole
+from goldassay.core.nearest import did_you_mean
+from goldassay.core.visible import visible
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
-from goldassay.errors import InputError
-from goldassay.files import write_parquet, written_whole
-from goldassay.nearest import did_you_mean
-from goldassay.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,7 +133,7 @@ class PatternTable:
 
     def take(self, rows: Sequence[int] | NDArray[np.int64]) -> PatternTable:
         """The rows at these positions, in this order."""
-        return self._cut(self._frame[list(map(int, rows))])
+        return self._cut(self._frame[np.asarray(rows, np.int64)])
 
     def top(self, label: str, k: int = 10, multiword: bool | None = None, min_support: int = 0) -> PatternTable:
         """The k rows of a label with the highest probability, the more frequent first where equal.
@@ -172,7 +172,7 @@ class PatternTable:
         Raises:
             InputError: The tokenizer is not the one that the patterns were mined with.
         """
-        return self._tree.find(self.tokenized(sentences, tokenizer))
+        return self.tree.find(self.tokenized(sentences, tokenizer))
 
     def match_blocks(self, corpus: TokenizedCorpus) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.int64]]]:
         """As `matches`, but some sentences at a time: begin, end, and the matches, counted from `begin`.
@@ -181,10 +181,13 @@ class PatternTable:
             InputError: The tokenizer is not the one that the patterns were mined with.
         """
         self._refuse_other(corpus.tokenizer)
-        yield from self._tree.find_in_blocks(corpus)
+        yield from self.tree.find_in_blocks(corpus)
 
     def count_in(
-        self, sentences: Sequence[str], labels: Sequence[Any] | NDArray[Any], tokenizer: Tokenizer | None = None
+        self,
+        sentences: Sequence[str] | TokenizedCorpus,
+        labels: Sequence[Any] | NDArray[Any],
+        tokenizer: Tokenizer | None = None,
     ) -> pl.DataFrame:
         """Count the same patterns in other data.
 
@@ -221,7 +224,7 @@ class PatternTable:
         return replace(self, _tokenizer=tokenizer)
 
     def tokenized(
-        self, sentences: Sequence[str] | TokenizedCorpus, tokenizer: Tokenizer | None = None
+        self, sentences: Sequence[str] | pl.Series | TokenizedCorpus, tokenizer: Tokenizer | None = None
     ) -> TokenizedCorpus:
         """Tokenize sentences the way the patterns were mined.
 
@@ -299,9 +302,14 @@ class PatternTable:
         caption = f"{len(self):,} patterns" + (f", the first {_HTML_ROWS}" if len(self) > _HTML_ROWS else "")
         return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
+    def as_numbers(self) -> PatternTokens:
+        """The rows' patterns with a number for each token."""
+        return PatternTokens.of(self._frame["tokens"], self._frame["gaps"])
+
     @cached_property
-    def _tree(self) -> PatternTree:
-        return PatternTree.of(self._frame["tokens"], self._frame["gaps"])
+    def tree(self) -> PatternTree:
+        """The rows' patterns as a tree of their beginnings."""
+        return PatternTree.of(self.as_numbers())
 
     def _cut(self, frame: pl.DataFrame, **cuts: float) -> PatternTable:
         return replace(self, _frame=frame, settings=self.settings | cuts)

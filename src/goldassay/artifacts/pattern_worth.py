@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.artifacts.label_codes import encode_labels
-from goldassay.errors import InputError
-from goldassay.intervals import wilson_interval
-from goldassay.results import Result
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import wilson_interval
+from goldassay.core.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from goldassay.errors import InterruptionError
+from goldassay.core.errors import InputError, InterruptionError
+
+# By command and parameter: what to write instead of a second value.
+_INSTEAD = {
+    ("audit", "test"): "give one evaluation set; for the score on other distributions: goldassay shift generalization "
+    "TRAIN --test ID=FILE --test NAME=FILE --model quick_probe",
+}
 
 
 class Interruptible(TyperGroup):
@@ -27,7 +34,41 @@ class Interruptible(TyperGroup):
             raise
 
 
-app = typer.Typer(
+class SingleValued(TyperCommand):
+    """A command that refuses a second value of an option that takes one, instead of dropping the first."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the command line.
+
+        Raises:
+            InputError: An option that takes one value is given several times, or a switch is set on and off.
+        """
+        if not ctx.resilient_parsing:
+            order = self.make_parser(ctx).parse_args(args=list(args))[2]
+            for option in (each for each in self.get_params(ctx) if each.param_type_name == "option"):
+                self._refuse_second(option, order.count(option), args)
+        return list(super().parse_args(ctx, args))
+
+    def _refuse_second(self, option: Any, n_given: int, args: list[str]) -> None:
+        if n_given < 2 or option.multiple or option.count:
+            return
+        name = max(option.opts, key=len)
+        if not option.is_flag:
+            mend = _INSTEAD.get((str(self.name), str(option.name)), f"give {name} once")
+            raise InputError(f"{name} is given {n_given} times, and takes one value", mend=mend)
+        if set(args) & set(option.opts) and set(args) & set(option.secondary_opts):
+            raise InputError(f"{name} and {option.secondary_opts[0]} are both given", mend="give one of them")
+
+
+class Commands(typer.Typer):
+    """A group whose commands are `SingleValued`."""
+
+    def command(self, *arguments: Any, **named: Any) -> Callable[[Any], Any]:
+        """As `typer.Typer.command`."""
+        return super().command(*arguments, **{"cls": SingleValued, **named})
+
+
+app = Commands(
     name="goldassay",
     cls=Interruptible,
     rich_markup_mode=None,

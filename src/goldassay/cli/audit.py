@@ -83,8 +83,8 @@ def audit(
     The quick models need no GPU and about a minute for 20,000 rows. They set a lower bound: what they can
     read from a part of the input, a stronger model can read too.
     """
-    from goldassay.settings import load_settings
-    from goldassay.studies.audit import audit as run_audit
+    from goldassay.questions.audit import audit as run_audit
+    from goldassay.questions.gating import load_settings
 
     with spoken():
         report = run_audit(

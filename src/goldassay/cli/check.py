@@ -43,18 +43,13 @@ def check(
     """
     import json
 
-    from goldassay.report.reading import read_report
-    from goldassay.settings import load_policy
-    from goldassay.studies.policy import check_reports
-    from goldassay.visible import one_line
+    from goldassay.core.visible import one_line
+    from goldassay.questions.gating import check as check_reports
 
-    policy = load_policy(config)
-    # Named twice, as a folder and as the file in it, is judged once.
-    read = list({report.path.resolve(): report for report in map(read_report, reports)}.values())
-    inputs = [report.path for report in read]
-    found = check_reports(read, policy)
+    found = check_reports(reports, config)
+    inputs = [Path(report["path"]) for report in found.reports]
     if junit is not None:
-        from goldassay.studies.policy_junit import to_junit
+        from goldassay.gate.junit import to_junit
 
         write_json(junit, to_junit(found), "--junit", inputs)
     if json_file is not None:

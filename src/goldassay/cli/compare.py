@@ -11,16 +11,16 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.options import Config, Figures, Latex, Quiet, say_settings
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import Seed, reads_runs
-from goldassay.errors import InputError
-from goldassay.studies.run_choice import RunChoice
+from goldassay.core.errors import InputError
+from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
+    from goldassay.questions.comparison import ModelComparison, ModelComparisons
     from goldassay.runs import Runs
     from goldassay.runs.slices import Slice
-    from goldassay.studies.comparison import ModelComparison, ModelComparisons
 
 
 @app.command(short_help="Say whether model A is better than model B, seeds and examples allowed for.")
@@ -73,24 +73,26 @@ def compare(
     """
     import json
 
+    from goldassay.questions.comparison.report import report_comparison
+    from goldassay.questions.gating import load_settings
     from goldassay.report.paper import check_figures
-    from goldassay.settings import load_settings
-    from goldassay.studies.comparison.report import report_comparison
 
     check_figures(figures)
     if out is None and (figures or latex):
         raise InputError("figures and tables for papers need a place", mend="name a folder with -o DIR")
+    settings = load_settings(config)
     sides, found = _read(runs, choice, models or [], (model_a, model_b))
     report, compared = report_comparison(
         sides, choice, paths=runs, found=found,
         names=[Path(path).name.split(".")[0] for path in runs] if len(runs) == len(sides) else None,
-        clusters=clusters, matched=matched, method=method, seed=seed, settings=load_settings(config), quiet=quiet,
+        clusters=clusters, matched=matched, method=method, seed=seed, settings=settings, quiet=quiet,
     )  # fmt: skip
     page = None if out is None else save_report(report, out, figures, latex)
     if json_file is not None:
         result = compared.pairs[0] if len(sides) == 2 else compared
         write_json(json_file, json.dumps(result.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
+        say_settings(settings)
         for line in _lines(compared.pairs[0]) if len(sides) == 2 else _overview(compared):
             typer.echo(line)
         if page is not None:
@@ -101,7 +103,7 @@ def _read(
     paths: list[str], choice: RunChoice, models: list[str], named: tuple[str | None, str | None]
 ) -> tuple[list[Runs], list[Slice]]:
     """The models to compare: those of `--model`, or one of each path, or all of a single path."""
-    from goldassay.studies.run_sets import find_runs, placed, read_one, read_rivals
+    from goldassay.questions.run_sets import find_runs, placed, read_one, read_rivals
 
     if any(named) and (models or len(paths) > 2):
         raise InputError(
@@ -131,7 +133,7 @@ def _read(
 
 def _overview(found: ModelComparisons) -> list[str]:
     """Several models for people, in points: how they score, and which cannot be told apart."""
-    from goldassay.studies.comparison.sentences import listed, over
+    from goldassay.questions.comparison.sentences import listed, over
 
     ranked = sorted(zip(found.names, found.models, strict=True), key=lambda item: -item[1].scores.mean())
     width = max(len(name) for name in found.names)
@@ -175,12 +177,24 @@ def _lines(found: ModelComparison) -> list[str]:
         f"{_p(result.p_examples)} over {_units(found)} alone ({result.test})",
     ]
     if max(result.n_runs_a, result.n_runs_b) > 1:
-        lines.append(f"P(A > B)           {result.probability_better:.0%} of the pairs of a run of each")
+        lines.append(f"P(A > B)           {_chance(found)}")
     lines.append(f"could be shown     {_signed(found.plan.detectable_difference)[1:]} points, four times out of five")
     if not math.isnan(found.plan.smallest_difference):
         lines.append(f"seeds              {_seeds(found)}")
     lines += [f"note               {note}" for note in (*found.notes, *result.caveats)]
     return lines
+
+
+def _chance(found: ModelComparison) -> str:
+    """That a run of A scores higher than one of B, with what its interval leaves open."""
+    from goldassay.questions.comparison.sentences import told_apart
+
+    result = found.comparison
+    low, high = result.probability_interval.low, result.probability_interval.high
+    shown = f"{result.probability_better:.0%} [{low:.0%}, {high:.0%}] of the pairs of a run of each, on these examples"
+    if not (low > 0.5 or high < 0.5):
+        return f"{shown}: open"
+    return shown if told_apart(found) else f"{shown} alone"
 
 
 def _side(mean: float, sd: float, runs: int) -> str:

@@ -27,13 +27,13 @@ def diff(
     """Lay two reports side by side, before and after a dataset was mended or a model changed.
 
     Says how each measure changed, with an interval of the change; which verdicts moved; which patterns are gone and
-    which are new. The interval is paired where two audits lie in their folders and evaluate on the same test file,
+    which are new. The interval is paired where two reports with a row for each example evaluate on the same test file,
     else made from the intervals of the two reports, and each row says which. Reports of different questions, labels or
     texts are refused; other commands, versions, data or settings are named.
 
     Writes diff.html, diff.json, diff.md, tables and a figure.
     """
-    from goldassay.studies.diff import diff_reports
+    from goldassay.questions.gating import diff as diff_reports
 
     found = diff_reports(before, after)
     page = found.save(out)

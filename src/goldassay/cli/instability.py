@@ -12,8 +12,8 @@ from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Config, Figures, Latex, Out, Quiet
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import Seed, reads_runs
-from goldassay.errors import InterruptionError
-from goldassay.studies.run_choice import RunChoice
+from goldassay.core.errors import InterruptionError
+from goldassay.questions.run_choice import RunChoice
 
 
 @app.command(short_help="Say how far a score moves from seed to seed, and why.")
@@ -51,9 +51,9 @@ def instability(
     are unstable and which go together; with checkpoints, how the score moves in training. Writes report.html,
     report.json, report.md, the tables and the figures, and prints a verdict and what it rests on.
     """
+    from goldassay.questions.gating import load_settings
+    from goldassay.questions.instability import report_instability
     from goldassay.report.paper import check_figures
-    from goldassay.settings import load_settings
-    from goldassay.studies.instability import report_instability
 
     check_figures(figures)
     report = report_instability(

@@ -11,8 +11,8 @@ from typing import Annotated, TextIO
 
 import typer
 
-from goldassay.errors import InputError
-from goldassay.files import check_place
+from goldassay.core.errors import InputError
+from goldassay.core.files import check_place
 
 _DASH = "-"
 _standard_output: ContextVar[TextIO] = ContextVar("standard_output")
@@ -61,7 +61,7 @@ def write_json(path: Path, content: str, option: str = "--json", inputs: Collect
         InputError: The file is one of those read, or standard output is asked for by another option.
         OutputError: It cannot be written.
     """
-    from goldassay.files import written_whole
+    from goldassay.core.files import written_whole
 
     if str(path) == _DASH and option != "--json":
         raise InputError("standard output is for --json alone", mend=f"name a file with {option}")

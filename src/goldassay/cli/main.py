@@ -10,8 +10,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from goldassay.errors import GoldassayError, InterruptionError
-from goldassay.visible import one_line
+from goldassay.core.errors import GoldassayError, InterruptionError
+from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from goldassay.core.visible import one_line
+
+if TYPE_CHECKING:
+    from goldassay.core.settings import Settings
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Config = Annotated[
@@ -19,3 +24,9 @@ Figures = Annotated[
 Latex = Annotated[
     bool, typer.Option("--latex", help="Write the tables for a paper as well, as LaTeX with booktabs, into DIR/paper.")
 ]
+
+
+def say_settings(settings: Settings) -> None:
+    """Name the file of the settings, where the lines of a command are no report's summary."""
+    if settings.file is not None:
+        typer.echo(f"settings of {one_line(settings.file.name)}")

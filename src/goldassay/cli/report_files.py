@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.errors import InterruptionError
+from goldassay.core.errors import InterruptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def save_report(report: Report, out: Path, figures: str | None, latex: bool) -> 
     kept = f"the report is in {out}"
     interrupted = False
     try:
-        also = paper_files(report.to_dict(), figures, latex)
+        also = paper_files(report.paper_charts, figures, report.paper_tables if latex else ())
     except KeyboardInterrupt:
         also, interrupted, kept = {}, True, f"{kept}, without what is for papers"
     with _put_off() as signals:

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from goldassay.errors import InputError
-from goldassay.studies.run_choice import RunChoice, parse_gold
+from goldassay.core.errors import InputError
+from goldassay.questions.run_choice import RunChoice, parse_gold
 
 Align = Literal["exact", "intersect", "position"]
 
@@ -175,7 +175,10 @@ def parse_labels(text: str | None) -> tuple[dict[str, str] | None, tuple[str, ..
     parts = [part.strip() for part in text.split(",")]
     pairs = [part.partition("=") for part in parts]
     if all(equals for _, equals, _ in pairs):
-        return {name.strip(): label.strip() for name, _, label in pairs}, None
+        named = {name.strip(): label.strip() for name, _, label in pairs}
+        if len(named) < len(pairs):
+            raise InputError(f"{text!r} names a prediction twice", mend="give each prediction one label")
+        return named, None
     if any(equals for _, equals, _ in pairs) or not all(parts):
         raise InputError(
             f"{text!r} names the labels neither in order nor one by one",

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from goldassay.cli.app import app
+from goldassay.cli.app import Commands, app
 from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
 from goldassay.cli.run_options import Columns, Format, reads_runs, spoken
-from goldassay.errors import InterruptionError
-from goldassay.studies.run_choice import RunChoice
+from goldassay.core.errors import InterruptionError
+from goldassay.questions.run_choice import RunChoice
 
-runs_app = typer.Typer(rich_markup_mode=None)
+runs_app = Commands(rich_markup_mode=None)
 app.add_typer(runs_app, name="runs", short_help="See what predictions are there, and convert them.")
 
 Place = Annotated[
@@ -85,9 +85,9 @@ def show(
     """Read the runs of each model, dataset and condition, and show what they hold and how they score."""
     import json
 
+    from goldassay.questions.run_curves import describe_curve, find_curves
+    from goldassay.questions.run_sets import describe_set, read_run_sets
     from goldassay.runs.reading import NoRunsError
-    from goldassay.studies.run_curves import describe_curve, find_curves
-    from goldassay.studies.run_sets import describe_set, read_run_sets
 
     described = []
     curves = find_curves(path, choice, required=False)
@@ -120,8 +120,8 @@ def import_(
     A file holds the run's model, seed, dataset and condition, and a row an example: its id, right label, prediction,
     score, logits and groups, as far as they are known. Existing files of the same runs are replaced.
     """
+    from goldassay.questions.run_sets import read_run_sets
     from goldassay.runs import write_runs
-    from goldassay.studies.run_sets import read_run_sets
 
     n_sets = 0
     try:
@@ -157,9 +157,9 @@ def export(
     seed and checkpoint, condition, groups and logits are in their metadata, and goldassay reads them back. Texts
     come from --gold where that is a dataset. Existing files of the same runs are replaced.
     """
+    from goldassay.questions.run_sets import read_run_sets
     from goldassay.runs.every_eval_ever import NOT_NAMED, write_every_eval_ever
     from goldassay.runs.gold import read_texts
-    from goldassay.studies.run_sets import read_run_sets
 
     writers = {"every_eval_ever": write_every_eval_ever}
     for found in read_run_sets(path, choice):

@@ -11,14 +11,14 @@ from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
 from goldassay.cli.run_options import reads_runs
 from goldassay.cli.runs import Place, runs_app
-from goldassay.studies.run_choice import RunChoice
+from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import polars as pl
 
-    from goldassay.studies.stored_runs import RunSetSummary
+    from goldassay.questions.stored_runs import RunSetSummary
 
 
 @runs_app.command(short_help="Mean, spread and effective size at each checkpoint, of any number of runs.")
@@ -41,8 +41,8 @@ def summarize(
     """
     import json
 
-    from goldassay.progress import Steps
-    from goldassay.studies.stored_runs import summarize_store
+    from goldassay.core.progress import Steps
+    from goldassay.questions.stored_runs import summarize_store
 
     with Steps(quiet).step("summarizing") as progress:
         found = summarize_store(path, choice, progress)
@@ -60,7 +60,7 @@ def summarize(
 
 
 def _write_table(frame: pl.DataFrame, path: Path) -> None:
-    from goldassay.files import write_parquet, written_whole
+    from goldassay.core.files import write_parquet, written_whole
 
     with written_whole(path) as aside:
         write_parquet(frame, aside)

@@ -48,12 +48,12 @@ def split(
     and counted. With --repeats the splits lie in seed_0, seed_1, ...: what a model scores on each shows how much of a
     score is luck in splitting.
     """
+    from goldassay.core.errors import InputError
+    from goldassay.core.numbers import count
+    from goldassay.core.progress import Steps
     from goldassay.data import read_dataset
-    from goldassay.errors import InputError
-    from goldassay.progress import Steps
-    from goldassay.report.numbers import count
-    from goldassay.studies.artifacts.output import as_json
-    from goldassay.studies.splitting import split as run
+    from goldassay.data.splitting import split as run
+    from goldassay.questions.artifacts.output import as_json
 
     if repeats < 1:
         raise InputError(f"--repeats is {repeats}", mend="give 1 or more")

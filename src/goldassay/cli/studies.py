@@ -11,14 +11,13 @@ from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
 from goldassay.cli.sweep import show_price
-from goldassay.errors import InputError, InterruptionError
-from goldassay.nearest import did_you_mean
+from goldassay.core.errors import InputError, InterruptionError
+from goldassay.core.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from goldassay.progress import Steps
-    from goldassay.studies.experiments.outcome import StudyReport
-    from goldassay.studies.experiments.recipe import ScaleName
-    from goldassay.studies.experiments.running import Study
+    from goldassay.papers.outcome import StudyReport
+    from goldassay.papers.recipe import ScaleName
+    from goldassay.papers.running import Study
 
 
 @app.command(short_help="Run a paper's whole experiment and lay its tables and figures beside ours.")
@@ -51,8 +50,20 @@ def studies(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Train nothing: say what the trainings would cost.")
     ] = False,
+    precision: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="float32, bfloat16, or auto: bfloat16 on a GPU that multiplies in it, on a processor as the study "
+            "says. It stays what it was when the study was begun.",
+        ),
+    ] = "auto",
+    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.")] = "auto",
     workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Trainings side by side here.  [default: one a core]")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Trainings side by side here.  [default: one a GPU, without GPUs one a core]"
+        ),
     ] = None,
     scheduler: Annotated[
         str | None,
@@ -84,12 +95,13 @@ def studies(
       goldassay studies instability --scale smoke -o smoke
       goldassay studies instability --data data --pretrained google-bert/bert-base-uncased -o instability
     """
-    from goldassay.studies.experiments import find_recipe, list_recipes
-    from goldassay.studies.experiments.recipe import SCALES
+    from goldassay.core.progress import Steps
+    from goldassay.papers import find_recipe, list_recipes, open_study
+    from goldassay.papers.recipe import SCALES
 
     if name is None:
         given = (data, pretrained, files or None, dry_run or None, workers, scheduler, out, json_file, seed)
-        if scale != "desk" or any(each is not None for each in given):
+        if (scale, precision, device) != ("desk", "auto", "auto") or any(each is not None for each in given):
             raise InputError("no study is named", mend=f"name one of {', '.join(list_recipes())}")
         for each in list_recipes():
             typer.echo(f"{each:<12} {find_recipe(each).TITLE}")
@@ -100,13 +112,16 @@ def studies(
     if files:
         _list_files(name, size, data)
         return
-    folder = out or Path(f"goldassay-{name}-{scale}")
-    _run(name, size, folder, data, pretrained, seed or 0, workers, scheduler, json_file, dry_run=dry_run, quiet=quiet)
+    study = open_study(
+        name, size, out or Path(f"goldassay-{name}-{scale}"), Steps(quiet), data=data, pretrained=pretrained,
+        seed=seed or 0, precision=precision, device=device,
+    )  # fmt: skip
+    _run(study, workers, scheduler, json_file, dry_run=dry_run, quiet=quiet)
 
 
 def _list_files(name: str, scale: ScaleName, data: Path | None) -> None:
-    from goldassay.studies.experiments import find_recipe
-    from goldassay.studies.experiments.sources import SPECIMEN, known_sources, lacking_sets
+    from goldassay.papers import find_recipe
+    from goldassay.papers.sources import SPECIMEN, known_sources, lacking_sets
 
     recipe = find_recipe(name).SCALES[scale]
     absent = lacking_sets(recipe, data)
@@ -122,33 +137,22 @@ def _list_files(name: str, scale: ScaleName, data: Path | None) -> None:
 
 
 def _run(
-    name: str,
-    scale: ScaleName,
-    folder: Path,
-    data: Path | None,
-    pretrained: str | None,
-    seed: int,
-    workers: int | None,
-    scheduler: str | None,
-    json_file: Path | None,
-    *,
-    dry_run: bool,
-    quiet: bool,
+    study: Study, workers: int | None, scheduler: str | None, json_file: Path | None, *, dry_run: bool, quiet: bool
 ) -> None:
-    from goldassay.progress import Steps
-    from goldassay.studies.experiments import open_study, price_study
+    from goldassay.cli.training_progress import warn_of_precision
+    from goldassay.papers import price_study
 
-    steps = Steps(quiet)
-    study = open_study(name, scale, folder, steps, data=data, pretrained=pretrained, seed=seed)
-    if study.jobs and (dry_run or scale == "paper"):
-        with steps.step("training each kind of job for a moment") as progress:
+    if not quiet and scheduler is None:
+        warn_of_precision(study.jobs)
+    if study.jobs and (dry_run or study.work.scale_name == "paper"):
+        with study.work.steps.step("training each kind of job for a moment") as progress:
             price = price_study(study, workers, progress)
         if not quiet or dry_run:
             show_price(price)
     if dry_run:
         return
     report = _measured(study, workers, scheduler, quiet=quiet)
-    page = report.save(folder)
+    page = report.save(study.work.folder)
     if json_file is not None:
         write_json(json_file, report.to_json())
     if not quiet:
@@ -160,9 +164,9 @@ def _measured(study: Study, workers: int | None, scheduler: str | None, *, quiet
     from contextlib import nullcontext
 
     from goldassay.cli.training_progress import bars
-    from goldassay.studies.experiments import run_study
+    from goldassay.papers import run_study
 
-    steps: Steps = study.work.steps
+    steps = study.work.steps
     try:
         with nullcontext() if quiet or not study.jobs else bars(len(study.jobs)) as watcher:
             # The bars of the trainings stand in place of those of the steps.

@@ -11,7 +11,7 @@ import typer
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
-from goldassay.errors import GoldassayError, InputError, InterruptionError
+from goldassay.core.errors import GoldassayError, InputError, InterruptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,8 @@ _TRIES = 3
 def sweep(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="What to train: a TOML file.")],
     workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Jobs side by side here.  [default: one a core]")
+        int | None,
+        typer.Option(metavar="N", help="Jobs side by side here.  [default: one a GPU, without GPUs one a core]"),
     ] = None,
     scheduler: Annotated[
         str | None,
@@ -36,7 +37,10 @@ def sweep(
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Train nothing: say how many jobs, how much time and disk it would take.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Train nothing: say how many jobs, how much time on this machine and disk it would take."
+        ),
     ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the runs.  [default: the plan's]")
@@ -57,13 +61,16 @@ def sweep(
       model = "bilstm"
       changes = { epochs = 10 }
 
-    Paths are relative to the plan. Each job is done once: a sweep that was stopped, or killed, goes on when it is
+    Paths are relative to the plan. [every], and [of.NAME] for one model, take the keys of [training] in the settings,
+    precision, device and state_every among them; without precision it is 16 bits on a GPU that multiplies in them,
+    else 32. Each job is done once: a sweep that was stopped, or killed, goes on when it is
     given again, and one that was extended does what is new. A job whose process dies is tried again, three times in
-    all; what fails then is reported, and the rest goes on.
+    all; what fails then is reported, and the rest goes on. A job goes on from its last state, of which one is written
+    every state_every minutes (10) and at its end.
     """
     from goldassay.cli.training_progress import warn_of_precision
-    from goldassay.studies.opinions import with_sources
-    from goldassay.training.many_seeds import check_workers, default_workers
+    from goldassay.questions.opinions import with_sources
+    from goldassay.training.many_seeds import check_workers
     from goldassay.training.sweep_plan import read_plan, sweep_jobs
     from goldassay.training.team import launched, leads
 
@@ -77,17 +84,16 @@ def sweep(
         content = content.model_copy(update={"out": str(out.absolute())})
     check_workers(workers)
     jobs = sweep_jobs(content, folder, with_sources)
-    count = workers or default_workers(jobs[0].device, jobs[0].threads)
     if not quiet and scheduler is None:
         warn_of_precision(jobs)
     if dry_run:
-        _price(jobs, count, json_file, quiet=quiet)
+        _price(jobs, workers, json_file, quiet=quiet)
         return
-    outcomes = _run(jobs, count, scheduler, quiet=quiet)
+    outcomes = _run(jobs, workers, scheduler, quiet=quiet)
     _report(jobs, outcomes, json_file, quiet=quiet)
 
 
-def _run(jobs: Sequence[Job], workers: int, scheduler: str | None, *, quiet: bool) -> list[Done | Failure]:
+def _run(jobs: Sequence[Job], workers: int | None, scheduler: str | None, *, quiet: bool) -> list[Done | Failure]:
     from contextlib import nullcontext
 
     from goldassay.cli.training_progress import bars
@@ -133,8 +139,8 @@ def _report(jobs: Sequence[Job], outcomes: Sequence[Done | Failure], json_file: 
         )
 
 
-def _price(jobs: Sequence[Job], workers: int, json_file: Path | None, *, quiet: bool) -> None:
-    from goldassay.progress import Steps
+def _price(jobs: Sequence[Job], workers: int | None, json_file: Path | None, *, quiet: bool) -> None:
+    from goldassay.core.progress import Steps
     from goldassay.training.pricing import price
 
     with Steps(quiet).step("training each kind of job for a moment") as progress:
@@ -148,7 +154,7 @@ def _price(jobs: Sequence[Job], workers: int, json_file: Path | None, *, quiet: 
 def show_price(price: Price) -> None:
     """Say what jobs would cost: a line a kind, and one for all of them."""
     from goldassay.cli.training_progress import several
-    from goldassay.report.numbers import count
+    from goldassay.core.numbers import count
 
     for row in price.kinds.iter_rows(named=True):
         typer.echo(
@@ -157,9 +163,12 @@ def show_price(price: Price) -> None:
         )
     begun = f", {count(price.n_begun)} begun" if price.n_begun else ""
     about = "about " if price.seconds >= 0.5 else ""
+    gpus = f" on {several(price.gpus, 'GPU')}" if price.gpus else ""
     typer.echo(
         f"{several(price.n_jobs, 'job')}, {count(price.n_done)} done{begun}; {about}{_duration(price.seconds)} in all, "
-        f"{_duration(price.wall_seconds)} with {price.workers} side by side, {_size(price.bytes)} on disk"
+        f"{_duration(price.wall_seconds)} with {price.workers} side by side{gpus}, {_size(price.bytes)} on disk and "
+        f"while jobs are under way up to {_size(price.states_at_once)} more of states, of which "
+        f"{_size(price.states_written)} are written in all"
     )
 
 

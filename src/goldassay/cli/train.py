@@ -11,8 +11,9 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, Quiet
-from goldassay.errors import GoldassayError, InputError, InterruptionError
+from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.core.errors import GoldassayError, InputError, InterruptionError
+from goldassay.core.naming import split_named_path
 
 if TYPE_CHECKING:
     from goldassay.training import TrainingReport
@@ -121,6 +122,15 @@ def train(
         int | None,
         typer.Option(metavar="STEPS", help="Evaluate every so many steps, too.  [default: at the end only]"),
     ] = None,
+    state_every: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MINUTES",
+            min=0,
+            help="Write the state of a run so many minutes after the last, and at its end: as much work as a kill may "
+            "cost.  [default: 10]",
+        ),
+    ] = None,
     record: Annotated[
         str | None,
         typer.Option(
@@ -135,8 +145,14 @@ def train(
             help="float32, bfloat16, or auto: bfloat16 where the device multiplies in it.  [default: float32]",
         ),
     ] = None,
+    deterministic: Annotated[
+        bool | None,
+        typer.Option("--deterministic", help="The same bits each time on one GPU too, at some cost."),
+    ] = None,
     device: Annotated[str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.  [default: auto]")] = None,
-    workers: Annotated[int | None, typer.Option(metavar="N", help="Runs side by side.  [default: one a core]")] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="Runs side by side.  [default: one a GPU, without GPUs one a core]")
+    ] = None,
     label: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="What the runs call the model.  [default: its name]")
     ] = None,
@@ -154,7 +170,8 @@ def train(
     """Train a network with several seeds, and keep what the measures need.
 
     Each run is a model trained with a seed of its own under one condition, and evaluated on every test set. Runs go
-    on side by side, one a core. The folder can be handed to goldassay instability, compare and audit --runs.
+    on side by side, one a core, or one a GPU. The folder can be handed to goldassay instability, compare and audit
+    --runs.
 
     \b
       goldassay train train.jsonl --model ngram_average --seeds 10 --test test.jsonl -o runs
@@ -163,7 +180,7 @@ def train(
     A command that was stopped, or killed, goes on where it was when it is given again, and what is done is not done
     again. Options not given are taken from the section [training] of the settings.
     """
-    from goldassay.settings import load_settings
+    from goldassay.questions.gating import load_settings
     from goldassay.training.team import leads
 
     # Of several processes that share a training one speaks.
@@ -186,19 +203,23 @@ def train(
         "bootstrap": bootstrap,
         "weights": weights,
         "checkpoint_every": checkpoint_every,
+        "state_every": state_every,
         "record": _names(record),
         "precision": precision,
+        "deterministic": deterministic,
         "device": device,
         "workers": workers,
         "label": label,
     }
-    asked = load_settings(config).training.arguments() | {k: v for k, v in given.items() if v is not None}
+    settings = load_settings(config)
+    asked = settings.training.arguments() | {k: v for k, v in given.items() if v is not None}
     if "model" not in asked:
         raise InputError("no model is named", mend="name one with --model, such as --model ngram_average")
     report = _train(data, tests or [], out, columns, asked, quiet=quiet)
     if json_file is not None:
         write_json(json_file, json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
+        say_settings(settings)
         _show(report)
     if report.failures.height:
         first = report.failures.row(0, named=True)
@@ -211,14 +232,14 @@ def _train(
     data: str, tests: list[str], out: Path, columns: str | None, asked: dict[str, Any], *, quiet: bool
 ) -> TrainingReport:
     from goldassay.cli.training_progress import bars, warn_of_precision
-    from goldassay.studies.opinions import with_sources
+    from goldassay.questions.opinions import with_sources
     from goldassay.training import plan_jobs, run_plan
     from goldassay.training.many_seeds import check_workers
 
     workers = asked.pop("workers", None)
     check_workers(workers)
     asked = with_sources(asked, out)
-    jobs = plan_jobs(data, asked.pop("model"), [_named(test) for test in tests], out=out, columns=columns, **asked)
+    jobs = plan_jobs(data, asked.pop("model"), [_test_set(test) for test in tests], out=out, columns=columns, **asked)
     if not quiet:
         warn_of_precision(jobs)
     try:
@@ -232,10 +253,9 @@ def _train(
         ) from interruption
 
 
-def _named(test: str) -> str | tuple[str, str]:
-    """NAME=FILE as name and file; a file whose own name holds the sign is taken as it is."""
-    name, sign, path = test.partition("=")
-    return (name, path) if sign and name and not Path(test).exists() else test
+def _test_set(test: str) -> str | tuple[str, str]:
+    name, path = split_named_path(test)
+    return (name, path) if name else path
 
 
 def _show(report: TrainingReport) -> None:
@@ -275,6 +295,8 @@ def _changes(pairs: list[str] | None, example: str) -> dict[str, Any] | None:
         key, sign, value = pair.partition("=")
         if not sign or not key.strip():
             raise InputError(f"{pair!r} is not KEY=VALUE", mend=f"write {example}")
+        if key.strip() in changes:
+            raise InputError(f"{key.strip()!r} is set twice", mend="set each key once")
         if value.strip().lower() == "none":
             changes[key.strip()] = None
             continue

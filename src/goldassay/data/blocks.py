@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 import zstandard
 
+from goldassay.core.errors import InputError
 from goldassay.data.class_names import class_names_in
 from goldassay.data.delimited import parse_delimited
 from goldassay.data.quotation import is_quoted
 from goldassay.data.readers import csv, jsonl, parquet, reader_for, tsv
 from goldassay.data.source import check_text, read_head
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

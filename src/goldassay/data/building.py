@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.column_names import PARTS
 from goldassay.data.dataset import Dataset
 from goldassay.data.labels import as_text, clean_labels, nli_names, ordered
 from goldassay.data.provenance import Provenance
 from goldassay.data.roles import Roles, assign_roles, several
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

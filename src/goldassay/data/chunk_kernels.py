@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.compiled import compiled
+from goldassay.core.compiled import compiled
 from goldassay.data.chunk_places import AT_END, AT_START, BEFORE_FINAL_SPACES
 
 if TYPE_CHECKING:

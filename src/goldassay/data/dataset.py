@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.provenance import Provenance
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.results import Result
+from goldassay.core.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,7 +107,7 @@ def _lengths(dataset: Dataset, split: str, unit: str) -> list[dict[str, Any]]:
 def _duplicates(dataset: Dataset) -> dict[str, int]:
     texts = list(dataset.text_columns)
     labelled = "label" in dataset.examples.columns
-    frame = dataset.examples.select([*texts, *(["label"] if labelled else [])])
+    frame = _recurring(dataset.examples.select([*texts, *(["label"] if labelled else [])]), texts)
     exact = frame.height - frame.n_unique()
     if not labelled:
         return {"exact": exact, "conflicting": 0}
@@ -116,20 +116,28 @@ def _duplicates(dataset: Dataset) -> dict[str, int]:
     return {"exact": exact, "conflicting": int(conflicting)}
 
 
+def _recurring(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    """The rows that may equal another one in some columns: those whose hash is not unique. It takes little memory."""
+    return frame.filter(frame.select(columns).hash_rows().is_duplicated())
+
+
 def _overlap(train: Dataset, test: Dataset) -> dict[str, dict[str, float]]:
     roles = [role for role in test.text_columns if role in train.text_columns]
     counts: dict[str, int] = {}
-    if roles == list(test.text_columns):
-        counts["rows"] = test.examples.join(train.examples.select(roles).unique(), on=roles, how="semi").height
-    for role in roles:
-        counts[role] = test.examples.join(train.examples.select(role).unique(), on=role, how="semi").height
+    compared = {"rows": roles} if roles == list(test.text_columns) else {}
+    for what, columns in (compared | {role: [role] for role in roles}).items():
+        # Of the training rows first those that are there too: all of them in one table would take far more memory.
+        common = train.examples.select(columns).join(test.examples, on=columns, how="semi")
+        counts[what] = test.examples.join(common, on=columns, how="semi").height
     return {what: {"n": n, "share": n / len(test) if len(test) else 0.0} for what, n in counts.items()}
 
 
 def _premise_reuse(dataset: Dataset) -> dict[str, float]:
-    uses = dataset.examples["premise"].value_counts(name="n")["n"]
+    recurring = _recurring(dataset.examples.select("premise"), ["premise"])
+    uses = recurring["premise"].value_counts(name="n")["n"]
+    distinct = len(dataset) - recurring.height + len(uses)
     return {
-        "distinct": len(uses),
-        "mean": len(dataset) / len(uses) if len(uses) else 0.0,
-        "max": max(uses.to_list(), default=0),
+        "distinct": distinct,
+        "mean": len(dataset) / distinct if distinct else 0.0,
+        "max": max(uses.to_list(), default=min(distinct, 1)),
     }

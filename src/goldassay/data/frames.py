@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.table import Table, stacked
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

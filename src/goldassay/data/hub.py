@@ -23,9 +23,9 @@ from typing import Any
 
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.readers import parquet, reader_for
 from goldassay.data.table import Table, stacked
-from goldassay.errors import InputError
 
 _PATIENCE = 10.0
 _ENDPOINT = "https://huggingface.co"

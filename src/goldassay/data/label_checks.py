@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goldassay.core.errors import InputError
 from goldassay.data.labels import NON_ENTAILMENT
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset

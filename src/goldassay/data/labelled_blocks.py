@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.blocks import Block, read_blocks
 from goldassay.data.building import EMPTY_TEXT, is_fractional
 from goldassay.data.column_names import PARTS
 from goldassay.data.facts import UNSPACED
 from goldassay.data.labels import CleanLabels, as_text, clean_labels, ordered
 from goldassay.data.roles import Roles, assign_roles, several
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.compiled import compiled
+from goldassay.core.compiled import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goldassay.core.errors import InputError
 from goldassay.data.building import build_dataset
 from goldassay.data.readers import all_readers, reader_for
 from goldassay.data.roles import parse_columns
 from goldassay.data.source import bare_name
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.column_names import (
     ANNOTATORS,
     GROUPS,
@@ -40,7 +41,6 @@ from goldassay.data.column_names import (
     TEXTS,
     normalized,
 )
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
+from goldassay.core.errors import InputError
 from goldassay.data.provenance import InputFile
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
-from goldassay.cores import cores
+from goldassay.core.cores import cores
+from goldassay.core.errors import InputError
 from goldassay.data.chunk_places import AT_END, AT_START, BEFORE_FINAL_SPACES
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,6 +59,12 @@ class TokenizedCorpus:
     def __len__(self) -> int:
         return self.offsets.size - 1
 
+    def take(self, kept: NDArray[np.bool_]) -> TokenizedCorpus:
+        """The sentences that a mask names, (N,)."""
+        lengths = np.diff(self.offsets)
+        offsets = np.concatenate(([0], np.cumsum(lengths[kept])))
+        return TokenizedCorpus(self.ids[np.repeat(kept, lengths)], offsets, self.vocabulary, self.tokenizer)
+
     def sentence(self, index: int) -> list[str]:
         """Tokens of one sentence."""
         return [self.vocabulary[i] for i in self.ids[self.offsets[index] : self.offsets[index + 1]]]
@@ -77,7 +84,7 @@ def tokenizer_name(tokenizer: Tokenizer) -> str:
     return tokenizer
 
 
-def tokenize(sentences: Sequence[str], tokenizer: Tokenizer = "treebank") -> TokenizedCorpus:
+def tokenize(sentences: Sequence[str] | pl.Series, tokenizer: Tokenizer = "treebank") -> TokenizedCorpus:
     """Split sentences into tokens.
 
     - "treebank": exactly what NLTK's TreebankWordTokenizer gives on the raw text. Case and punctuation are kept,
@@ -87,7 +94,7 @@ def tokenize(sentences: Sequence[str], tokenizer: Tokenizer = "treebank") -> Tok
     - a function: whatever list of strings it returns for each sentence.
 
     Args:
-        sentences: N strings.
+        sentences: N strings; a polars column of them is read a part at a time and never held as Python objects.
         tokenizer: One of the names above, or a function from a string to a list of strings.
 
     Raises:
@@ -99,6 +106,8 @@ def tokenize(sentences: Sequence[str], tokenizer: Tokenizer = "treebank") -> Tok
     name = tokenizer_name(tokenizer)
     if isinstance(sentences, str):
         raise InputError("one string was given where a list of sentences is needed", mend="put it into a list")
+    if isinstance(sentences, pl.Series) and name in ("treebank", "whitespace"):
+        return _by_chunk(sentences, name)
     texts = sentences if isinstance(sentences, (list, tuple)) else list(sentences)
     if callable(tokenizer):
         return _by_function(texts, tokenizer, name)
@@ -139,7 +148,7 @@ def _kind(tokens: Any) -> str:
     return f"{type(tokens).__name__}"
 
 
-def _not_a_string(texts: Sequence[Any]) -> InputError:
+def _not_a_string(texts: Sequence[Any] | pl.Series) -> InputError:
     row, text = next((row, text) for row, text in enumerate(texts) if not isinstance(text, str))
     return InputError(
         f"sentence {row + 1} is {type(text).__name__}, not a string", mend="drop such rows or fill them first"
@@ -167,7 +176,7 @@ def _by_character(texts: Sequence[str]) -> TokenizedCorpus:
     return TokenizedCorpus(ids[ids >= 0], offsets, tuple(chr(point) for point in visible), "characters")
 
 
-def _by_chunk(texts: Sequence[str], name: str) -> TokenizedCorpus:
+def _by_chunk(texts: Sequence[str] | pl.Series, name: str) -> TokenizedCorpus:
     from goldassay.data.chunk_kernels import expand_chunks
 
     chunks = _Chunks(name)
@@ -185,7 +194,7 @@ def _by_chunk(texts: Sequence[str], name: str) -> TokenizedCorpus:
     return TokenizedCorpus(ids, offsets, tuple(chunks.numbers), name)
 
 
-def _scanned(texts: Sequence[str]) -> Iterator[tuple[int, bytes, tuple[NDArray[Any], ...]]]:
+def _scanned(texts: Sequence[str] | pl.Series) -> Iterator[tuple[int, bytes, tuple[NDArray[Any], ...]]]:
     """Scan the blocks of sentences on all cores, at most one block a core ahead; give them in order."""
     n_threads = cores()
     waiting: deque[Future[tuple[int, bytes, tuple[NDArray[Any], ...]]]] = deque()
@@ -198,10 +207,16 @@ def _scanned(texts: Sequence[str]) -> Iterator[tuple[int, bytes, tuple[NDArray[A
             yield waiting.popleft().result()
 
 
-def _scan(texts: Sequence[str], begin: int) -> tuple[int, bytes, tuple[NDArray[Any], ...]]:
+def _scan(texts: Sequence[str] | pl.Series, begin: int) -> tuple[int, bytes, tuple[NDArray[Any], ...]]:
     from goldassay.data.chunk_kernels import byte_starts, intern_chunks
 
     block = texts[begin : begin + _BLOCK]
+    if isinstance(block, pl.Series):
+        if block.dtype != pl.String or block.null_count():
+            raise _not_a_string(texts)
+        text = block.str.join("").item().encode()
+        starts = np.concatenate(([0], np.cumsum(block.str.len_bytes().to_numpy().astype(np.int64))))
+        return begin, text, intern_chunks(np.frombuffer(text, np.uint8), starts)
     joined = _joined(block)
     text = joined.encode("utf-8", "surrogatepass")
     data = np.frombuffer(text, np.uint8)
@@ -242,7 +257,7 @@ class _Chunks:
 
     def redo_whole(
         self,
-        texts: Sequence[str],
+        texts: Sequence[str] | pl.Series,
         begin: int,
         codes: NDArray[np.int32],
         offsets: NDArray[np.int64],

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from goldassay.errors import MissingDependencyError
+from goldassay.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

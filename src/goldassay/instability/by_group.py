@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.errors import UndefinedMeasureWarning
+from goldassay.core.errors import UndefinedMeasureWarning
+from goldassay.core.intervals import few_runs_caveat
+from goldassay.core.results import Result
 from goldassay.instability.decomposition import decompose_variance
 from goldassay.instability.scores import as_scores, group_codes, group_sums
-from goldassay.intervals import few_runs_caveat
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.intervals import few_runs_caveat, sd_interval
+from goldassay.core.results import Result
 from goldassay.instability.decomposition import decompose_variance
 from goldassay.instability.scores import as_scores
 from goldassay.instability.trajectories import Trajectories, trajectories
-from goldassay.intervals import few_runs_caveat, sd_interval
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import Interval, few_runs_caveat, pairs_interval
+from goldassay.core.resampling import percentile_interval, resample_examples, resample_runs
+from goldassay.core.results import Result
 from goldassay.instability.decomposition import parts_of_variance
 from goldassay.instability.scores import as_scores, group_codes
 from goldassay.instability.sign_flip import mcnemar_p, sign_flip_p
-from goldassay.intervals import Interval, few_runs_caveat, pairs_interval
-from goldassay.resampling import percentile_interval, resample_examples, resample_runs
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -121,7 +121,7 @@ def compare(
         clusters: (N,) names of what examples share, such as a premise.
         matched: Whether run r of A and run r of B share a seed.
         method: "normal" theory as above, or "bootstrap": examples (or clusters) drawn with replacement, runs weighted
-            as in `goldassay.resampling.resample_runs`.
+            as in `goldassay.core.resampling.resample_runs`.
         level: Of the interval.
         seed: Of all draws.
         n_draws: Of the sign-flip test, and, at most 2,000, of the bootstrap.

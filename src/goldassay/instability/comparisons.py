@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.multiple_testing import holm
+from goldassay.core.results import Result
 from goldassay.instability.comparison import Comparison, compare
 from goldassay.instability.scores import as_scores
-from goldassay.multiple_testing import holm
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

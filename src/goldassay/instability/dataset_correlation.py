@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.intervals import few_runs_caveat, mean_reach
+from goldassay.core.results import Result
 from goldassay.instability.ranks import standardized_ranks
 from goldassay.instability.scores import as_scores
-from goldassay.intervals import few_runs_caveat, mean_reach
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

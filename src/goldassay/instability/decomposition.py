@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from goldassay.errors import UndefinedMeasureWarning
+from goldassay.core.errors import UndefinedMeasureWarning
+from goldassay.core.intervals import few_runs_caveat
+from goldassay.core.results import Result
 from goldassay.instability.scores import as_scores, check_ddof, example_variances, group_codes, group_sums
-from goldassay.intervals import few_runs_caveat
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.intervals import Interval
 from goldassay.instability.scores import as_scores
-from goldassay.intervals import Interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

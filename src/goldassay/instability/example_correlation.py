@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from goldassay.cores import cores
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.cores import cores
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.results import Result
 from goldassay.instability.ranks import standardized_ranks
 from goldassay.instability.scores import as_scores
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

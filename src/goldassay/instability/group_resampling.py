@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import Interval, difference_interval, few_runs_caveat, mean_interval, sd_interval
+from goldassay.core.resampling import percentile_interval
+from goldassay.core.results import Result
 from goldassay.instability.run_intervals import independent_interval, slope_intervals, sum_of_variances_interval
 from goldassay.instability.scores import as_scores, example_variances, group_codes, group_sums
-from goldassay.intervals import Interval, difference_interval, few_runs_caveat, mean_interval, sd_interval
-from goldassay.resampling import percentile_interval
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import few_runs_caveat
+from goldassay.core.results import Result
 from goldassay.instability.summary import summarize_scores
-from goldassay.intervals import few_runs_caveat
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

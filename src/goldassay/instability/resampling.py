@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import Interval, few_runs_caveat
+from goldassay.core.resampling import percentile_interval
+from goldassay.core.results import Result
 from goldassay.instability.run_intervals import spread_intervals
 from goldassay.instability.scores import as_scores, example_variances, group_codes, group_sums
-from goldassay.intervals import Interval, few_runs_caveat
-from goldassay.resampling import percentile_interval
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -129,9 +129,11 @@ def resample_scores(
             skipped["two runs do not tell how certain the independent part of their variance is"] = 1
     else:
         found = _percentiles(values, over, codes, level, n_draws, np.random.default_rng(seed), skipped)
+    effect = found["design_effect"]
     return ResampledIntervals(
-        **found,
-        effective_size=_effective_size(found["design_effect"], n_examples),
+        # A design effect is a ratio of variances: an end below 0 is what the method gives, not what is possible.
+        **{**found, "design_effect": replace(effect, low=float(np.maximum(effect.low, 0.0)))},
+        effective_size=_effective_size(effect, n_examples),
         over=over,
         n_draws=0 if closed else n_draws,
         n_runs=n_runs,

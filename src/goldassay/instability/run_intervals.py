@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.intervals import Interval, difference_interval, mean_interval, ratio_interval, sd_interval
+from goldassay.core.intervals import Interval, difference_interval, mean_interval, ratio_interval, sd_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import few_runs_caveat, mean_reach
+from goldassay.core.results import Result
 from goldassay.instability.scores import as_scores
-from goldassay.intervals import few_runs_caveat, mean_reach
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

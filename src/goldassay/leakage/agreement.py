@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
-from goldassay.arguments import as_codes
-from goldassay.errors import InputError, UndefinedMeasureWarning
-from goldassay.intervals import wilson_interval
-from goldassay.results import Result
+from goldassay.core.arguments import as_codes
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.intervals import wilson_interval
+from goldassay.core.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
-from goldassay.arguments import as_codes, check_whole
-from goldassay.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.arguments import as_codes, check_whole
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.multiple_testing import benjamini_hochberg
+from goldassay.core.results import Result
 from goldassay.leakage.divergences import (
     GRID_STEPS,
     SCALES,
@@ -23,8 +25,6 @@ from goldassay.leakage.divergences import (
     grid_score,
     is_paper,
 )
-from goldassay.multiple_testing import benjamini_hochberg
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

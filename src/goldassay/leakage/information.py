@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.arguments import as_codes, as_numbers, check_bootstrap
-from goldassay.errors import InputError
-from goldassay.resampling import percentile_interval, resample_examples
-from goldassay.results import Result
+from goldassay.core.arguments import as_codes, as_numbers, check_bootstrap
+from goldassay.core.errors import InputError
+from goldassay.core.resampling import percentile_interval, resample_examples
+from goldassay.core.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

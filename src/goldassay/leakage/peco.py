@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.arguments import as_codes, as_numbers, check_whole
-from goldassay.errors import InputError
-from goldassay.intervals import mean_interval
+from goldassay.core.arguments import as_codes, as_numbers, check_whole
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import mean_interval
+from goldassay.core.progress import Progress, silent
+from goldassay.core.results import Result
 from goldassay.leakage.clusters import BIASED_ABOVE, ClusterScore, score_clusters
 from goldassay.leakage.divergences import Convention, Divergence, is_paper
-from goldassay.progress import Progress, silent
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.arguments import as_codes, check_whole
-from goldassay.errors import InputError
+from goldassay.core.arguments import as_codes, check_whole
+from goldassay.core.errors import InputError
+from goldassay.core.progress import Progress, silent
+from goldassay.core.results import Result
 from goldassay.leakage.clusters import BIASED_ABOVE, score_clusters
 from goldassay.leakage.peco import check_embeddings, cluster_embeddings, reduce_embeddings, repetitions_of
-from goldassay.progress import Progress, silent
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

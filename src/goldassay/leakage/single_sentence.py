@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.arguments import as_codes, as_numbers, check_bootstrap
-from goldassay.errors import InputError
-from goldassay.intervals import Interval, few_runs_caveat, wilson_interval
-from goldassay.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
-from goldassay.results import Result
+from goldassay.core.arguments import as_codes, as_numbers, check_bootstrap
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import Interval, few_runs_caveat, wilson_interval
+from goldassay.core.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
+from goldassay.core.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -262,8 +262,8 @@ def _row(name: str, draws: _Draws, departures: Mapping[str, NDArray[np.float64]]
         n_constant=int(np.sum(departures[name] == 0)),
         majority=draws.majority,
         improvement=accuracy - draws.majority,
-        improvement_low=gain.low,
-        improvement_high=gain.high,
+        improvement_low=float(np.clip(gain.low, -1, 1)),
+        improvement_high=float(np.clip(gain.high, -1, 1)),
         recovered=recovered,
         recovered_low=share.low,
         recovered_high=share.high,

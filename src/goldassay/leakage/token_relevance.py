@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
-from goldassay.arguments import as_numbers
-from goldassay.errors import InputError, UndefinedMeasureWarning
-from goldassay.intervals import mean_interval
+from goldassay.core.arguments import as_numbers
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.intervals import mean_interval
+from goldassay.core.results import Result
 from goldassay.leakage.divergences import Convention, is_paper
-from goldassay.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
     from torch import Tensor

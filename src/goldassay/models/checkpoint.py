@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.models.transfer import on_accelerator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from torch import Tensor, nn
 
 # Tokenizers say "no limit" by a number beyond any length.
 _NO_LIMIT = 1 << 20
@@ -144,6 +147,55 @@ def has_types(config: Any) -> bool:
     Asked of the model: some tokenizers leave types out all the same (ALBERT's, XLNet's).
     """
     return getattr(config, "type_vocab_size", 0) > 1 or config.model_type == "xlnet"
+
+
+# They look at all tokens from each, and take a mask that was made for them beforehand.
+_SEE_ALL = ("albert", "bert", "distilbert", "electra", "mpnet", "roberta", "xlm-roberta")
+
+
+def attention_mask(model: Any, real: Tensor, n_real: int) -> Tensor | None:
+    """Which tokens a model is to look at, as it takes it best, where B inputs of at most L tokens are given.
+
+    To a mask (B, L) most models look whether it leaves nothing out, for which an accelerator must be waited for. There
+    it is given as they would make of it, None where nothing is left out.
+
+    Args:
+        model: Of the transformers library.
+        real: 1 at tokens and 0 at padding, (B, L).
+        n_real: Tokens.
+    """
+    sees_all = model.config.model_type in _SEE_ALL and not getattr(model.config, "is_decoder", False)
+    if not on_accelerator(real.device) or not sees_all:
+        return real
+    if n_real == real.numel():
+        return None
+    from transformers.masking_utils import create_bidirectional_mask
+
+    like = torch.empty((), dtype=model.dtype, device=real.device).expand(*real.shape, model.config.hidden_size)
+    mask: Tensor | None = create_bidirectional_mask(model.config, like, real, allow_is_bidirectional_skip=False)
+    return mask
+
+
+def skip_padding(words: nn.Embedding) -> None:
+    """Keep the padding's vector out of sparse gradients without looking for it among the tokens.
+
+    torch takes the padding's rows out of a sparse gradient, and an accelerator must be waited for to know how many are
+    left. There they stay, as 0.
+    """
+    padding = words.padding_idx
+    if padding is None:
+        return
+
+    def before(module: Any, _: Any) -> None:
+        module.padding_idx = None if on_accelerator(module.weight.device) else padding
+
+    def after(module: Any, inputs: tuple[Tensor, ...], vectors: Tensor) -> None:
+        if module.padding_idx is None and vectors.requires_grad:
+            left_out = (inputs[0] == padding).unsqueeze(-1)
+            vectors.register_hook(lambda gradient: gradient.masked_fill(left_out, 0))
+
+    words.register_forward_pre_hook(before)
+    words.register_forward_hook(after)
 
 
 def to_the_right(table: NDArray[Any], real: NDArray[np.bool_]) -> NDArray[Any]:

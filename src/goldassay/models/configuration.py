@@ -6,8 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from goldassay.errors import InputError
-from goldassay.nearest import did_you_mean
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.models.contextual_vectors import ContextualVectors
 from goldassay.models.network import Batch, Stream
@@ -176,12 +176,14 @@ class Network(SequentialInference):
     def collate(self, encoded: EncodedContexts, rows: NDArray[np.int64]) -> Batch:
         """Words and vectors as rectangles, one of each a role."""
         tensors: dict[str, NDArray[Any]] = {}
+        counts = []
         for role, (words, places) in enumerate(zip(encoded.words, encoded.places, strict=True)):
             numbers, real = words.take(rows).padded()
+            counts.append(int(np.count_nonzero(real)))
             vectors = np.zeros((*real.shape, *encoded.vectors.shape[1:]), np.float16)
             vectors[real] = encoded.vectors[places.take(rows).flat]
             tensors |= {f"words{role}": numbers, f"real{role}": real, f"vectors{role}": vectors}
-        return Batch({name: torch.from_numpy(array) for name, array in tensors.items()}, rows.size)
+        return Batch({name: torch.from_numpy(array) for name, array in tensors.items()}, rows.size, tuple(counts))
 
     def embed(self, batch: Batch) -> list[Stream]:
         """The encoder's vectors, mixed."""

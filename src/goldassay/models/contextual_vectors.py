@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from goldassay.errors import InputError
-from goldassay.files import written_whole
+from goldassay.core.errors import InputError
+from goldassay.core.files import written_whole
 from goldassay.models.checkpoint import open_config, open_tokenizer, open_weights, token_limit
 from goldassay.models.ragged import Ragged
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import nn
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.compared_sentences import ComparedSentences
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 

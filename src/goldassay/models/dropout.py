@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from goldassay.compiled import compiled
+from goldassay.core.compiled import compiled
 from goldassay.models.processor import on_processor
 
 if TYPE_CHECKING:

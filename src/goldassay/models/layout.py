@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from goldassay.models.recurrence import Packing
+from goldassay.models.transfer import on_accelerator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,28 +34,37 @@ class Layout:
     Attributes:
         lengths: Words of each text, those of a role together, (roles B,).
         widths: Of each role's rectangle, L.
+        counts: Words of each role; counted where they are not given, for which an accelerator must be waited for.
     """
 
     lengths: Tensor
     widths: tuple[int, ...]
+    counts: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.counts:
+            counted = tuple(int(each.sum()) for each in self.lengths.chunk(len(self.widths)))
+            object.__setattr__(self, "counts", counted)
 
     @classmethod
     def in_batch(cls, batch: Batch) -> Layout:
         """Of what `word_network.WordNetwork.collate` gives."""
         n_roles = len(batch["lengths"]) // batch.size
-        return cls(batch["lengths"], tuple(batch[f"words{role}"].shape[1] for role in range(n_roles)))
+        widths = tuple(batch[f"words{role}"].shape[1] for role in range(n_roles))
+        return cls(batch["lengths"], widths, batch.counts)
 
     @classmethod
-    def of_streams(cls, streams: Sequence[Stream]) -> Layout:
+    def of_streams(cls, streams: Sequence[Stream], counts: tuple[int, ...] = ()) -> Layout:
         """Of vectors that come as rectangles, a role each; words come first in each row."""
         lengths = torch.cat([(stream.roles >= 0).sum(1) for stream in streams])
-        return cls(lengths, tuple(stream.roles.shape[1] for stream in streams))
+        return cls(lengths, tuple(stream.roles.shape[1] for stream in streams), counts)
 
     def apart(self, n_parts: int) -> list[Layout]:
         """Layouts of as many roles each, (roles / n_parts) of them together."""
         share = len(self.widths) // n_parts
-        widths = [self.widths[at : at + share] for at in range(0, len(self.widths), share)]
-        return [Layout(*each) for each in zip(self.lengths.chunk(n_parts), widths, strict=True)]
+        parts = [slice(at, at + share) for at in range(0, len(self.widths), share)]
+        lengths = self.lengths.chunk(n_parts)
+        return [Layout(own, self.widths[part], self.counts[part]) for own, part in zip(lengths, parts, strict=True)]
 
     @cached_property
     def real(self) -> list[Tensor]:
@@ -63,17 +73,23 @@ class Layout:
         return [torch.arange(width, device=lengths.device) < lengths.unsqueeze(1) for width, lengths in of_roles]
 
     @cached_property
+    def cells(self) -> list[Tensor]:
+        """Of each role's words the cell of its rectangle, these numbered row by row, (words of the role,)."""
+        found = []
+        roles = zip(self.widths, self.lengths.chunk(len(self.widths)), self.counts, strict=True)
+        for width, lengths, count in roles:
+            firsts = torch.arange(len(lengths), device=lengths.device) * width - (lengths.cumsum(0) - lengths)
+            words = torch.arange(count, device=lengths.device)
+            found.append(words + firsts.repeat_interleave(lengths, output_size=count))
+        return found
+
+    @cached_property
     def packed(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """The arrays of a `recurrence.Packing` of all texts."""
         packing = Packing.of(self.lengths.numpy())
         arrays = (packing.forwards, packing.backwards, packing.starts, packing.places)
         forwards, backwards, starts, places = map(torch.from_numpy, arrays)
         return forwards, backwards, starts, places
-
-    @cached_property
-    def counts(self) -> list[int]:
-        """Words of each role."""
-        return [int(each.sum()) for each in self.lengths.chunk(len(self.widths))]
 
     def of_words(self, flat: Tensor) -> Tensor:
         """Without the filling, (T, D)."""
@@ -85,22 +101,36 @@ class Layout:
 
     def rectangles(self, flat: Tensor) -> list[Tensor]:
         """Rectangles of what is flat, (B, L, D) each; 0 at padding."""
+        parts, size = self.of_words(flat).split(self.counts), len(self.lengths) // len(self.widths)
+        shapes = [(size, width, flat.shape[1]) for width in self.widths]
+        if on_accelerator(flat.device):
+            # To find out how many words a mask has, an accelerator must be waited for.
+            return [
+                part.new_zeros(size * width, part.shape[1]).index_copy(0, cells, part).view(shape)
+                for part, cells, width, shape in zip(parts, self.cells, self.widths, shapes, strict=True)
+            ]
         found = []
-        for part, real in zip(self.of_words(flat).split(self.counts), self.real, strict=True):
-            rectangle = flat.new_zeros(*real.shape, flat.shape[1])
+        for part, real, shape in zip(parts, self.real, shapes, strict=True):
+            rectangle = flat.new_zeros(shape)
             rectangle[real] = part
             found.append(rectangle)
         return found
 
     def flat(self, rectangles: Sequence[Tensor]) -> Tensor:
         """Rectangles, (B, L, D) each, one text after the other without what is padding, (T', D)."""
+        if on_accelerator(self.lengths.device):
+            rows = [
+                each.flatten(0, 1).index_select(0, cells) for each, cells in zip(rectangles, self.cells, strict=True)
+            ]
+            return self.filled(torch.cat(rows))
         return self.filled(torch.cat([each[real] for each, real in zip(rectangles, self.real, strict=True)]))
 
     def windows(self, flat: Tensor, width: int) -> Tensor:
         """Of each word its own row and those of the words behind it, (T', width, D); 0 beyond the text's end."""
         places = torch.arange(len(flat), device=flat.device)
         # Filling reaches nothing.
-        ends = self.filled(self.lengths.cumsum(0).repeat_interleave(self.lengths).unsqueeze(1))
+        ends = self.lengths.cumsum(0).repeat_interleave(self.lengths, output_size=sum(self.counts))
+        ends = self.filled(ends.unsqueeze(1))
         reached = places.unsqueeze(1) + torch.arange(width, device=flat.device)
         reached = torch.where(reached < ends, reached, len(flat))
         return nn.functional.embedding(reached, torch.cat((flat, flat.new_zeros(1, flat.shape[1]))))
@@ -122,7 +152,8 @@ class Layout:
         if flat.device.type == "mps":
             # torch has no such reduction for the Mac's GPU.
             words, lengths = words.cpu(), lengths.cpu()
-        found: Tensor = torch.segment_reduce(words, how, lengths=lengths)
+        # Whether lengths and words agree is not looked at on an accelerator, which must be waited for.
+        found: Tensor = torch.segment_reduce(words, how, lengths=lengths, unsafe=on_accelerator(words.device))
         return found.to(flat.device)
 
 
@@ -131,7 +162,12 @@ def n_filling(n_words: int) -> int:
     return -n_words % _ROUND
 
 
-def flattened(streams: Sequence[Stream]) -> tuple[Tensor, Layout]:
-    """Vectors that come as rectangles, one text after the other, (T', E), and where they stand."""
-    layout = Layout.of_streams(streams)
+def flattened(streams: Sequence[Stream], counts: tuple[int, ...] = ()) -> tuple[Tensor, Layout]:
+    """Vectors that come as rectangles, one text after the other, (T', E), and where they stand.
+
+    Args:
+        streams: A role each.
+        counts: Words of each role, where they are known.
+    """
+    layout = Layout.of_streams(streams, counts)
     return layout.flat([stream.vectors for stream in streams]), layout

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import torch
 from torch import nn
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.models.transfer import pinned, sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,17 +52,24 @@ class Batch:
     Attributes:
         tensors: By names that are the network's own.
         size: B.
+        counts: Tokens of each role, or of all texts together, where the network needs to know them without reading
+            them from an accelerator.
     """
 
     tensors: dict[str, Tensor]
     size: int
+    counts: tuple[int, ...] = ()
 
     def __getitem__(self, name: str) -> Tensor:
         return self.tensors[name]
 
     def to(self, device: torch.device) -> Batch:
-        """The same on another device."""
-        return Batch({name: tensor.to(device, non_blocking=True) for name, tensor in self.tensors.items()}, self.size)
+        """The same on another device, which the processor does not wait for."""
+        return Batch({name: sent(tensor, device) for name, tensor in self.tensors.items()}, self.size, self.counts)
+
+    def pinned(self, device: torch.device) -> Batch:
+        """The same in memory from which a device can copy by itself; see `transfer.pinned`."""
+        return Batch({name: pinned(tensor, device) for name, tensor in self.tensors.items()}, self.size, self.counts)
 
 
 @dataclass(frozen=True)

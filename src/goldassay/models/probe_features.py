@@ -2,79 +2,151 @@
 
 Every feature is present or absent. Features come in blocks (words of the hypothesis, words that are new in it,
 crossed words, ...), and each block of a row is scaled to Euclidean length 1, so that the hundreds of crossed words do
-not drown the few that count overlap. Nothing here is learned from labels; only features that occur in two
-training rows or more are kept, so the matrices stay narrow.
+not drown the few that count overlap. A probe of some texts sees the blocks made of these texts alone, so that all
+texts are hashed once for every condition, seed and fold. Nothing here is learned from labels; only features that
+occur in two training rows or more are kept.
 
 Tokens are found by a fast rule of our own, not by a Treebank tokenizer: runs of letters and digits in lower case, and
 each punctuation mark by itself. In scripts that are written without spaces (Chinese, Japanese kana, Thai, Lao, Khmer,
 Burmese) each character is a token, so that word n-grams become character n-grams there. The stem of a word is
 its first four characters.
+
+Source: Weinberger et al. 2009 for hashed features.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
+
+from goldassay.core.compiled import workers
+from goldassay.core.cores import cores
+from goldassay.models.probe_feature_kernels import (
+    ALONE,
+    BLOCKS_OF_PAIR,
+    BLOCKS_OF_TEXT,
+    LETTER,
+    LONGEST_COUNT,
+    N_COUNTS,
+    SIGN,
+    SPACE,
+    count_rows,
+    fill_rows,
+    find_tokens,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
-
-    Hashes = NDArray[np.uint64]
-    Positions = NDArray[np.int64]
+    from scipy import sparse
 
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 # Vowel signs and points are no letters to `re`, yet part of the word.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff"
-_TOKEN = re.compile(rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])[\w{_MARKS}])+|[^\w\s]")
+_KINDS = ((re.compile(f"[{_SPACELESS}]"), ALONE), (re.compile(rf"[\w{_MARKS}]"), LETTER), (re.compile(r"\s"), SPACE))
+_UNKNOWN = 255
+_N_CHARACTERS = 0x110000
 
-STEM_LENGTH = 4
-BUCKET_BITS = 22
 MIN_ROWS = 2
 MAX_CROSSED = 64
-# Crossed words of all rows together: bounds memory where both texts are long.
-CROSSED_BUDGET = 30_000_000
+# Crossed words of all training rows together: bounds memory where both texts are long.
+CROSSED_BUDGET = 100_000_000
 ROWS_AT_ONCE = 8192
-
-
-@dataclass(frozen=True)
-class TokenIds:
-    """Tokens of N texts as positions in a vocabulary: ids (tokens,), and where each text begins, offsets (N+1,)."""
-
-    ids: Positions
-    offsets: Positions
-
-    def rows(self, start: int, stop: int) -> TokenIds:
-        """The texts start to stop."""
-        first, last = self.offsets[start], self.offsets[stop]
-        return TokenIds(self.ids[first:last], self.offsets[start : stop + 1] - first)
-
-    def owners(self) -> Positions:
-        """The text each token belongs to, (tokens,)."""
-        return np.repeat(np.arange(self.offsets.size - 1), np.diff(self.offsets))
+TEXTS_AT_ONCE = 65_536
+# Bits of a bucket at least, and at most: of words and stems, of word pairs, of crossed stems.
+LEAST_BITS, WORD_BITS, PAIR_BITS, CROSSED_BITS = 14, 20, 22, 24
 
 
 @dataclass(frozen=True)
 class TokenizedTexts:
-    """The texts of all roles, over one vocabulary of V words.
+    """The texts of R roles in N rows, over one vocabulary of V words.
 
     Attributes:
-        roles: Role name to its tokens; all of N texts.
-        word_hashes: (V,), the same on every machine and in every process.
-        stems: The stem of each word, positions in `stem_hashes`, (V,).
-        stem_hashes: One for each stem.
+        roles: R names.
+        ids: Word numbers, role by role and row by row, (tokens,).
+        offsets: Where the tokens of each text begin, and where the last one's end, (R, N + 1).
+        hashes: Of each word, the same on every machine and in every process, (V,).
+        stems: The stem of each word, a position in `stem_hashes`, (V,).
+        stem_hashes: Of each stem.
     """
 
-    roles: dict[str, TokenIds]
-    word_hashes: Hashes
-    stems: Positions
-    stem_hashes: Hashes
+    roles: tuple[str, ...]
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    hashes: NDArray[np.uint64]
+    stems: NDArray[np.int32]
+    stem_hashes: NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Features of one kind, made of one text or of two.
+
+    Attributes:
+        name: What they are.
+        roles: The texts they are made of.
+        column_rows: How many training rows have each column, descending, (columns,).
+    """
+
+    name: str
+    roles: tuple[str, ...]
+    column_rows: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class ProbeFeatures:
+    """Features of N rows in B blocks. A row's value in a column it has is 1 / sqrt(its columns of that block).
+
+    Attributes:
+        blocks: B kinds of features.
+        columns: Row after row, and within a row block after block: the columns that it has, from 0 in each block,
+            (entries,).
+        starts: Where each row begins in `columns`, and where the last one ends, (N + 1,).
+        sizes: How many columns each row has of each block, (N, B).
+    """
+
+    blocks: tuple[Block, ...]
+    columns: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int32]
+
+    @property
+    def longest(self) -> int:
+        """How many columns a row has at most."""
+        return int(np.diff(self.starts).max(initial=0))
+
+    def widths(self, roles: Sequence[str] | None = None, most: int | None = None) -> NDArray[np.int64]:
+        """How many columns of each block a probe of some texts has, from each block's first, (B,); 0 for none.
+
+        Args:
+            roles: The texts; all of them if not given. Blocks of two texts are seen where both are.
+            most: Columns at most. If there are more, those that most training rows have are kept, and of equals all or
+                none.
+        """
+        shown = [block if roles is None or set(block.roles) <= set(roles) else None for block in self.blocks]
+        widths = np.array([0 if block is None else block.column_rows.size for block in shown])
+        if most is None or widths.sum() <= most:
+            return widths
+        rows = np.sort(np.concatenate([block.column_rows for block in shown if block is not None]))[::-1]
+        least = rows[most]
+        return np.array([0 if block is None else int((block.column_rows > least).sum()) for block in shown])
+
+    def matrix(self, roles: Sequence[str] | None = None) -> sparse.csr_matrix:
+        """The features of some texts as a sparse matrix, float32, (N, columns)."""
+        from scipy import sparse
+
+        widths = self.widths(roles)
+        seen = np.repeat(np.tile(widths > 0, len(self.sizes)), self.sizes.ravel())
+        first = np.repeat(np.tile(np.cumsum(widths) - widths, len(self.sizes)), self.sizes.ravel())
+        values = np.repeat((1 / np.sqrt(np.maximum(self.sizes.ravel(), 1))).astype(np.float32), self.sizes.ravel())
+        ends = np.concatenate([[0], np.cumsum(self.sizes[:, widths > 0].sum(axis=1))])
+        entries = (values[seen], (self.columns + first)[seen], ends)
+        return sparse.csr_matrix(entries, shape=(len(self.sizes), int(widths.sum())))
 
 
 def tokenize_roles(texts: Mapping[str, Sequence[str]]) -> TokenizedTexts:
@@ -83,225 +155,195 @@ def tokenize_roles(texts: Mapping[str, Sequence[str]]) -> TokenizedTexts:
     Args:
         texts: Role name to its N texts.
     """
-    vocabulary: dict[str, int] = {}
-    roles = {role: _find_tokens(values, vocabulary) for role, values in texts.items()}
-    stems: dict[str, int] = {}
-    stem_of = [stems.setdefault(word[:STEM_LENGTH], len(stems)) for word in vocabulary]
-    return TokenizedTexts(roles, _hash_words(vocabulary), np.array(stem_of, dtype=np.int64), _hash_words(stems))
+    kinds = np.full(_N_CHARACTERS, _UNKNOWN, dtype=np.uint8)
+    slots = np.full(1 << 12, -1, dtype=np.int32)
+    hashes, stem_of = np.empty(1 << 10, dtype=np.uint64), np.empty(1 << 10, dtype=np.uint64)
+    n_words, n_tokens = 0, 0
+    n = len(next(iter(texts.values())))
+    offsets = np.zeros((len(texts), n + 1), dtype=np.int64)
+    parts: list[NDArray[np.int32]] = [np.empty(0, dtype=np.int32)]
+    for role, values in enumerate(texts.values()):
+        offsets[role, 0] = n_tokens
+        for start in range(0, n, TEXTS_AT_ONCE):
+            lowered = [text.lower() for text in values[start : start + TEXTS_AT_ONCE]]
+            lengths = np.fromiter(map(len, lowered), np.int64, len(lowered))
+            characters = np.frombuffer("".join(lowered).encode("utf-32-le", "surrogatepass"), "<u4").astype(
+                np.uint32, copy=False
+            )
+            _learn_kinds(kinds, characters)
+            ids, ends, slots, hashes, stem_of, n_words = find_tokens(
+                characters, lengths, kinds, slots, hashes, stem_of, n_words
+            )
+            offsets[role, start + 1 : start + 1 + len(lowered)] = n_tokens + ends
+            n_tokens += ids.size
+            parts.append(ids.copy())
+    stem_hashes, stems = np.unique(stem_of[:n_words], return_inverse=True)
+    return TokenizedTexts(
+        tuple(texts), np.concatenate(parts), offsets, hashes[:n_words].copy(), stems.astype(np.int32), stem_hashes
+    )
+
+
+def _learn_kinds(kinds: NDArray[np.uint8], characters: NDArray[np.uint32]) -> None:
+    """Fill in the kind of each character that is new."""
+    seen = np.zeros(_N_CHARACTERS, dtype=np.bool_)
+    seen[characters] = True
+    for code in np.flatnonzero(seen & (kinds == _UNKNOWN)):
+        kinds[code] = next((kind for pattern, kind in _KINDS if pattern.match(chr(code))), SIGN)
 
 
 def build_features(
-    texts: TokenizedTexts,
-    roles: Sequence[str],
-    n_train: int,
-    *,
-    checkpoint: Callable[[], None] = lambda: None,
-) -> sparse.csr_matrix:
-    """Features of the texts in some roles; of two and more roles also what they share and how they differ.
+    texts: TokenizedTexts, n_train: int, *, checkpoint: Callable[[], None] = lambda: None
+) -> ProbeFeatures:
+    """Features of all texts; of two and more also what they share and how they differ.
 
     Args:
         texts: All N rows: the training rows first, then those to predict.
-        roles: What the probe may see; ("hypothesis",) for hypothesis_only.
         n_train: How many of the rows are training rows; they alone decide which features are kept.
         checkpoint: Called every few thousand rows; what it raises ends the work.
-
-    Returns:
-        float32, (N, features).
     """
-    n = texts.roles[roles[0]].offsets.size - 1
-    caps = {pair: _crossing_cap(texts, *pair) for pair in _pairs(roles)}
-    pieces: dict[str, list[_Piece]] = {}
-    for start in range(0, n, ROWS_AT_ONCE):
-        checkpoint()
-        stop = min(n, start + ROWS_AT_ONCE)
-        for name, piece in _blocks(texts, roles, caps, start, stop):
-            pieces.setdefault(name, []).append(piece)
-    blocks = [_to_matrix(pieces.pop(name), n_train) for name in list(pieces)]
-    return sparse.csr_matrix(sparse.hstack(blocks, format="csr", dtype=np.float32))
+    plan = _Plan.of(texts, n_train)
+    with workers(cores()) as pool:
+        counts = plan.count(n_train, pool, checkpoint)
+        blocks, column_of = plan.keep(counts)
+        del counts
+        columns, starts, sizes = plan.fill(column_of, pool, checkpoint)
+    return ProbeFeatures(tuple(blocks), columns, starts, sizes)
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """Distinct buckets of some rows: how many each row has, and which, row after row."""
+class _Plan:
+    """Where the buckets of each block are, and how many entries a row may have."""
 
-    counts: NDArray[np.int32]
-    buckets: NDArray[np.int32]
+    texts: TokenizedTexts
+    names: tuple[tuple[str, tuple[str, ...]], ...]
+    starts: NDArray[np.int64]
+    bits: NDArray[np.uint64]
+    salts: NDArray[np.uint64]
+    caps: NDArray[np.int64]
+    most: int
+
+    @classmethod
+    def of(cls, texts: TokenizedTexts, n_train: int) -> _Plan:
+        lengths = np.diff(texts.offsets, axis=1)
+        # Test rows have no say: what a probe is must not depend on what it predicts.
+        trained = lengths[:, :n_train]
+        longest = lengths.max(axis=1, initial=0)
+        names: list[tuple[str, tuple[str, ...]]] = []
+        bits: list[int] = []
+        caps: list[int] = []
+        most = 0
+        for at, role in enumerate(texts.roles):
+            n_tokens = int(trained[at].sum())
+            names += [(f"{role} {kind}", (role,)) for kind in ("words", "word pairs", "length")]
+            bits += [_bits(n_tokens, WORD_BITS), _bits(n_tokens, PAIR_BITS), _bits(LONGEST_COUNT, WORD_BITS)]
+            most += 2 * int(longest[at]) + 1
+        for one, two in [(i, j) for i in range(len(texts.roles)) for j in range(i + 1, len(texts.roles))]:
+            pair = (texts.roles[one], texts.roles[two])
+            cap = _crossing_cap(trained[one], trained[two])
+            n_crossed = int((np.minimum(trained[one], cap) * np.minimum(trained[two], cap)).sum())
+            kinds = ("new words", "shared words", "new stems", "shared stems", "crossed stems", "counts")
+            names += [(f"{' '.join(pair)} {kind}", pair) for kind in kinds]
+            words = _bits(int(trained[two].sum()), WORD_BITS)
+            bits += [words] * 4 + [_bits(n_crossed, CROSSED_BITS), _bits(N_COUNTS * LONGEST_COUNT, WORD_BITS)]
+            caps.append(cap)
+            most += 4 * int(longest[two]) + int(min(longest[one], cap) * min(longest[two], cap)) + N_COUNTS
+        assert len(names) == BLOCKS_OF_TEXT * len(texts.roles) + BLOCKS_OF_PAIR * len(caps)
+        spaces = np.array([1 << each for each in bits], dtype=np.int64)
+        return cls(
+            texts=texts,
+            names=tuple(names),
+            starts=np.cumsum(spaces) - spaces,
+            bits=np.array(bits, dtype=np.uint64),
+            salts=np.arange(1, len(bits) + 1, dtype=np.uint64) * np.uint64(0xD1B54A32D192ED03),
+            caps=np.array(caps, dtype=np.int64),
+            most=most,
+        )
+
+    @property
+    def n_buckets(self) -> int:
+        return int(self.starts[-1]) + (1 << int(self.bits[-1]))
+
+    def arguments(self) -> tuple[Any, Any, Any, int]:
+        """What the compiled loops take; a room to work in of its own for each call."""
+        texts = self.texts
+        n_slots = 1 << (2 * self.most).bit_length()
+        longest = int(np.diff(texts.offsets, axis=1).max(initial=0))
+        words = tuple(np.empty(longest, np.int32) for _ in range(3))
+        room = (
+            np.zeros(n_slots, np.int64),
+            np.zeros(n_slots, np.int64),
+            np.zeros(1, np.int64),
+            *words,
+            np.zeros(texts.hashes.size, np.int64),
+            np.zeros(texts.stem_hashes.size, np.int64),
+        )
+        given = (texts.ids, texts.offsets, texts.hashes, texts.stems, texts.stem_hashes)
+        return given, (self.starts, self.bits, self.salts, self.caps), room, self.most
+
+    def count(self, n_train: int, pool: Executor, checkpoint: Callable[[], None]) -> NDArray[np.int32]:
+        """In how many training rows each bucket is, (buckets,)."""
+
+        def work(begin: int, end: int) -> NDArray[np.int32]:
+            counts = np.zeros(self.n_buckets, dtype=np.int32)
+            arguments = self.arguments()
+            for start in range(begin, end, ROWS_AT_ONCE):
+                checkpoint()
+                count_rows(start, min(end, start + ROWS_AT_ONCE), *arguments, counts)
+            return counts
+
+        # Two parts at most: each has counts of its own, a hundred megabytes.
+        middle = n_train // 2 if n_train > 2 * ROWS_AT_ONCE else n_train
+        parts = [pool.submit(work, begin, end) for begin, end in ((0, middle), (middle, n_train)) if begin < end]
+        total = parts[0].result()
+        for part in parts[1:]:
+            total += part.result()
+        return total
+
+    def keep(self, counts: NDArray[np.int32]) -> tuple[list[Block], NDArray[np.int32]]:
+        """The blocks, and each bucket's column within its block: those of most rows first, so that they lie close."""
+        column_of = np.full(self.n_buckets, -1, dtype=np.int32)
+        blocks = []
+        for (name, roles), start, bits in zip(self.names, self.starts, self.bits, strict=True):
+            rows = counts[start : start + (1 << int(bits))]
+            kept = np.flatnonzero(rows >= MIN_ROWS)
+            kept = kept[np.argsort(-rows[kept], kind="stable")]
+            column_of[start + kept] = np.arange(kept.size, dtype=np.int32)
+            blocks.append(Block(name, roles, rows[kept]))
+        return blocks, column_of
+
+    def fill(
+        self, column_of: NDArray[np.int32], pool: Executor, checkpoint: Callable[[], None]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+        """Columns, starts and sizes of `ProbeFeatures`."""
+        n = self.texts.offsets.shape[1] - 1
+        sizes = np.zeros((n, len(self.names)), dtype=np.int32)
+
+        def work(start: int) -> NDArray[np.int32]:
+            checkpoint()
+            end = min(n, start + ROWS_AT_ONCE)
+            return np.asarray(fill_rows(start, end, *self.arguments(), column_of, sizes[start:end]))
+
+        parts = list(pool.map(work, range(0, n, ROWS_AT_ONCE)))
+        starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=1, dtype=np.int64))])
+        columns = np.empty(int(starts[-1]), dtype=np.int32)
+        # Each part is let go as soon as it is copied: two copies of all would be the peak of an audit's memory.
+        parts.reverse()
+        at = 0
+        while parts:
+            part = parts.pop()
+            columns[at : at + part.size] = part
+            at += part.size
+        return columns, starts, sizes
 
 
-@dataclass(frozen=True)
-class _Bag:
-    """Distinct ids of n rows, sorted by row and then id."""
-
-    rows: Positions
-    ids: Positions
-    n: int
-
-    def where(self, mask: NDArray[np.bool_]) -> _Bag:
-        return _Bag(self.rows[mask], self.ids[mask], self.n)
-
-    def sizes(self) -> Positions:
-        return np.bincount(self.rows, minlength=self.n)
-
-    def first(self, count: int) -> _Bag:
-        sizes = self.sizes()
-        rank = np.arange(self.rows.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return self.where(rank < count)
+def _bits(n: int, most: int) -> int:
+    """So many that n entries have 4 buckets each or more, within bounds."""
+    return min(max((4 * n).bit_length(), LEAST_BITS), most)
 
 
-def _blocks(
-    texts: TokenizedTexts,
-    roles: Sequence[str],
-    caps: Mapping[tuple[str, str], int],
-    start: int,
-    stop: int,
-) -> Iterator[tuple[str, _Piece]]:
-    n = stop - start
-    counted: list[tuple[Positions, Hashes]] = []
-    for role in roles:
-        tokens = texts.roles[role].rows(start, stop)
-        for size in (1, 2):
-            rows, keys = _ngrams(tokens, texts.word_hashes, size)
-            yield f"{role} {size}", _to_piece(rows, keys, n)
-        counted.append(_category(f"{role} length", np.minimum(np.diff(tokens.offsets), 40)))
-    for pair in _pairs(roles):
-        first, second = (texts.roles[role].rows(start, stop) for role in pair)
-        for level, of, hashes in (
-            ("word", None, texts.word_hashes),
-            ("stem", texts.stems, texts.stem_hashes),
-        ):
-            name = f"{' '.join(pair)} {level}"
-            one, two = (_distinct(tokens, of, hashes.size) for tokens in (first, second))
-            known = _is_in(two, one, hashes.size)
-            new = two.where(~known)
-            shared = two.where(known)
-            yield f"{name} new", _to_piece(new.rows, hashes[new.ids], n)
-            yield f"{name} shared", _to_piece(shared.rows, hashes[shared.ids], n)
-            counted += _overlap_counts(name, one, two, new)
-            if level == "stem":
-                rows, keys = _cross(one.first(caps[pair]), new.first(caps[pair]), hashes)
-                yield f"{name} crossed", _to_piece(rows, keys, n)
-        counted += _bigram_counts(" ".join(pair), first, second, texts.word_hashes)
-    rows = np.concatenate([part[0] for part in counted])
-    keys = np.concatenate([part[1] for part in counted])
-    yield "counted", _to_piece(rows, keys, n)
-
-
-def _pairs(roles: Sequence[str]) -> list[tuple[str, str]]:
-    return [(first, second) for i, first in enumerate(roles) for second in roles[i + 1 :]]
-
-
-def _overlap_counts(name: str, one: _Bag, two: _Bag, new: _Bag) -> list[tuple[Positions, Hashes]]:
-    n_one, n_two, n_new = one.sizes(), two.sizes(), new.sizes()
-    share = 10 * (n_two - n_new) // np.maximum(n_two, 1)
-    return [
-        _category(f"{name} new", np.minimum(n_new, 12)),
-        _category(f"{name} share", share),
-        _category(f"{name} longer", np.clip(n_one - n_two, -10, 25) + 10),
-    ]
-
-
-def _bigram_counts(name: str, first: TokenIds, second: TokenIds, hashes: Hashes) -> list[tuple[Positions, Hashes]]:
-    n = second.offsets.size - 1
-    rows, keys = _ngrams(second, hashes, 2)
-    other_rows, other_keys = _ngrams(first, hashes, 2)
-    known = np.isin(_mix(rows.astype(np.uint64), keys), _mix(other_rows.astype(np.uint64), other_keys))
-    n_all, n_known = np.bincount(rows, minlength=n), np.bincount(rows[known], minlength=n)
-    return [
-        _category(f"{name} new bigrams", np.minimum(n_all - n_known, 12)),
-        _category(f"{name} share of bigrams", 10 * n_known // np.maximum(n_all, 1)),
-    ]
-
-
-def _category(name: str, values: Positions) -> tuple[Positions, Hashes]:
-    salt = _hash_words([name])[0]
-    return np.arange(values.size), _mix(values.astype(np.uint64), np.full(values.size, salt))
-
-
-def _cross(one: _Bag, two: _Bag, hashes: Hashes) -> tuple[Positions, Hashes]:
-    """Every id of `one` with every id of `two`, row by row."""
-    n_one, n_two = one.sizes(), two.sizes()
-    total = n_one * n_two
-    rows = np.repeat(np.arange(one.n), total)
-    within = np.arange(rows.size) - np.repeat(np.cumsum(total) - total, total)
-    i = (np.cumsum(n_one) - n_one)[rows] + within // n_two[rows]
-    j = (np.cumsum(n_two) - n_two)[rows] + within % n_two[rows]
-    return rows, _mix(hashes[one.ids[i]], hashes[two.ids[j]])
-
-
-def _crossing_cap(texts: TokenizedTexts, first: str, second: str) -> int:
-    """How many stems of each text may be crossed, so that all rows together stay within the budget."""
-    one, two = (np.diff(texts.roles[role].offsets) for role in (first, second))
+def _crossing_cap(one: NDArray[np.int64], two: NDArray[np.int64]) -> int:
+    """How many stems of each text may be crossed, so that all training rows together stay within the budget."""
     cap = MAX_CROSSED
     while cap > 1 and int((np.minimum(one, cap) * np.minimum(two, cap)).sum()) > CROSSED_BUDGET:
         cap //= 2
     return cap
-
-
-def _find_tokens(texts: Sequence[str], vocabulary: dict[str, int]) -> TokenIds:
-    ids: list[int] = []
-    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    for position, text in enumerate(texts, start=1):
-        for token in _TOKEN.findall(text.lower()):
-            ids.append(vocabulary.setdefault(token, len(vocabulary)))  # noqa: PERF401
-        offsets[position] = len(ids)
-    return TokenIds(np.array(ids, dtype=np.int64), offsets)
-
-
-def _hash_words(words: Mapping[str, int] | Sequence[str]) -> Hashes:
-    # Python's own hash of a string differs from process to process.
-    digests = b"".join(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest() for word in words)
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
-
-
-def _mix(one: Hashes, two: Hashes) -> Hashes:
-    """Hash two hashes into one; the order counts."""
-    mixed = one * np.uint64(0x9E3779B97F4A7C15) ^ (two + np.uint64(0x7F4A7C15))
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(32)
-    return mixed
-
-
-def _ngrams(tokens: TokenIds, hashes: Hashes, size: int) -> tuple[Positions, Hashes]:
-    owners = tokens.owners()
-    single = hashes[tokens.ids]
-    last = max(single.size - size + 1, 0)
-    keys = single[:last]
-    for step in range(1, size):
-        keys = _mix(keys, single[step : step + last])
-    inside = owners[:last] == owners[size - 1 : size - 1 + last]
-    return owners[:last][inside], keys[inside]
-
-
-def _distinct(tokens: TokenIds, names: Positions | None, size: int) -> _Bag:
-    ids = tokens.ids if names is None else names[tokens.ids]
-    codes = np.unique(tokens.owners() * size + ids)
-    return _Bag(codes // max(size, 1), codes % max(size, 1), tokens.offsets.size - 1)
-
-
-def _is_in(bag: _Bag, other: _Bag, size: int) -> NDArray[np.bool_]:
-    return np.isin(bag.rows * size + bag.ids, other.rows * size + other.ids, assume_unique=True)
-
-
-def _to_piece(rows: Positions, keys: Hashes, n: int) -> _Piece:
-    buckets = (keys >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)
-    codes = np.unique((rows << BUCKET_BITS) | buckets)
-    counts = np.bincount(codes >> BUCKET_BITS, minlength=n).astype(np.int32)
-    return _Piece(counts, (codes & ((1 << BUCKET_BITS) - 1)).astype(np.int32))
-
-
-def _to_matrix(pieces: Sequence[_Piece], n_train: int) -> sparse.csr_matrix:
-    """Join the pieces of a block, keep what MIN_ROWS training rows have, scale each row to length 1."""
-    counts = np.concatenate([piece.counts for piece in pieces])
-    buckets = np.concatenate([piece.buckets for piece in pieces])
-    n_trained = int(counts[:n_train].sum(dtype=np.int64))
-    kept = np.flatnonzero(np.bincount(buckets[:n_trained], minlength=1 << BUCKET_BITS) >= MIN_ROWS)
-    column = np.full(1 << BUCKET_BITS, -1, dtype=np.int32)
-    column[kept] = np.arange(kept.size, dtype=np.int32)
-    columns = column[buckets]
-    owners = np.repeat(np.arange(counts.size), counts)[columns >= 0]
-    columns = columns[columns >= 0]
-    sizes = np.bincount(owners, minlength=counts.size)
-    ends: NDArray[Any] = np.concatenate([[0], np.cumsum(sizes)])
-    values = (1 / np.sqrt(np.maximum(sizes, 1))).astype(np.float32)
-    return sparse.csr_matrix((np.repeat(values, sizes), columns, ends), shape=(counts.size, kept.size))

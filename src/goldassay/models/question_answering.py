@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 import torch
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.checkpoint import (
+    attention_mask,
     has_types,
     open_config,
     open_tokenizer,
@@ -230,7 +231,8 @@ class Network(Base):
             tables = {name: to_the_right(table, real) for name, table in tables.items()}
         tables["of"] = np.repeat(np.arange(rows.size), some.lengths)
         tables["first"] = self._first(tables["tokens"], tables["real"])
-        return Batch({name: torch.from_numpy(table) for name, table in tables.items()}, rows.size)
+        tensors = {name: torch.from_numpy(table) for name, table in tables.items()}
+        return Batch(tensors, rows.size, (int(np.count_nonzero(real)),))
 
     def _first(self, tokens: NDArray[np.int64], real: NDArray[np.int64]) -> NDArray[np.int64]:
         """The token that stands for a whole input, where there is one (XLNet has it last); else the first, (W,)."""
@@ -239,7 +241,10 @@ class Network(Base):
 
     def window_logits(self, batch: Batch) -> Tensor:
         """Of start and end at each token of each window, (W, L, 2)."""
-        inputs = {"input_ids": batch["tokens"], "attention_mask": batch["real"]}
+        inputs = {"input_ids": batch["tokens"]}
+        mask = attention_mask(self.model, batch["real"], batch.counts[0])
+        if mask is not None:
+            inputs["attention_mask"] = mask
         if self.has_types:
             inputs["token_type_ids"] = batch["types"]
         n = len(batch["tokens"])

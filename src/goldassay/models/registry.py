@@ -12,8 +12,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from goldassay.errors import InputError, MissingDependencyError
-from goldassay.nearest import did_you_mean
+from goldassay.core.errors import InputError, MissingDependencyError
+from goldassay.core.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from goldassay.models.configuration import Kind

@@ -51,9 +51,9 @@ class SequentialInference(Network):
         self.classifier = nn.Linear(units, task.n_outputs)
         self.dropout = Dropout(dropout)
 
-    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:  # noqa: ARG002
+    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:
         """The hidden layer, (B, units)."""
-        return self.represent_words(*flattened(streams))
+        return self.represent_words(*flattened(streams, batch.counts))
 
     def represent_words(self, vectors: Tensor, layout: Layout) -> Tensor:
         """The hidden layer, (B, units), from the vectors of all words, (T', E)."""

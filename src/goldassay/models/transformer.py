@@ -9,12 +9,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.checkpoint import (
+    attention_mask,
     has_types,
     open_config,
     open_tokenizer,
     open_weights,
+    skip_padding,
     to_the_right,
     token_limit,
 )
@@ -113,6 +115,8 @@ class Network(Base):
         # Half of a small checkpoint's weights are vectors of word pieces, of which a batch holds a hundredth.
         words: Any = model.get_input_embeddings()
         words.sparse = isinstance(words, nn.Embedding) and not sizes.all_words
+        if words.sparse:
+            skip_padding(words)
         self.model, self.tokenizer, self.sizes, self.n_texts = model, tokenizer, sizes, n_texts
         self._classifier_name, classifier = _last_linear(model)
         self._captured: list[Tensor] = []
@@ -204,9 +208,10 @@ class Network(Base):
         tables = {"tokens": tokens, "real": real.astype(np.int64), "roles": roles}
         if encoded.types is not None:
             tables["types"] = encoded.types.take(rows).padded(self.tokenizer.pad_token_type_id)[0]
+        counts = (int(np.count_nonzero(real)),)
         if self.reads_left_to_right or self.tokenizer.padding_side == "left":
             tables = {name: to_the_right(table, real) for name, table in tables.items()}
-        return Batch({name: torch.from_numpy(table) for name, table in tables.items()}, rows.size)
+        return Batch({name: torch.from_numpy(table) for name, table in tables.items()}, rows.size, counts)
 
     def forward(self, batch: Batch) -> Tensor:
         """Logits."""
@@ -235,7 +240,8 @@ class Network(Base):
                 inputs["inputs_embeds"] = self.model.get_input_embeddings()(inputs.pop("input_ids"))
             inputs["position_ids"] = (batch["real"].cumsum(1) - 1).clamp(min=0)
         self._captured.clear()
-        logits: Tensor = self.model(**inputs, attention_mask=batch["real"]).logits
+        mask = attention_mask(self.model, batch["real"], batch.counts[0])
+        logits: Tensor = self.model(**inputs, attention_mask=mask).logits
         entered = self._captured.pop()
         return logits, entered[:, -1] if self.reads_left_to_right else entered
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.core.errors import InputError
 from goldassay.data.blocks import decompressed
 from goldassay.data.source import read_head
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     import os

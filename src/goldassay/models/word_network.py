@@ -60,7 +60,8 @@ class WordNetwork(VocabularyNetwork):
             "tokens": np.concatenate((tokens, np.full(n_filling(tokens.size), PADDING))),
             "lengths": np.concatenate([each.lengths for each in some]),
         }
-        return Batch(padded_words(some) | {name: torch.from_numpy(each) for name, each in flat.items()}, rows.size)
+        tensors = padded_words(some) | {name: torch.from_numpy(each) for name, each in flat.items()}
+        return Batch(tensors, rows.size, tuple(each.flat.size for each in some))
 
     @abstractmethod
     def represent_words(self, vectors: Tensor, layout: Layout) -> Tensor:
@@ -75,9 +76,9 @@ class WordNetwork(VocabularyNetwork):
         """The layer before the classifier, (B, D)."""
         return self.represent_words(*self.look_up(batch))
 
-    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:  # noqa: ARG002
+    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:
         """The same from given vectors."""
-        return self.represent_words(*flattened(streams))
+        return self.represent_words(*flattened(streams, batch.counts))
 
     def embed(self, batch: Batch) -> list[Stream]:
         """Word vectors."""

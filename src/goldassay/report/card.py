@@ -8,15 +8,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.documents import mapping, records
+from goldassay.core.numbers import number
+from goldassay.core.settings import FILE_NAME
+from goldassay.core.visible import one_line
 from goldassay.report.badge import badge_text
-from goldassay.report.numbers import number
-from goldassay.report.outline import QUESTIONS, mapping, records
-from goldassay.report.reproduction import changed_settings, command_of, seeds_of
-from goldassay.settings import FILE_NAME
-from goldassay.visible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from goldassay.core.sections import Reproduction
+    from goldassay.report.report import Report
 
 BADGE = "badge.svg"
 # The hub's own classes of sizes: each up to, but not with, its number of rows.
@@ -34,14 +36,15 @@ _SIZES = (
 )
 
 
-def front_matter(document: Mapping[str, Any]) -> str:
+def front_matter(report: Report) -> str:
     """The YAML block at the top of a dataset card.
 
     Under the hub's own keys: a readable name, the class of size, the task, tags. Under `goldassay`: version, verdicts,
     and the figure that decided each with its bounds, as fractions.
     """
-    dataset, facts = mapping(document, "dataset"), mapping(document, "facts")
-    rows = sum(number(facts.get(key)) or 0 for key in ("n_train", "n_test"))
+    document = report.to_dict()
+    dataset = mapping(document, "dataset")
+    rows = sum(report.subject.sizes.values())
     metadata: dict[str, Any] = {
         "pretty_name": one_line(dataset.get("name") or "unnamed"),
         "size_categories": [next((name for above, name in _SIZES if rows < above), "n>1T")],
@@ -52,35 +55,32 @@ def front_matter(document: Mapping[str, Any]) -> str:
     metadata["tags"] = ["goldassay", "benchmark-audit"]
     metadata["goldassay"] = {
         "version": one_line(document.get("goldassay_version")),
-        **{question: _judged(mapping(document, "verdicts", question)) for question in QUESTIONS},
+        **{card.key: _judged(mapping(document, "verdicts", card.key)) for card in report.cards},
     }
     return "---\n" + "\n".join(_yaml(metadata)) + "\n---"
 
 
-def badge_line(document: Mapping[str, Any]) -> str:
+def badge_line(report: Report) -> str:
     """The Markdown that shows the badge."""
-    return f"![{badge_text(document)}]({BADGE})"
+    return f"![{badge_text(report)}]({BADGE})"
 
 
-def reproduction(document: Mapping[str, Any]) -> list[str]:
+def reproduction(document: Mapping[str, Any], how: Reproduction) -> list[str]:
     """How to get the same figures: the command, settings, versions, seeds, and hashes of the files read."""
     version = one_line(document.get("goldassay_version"))
-    command = command_of(document)
     blocks = ["## How to reproduce"]
-    if command is None:
+    if how.command is None:
         blocks.append("The data were handed over in memory, so that no command names them; in Python:")
-        seed = one_line(mapping(document, "settings").get("seed", 0))
-        blocks.append(_fenced("python", f"goldassay.audit(train, test, seed={seed})"))
+        blocks.append(_fenced("python", how.python))
     else:
         blocks.append("From files with these SHA-256:")
         blocks.append(_hashes(document))
-        blocks.append(_fenced("console", f"$ pip install goldassay=={version}\n$ {command}"))
-    settings = changed_settings(document)
-    if settings:
-        blocks += [f"with this `{FILE_NAME}`:", _fenced("toml", settings)]
+        blocks.append(_fenced("console", f"$ pip install goldassay=={version}\n$ {how.command}"))
+    if how.settings:
+        blocks += [f"with this `{FILE_NAME}`:", _fenced("toml", how.settings)]
     else:
         blocks.append("with every setting at its default.")
-    blocks.append("- " + "\n- ".join([*seeds_of(document), _versions(document)]))
+    blocks.append("- " + "\n- ".join([*how.seeds, _versions(document)]))
     return blocks
 
 
@@ -126,8 +126,8 @@ def _hashes(document: Mapping[str, Any]) -> str:
 def _versions(document: Mapping[str, Any]) -> str:
     environment = mapping(document, "environment")
     packages = mapping(environment, "packages")
-    told = [f"{name} {one_line(version)}" for name, version in packages.items()]
-    return ", ".join([*told, f"Python {one_line(environment.get('python'))}"])
+    parts = [f"{name} {one_line(version)}" for name, version in packages.items()]
+    return ", ".join([*parts, f"Python {one_line(environment.get('python'))}"])
 
 
 def _fenced(language: str, text: str) -> str:

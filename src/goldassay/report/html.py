@@ -8,75 +8,64 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.figures import draw_figures
-from goldassay.report.figures.artifacts_scatter import points_of
-from goldassay.report.numbers import bounds_in, count, number, with_unit
-from goldassay.report.outline import mapping, questions_of, records
+from goldassay.core.numbers import count
+from goldassay.core.visible import visible
+from goldassay.report.cells import are_numeric, rows_of
+from goldassay.report.charts import draw_pictures
+from goldassay.report.charts.page_data import data_id
 from goldassay.report.palette import DARK, LIGHT, variables
-from goldassay.report.sections import outline
-from goldassay.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import jinja2
 
-    from goldassay.report.figures import Picture
-    from goldassay.report.outline import Section
-
-ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "not measurable": "none"}
-ICONS |= {"told apart": "check", "not told apart": "none"}
-
-
-# More labels than these are counted, not listed, under the title.
-MOST_LABELS = 8
+    from goldassay.core.sections import Section, Subject, VerdictCard
+    from goldassay.core.tables import Table
+    from goldassay.report.charts import Picture
+    from goldassay.report.report import Report
 
 
-def render_html(document: Mapping[str, Any], table_names: tuple[str, ...] = (), tables_at: str = "tables/") -> str:
+def render_html(report: Report, table_names: tuple[str, ...] = (), tables_at: str = "tables/") -> str:
     """The whole page.
 
     Args:
-        document: The report's document, as plain data.
-        table_names: The tables that lie beside the page, so that no link leads nowhere.
-        tables_at: Their folder, seen from the page, with a slash at its end; "" where they lie next to it.
+        report: What is shown.
+        table_names: The tables that are written next to the page, so that every link leads somewhere.
+        tables_at: Their folder, seen from the page, with a slash at its end; "" for its own folder.
     """
-    from markupsafe import Markup
-
-    pictures = draw_figures(document)
     return fill_page(
-        document=document,
-        cards=cards(document),
-        dataset_line=dataset_line(document),
-        sections=outline(document),
-        pictures=pictures,
+        document=report.to_dict(),
+        cards=report.cards,
+        line=subject_line(report.subject),
+        sections=report.sections,
+        pictures=draw_pictures(report.charts),
         table_names=table_names,
         tables_at=tables_at,
-        points=Markup(_points(document)) if "artifacts_scatter" in pictures else "",
-        map_points=Markup(_map_points(document)) if "leakage_map" in pictures else "",
-        normalized=bool(mapping(document, "instability", "deviations")),
+        with_data=True,
     )
 
 
 def fill_page(
     *,
     document: Mapping[str, Any],
-    cards: list[dict[str, str]],
-    dataset_line: list[str],
+    cards: Sequence[VerdictCard],
+    line: Sequence[str],
     sections: Sequence[Section],
     pictures: Mapping[str, Picture],
     stem: str = "report",
     table_names: tuple[str, ...] = (),
     tables_at: str = "tables/",
-    points: str = "",
-    map_points: str = "",
-    normalized: bool = False,
+    with_data: bool = False,
 ) -> str:
-    """The page around what it shows; `stem` names the data and the Markdown that lie beside it."""
+    """The page around what it shows.
+
+    `stem` names the files of its data and its Markdown; `with_data` adds the data of pictures that need a script.
+    """
     from markupsafe import Markup
 
     style, script = _style(), _template_text("script.js")
@@ -90,16 +79,17 @@ def fill_page(
         .render(
             document=document,
             cards=cards,
-            dataset_line=dataset_line,
+            line=line,
             sections=sections,
             pictures=pictures,
             stem=stem,
-            svg=Markup,
+            markup=Markup,
+            shown=_shown_table,
             table_names=table_names,
             tables_at=tables_at,
-            points=points,
-            map_points=map_points,
-            normalized=normalized,
+            picture_data=[
+                (data_id(each.name), Markup(each.data)) for each in pictures.values() if with_data and each.data
+            ],
             policy=policy,
             style=Markup(style),
             script=Markup(script),
@@ -107,98 +97,17 @@ def fill_page(
     )
 
 
-def cards(document: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What each verdict's card shows, as texts; nothing where the document is not about verdicts."""
-    shown = []
-    for key, (title, question) in questions_of(document).items():
-        verdict = mapping(document, "verdicts", key)
-        if not verdict and document.get("questions") and "verdicts" not in document:
-            # What ranks rows judges nothing.
-            continue
-        headline = mapping(verdict, "headline")
-        word = str(verdict.get("verdict") or "not measurable")
-        unit = str(headline.get("unit"))
-        shown.append(
-            {
-                "key": key,
-                "title": title,
-                "question": question,
-                "verdict": word,
-                "icon": ICONS.get(word, "none"),
-                "value": with_unit(headline.get("value"), unit) if headline else "",
-                "interval": bounds_in(headline.get("low"), headline.get("high"), unit) if headline else "",
-                "label": str(headline.get("label") or ""),
-                "evidence": str(verdict.get("evidence") or ""),
-                "next_step": str(verdict.get("next_step") or ""),
-                "rule": str(verdict.get("rule") or ""),
-            }
-        )
-    return shown
+def subject_line(subject: Subject) -> list[str]:
+    """What the report is about in a few short parts."""
+    splits = {"train": "training"}
+    sizes = [f"{count(size)} {splits.get(split, split)} examples" for split, size in subject.sizes.items()]
+    return [*sizes, *subject.about, *([subject.settings] if subject.settings else [])]
 
 
-def dataset_line(document: Mapping[str, Any]) -> list[str]:
-    """The dataset in a few short parts: sizes, texts, number of labels."""
-    facts, dataset = mapping(document, "facts"), mapping(document, "dataset")
-    parts = [
-        f"{count(size)} {split} examples"
-        for split, key in (("training", "n_train"), ("test", "n_test"))
-        if (size := number(facts.get(key, dataset.get(key)))) is not None
-    ]
-    results = records(mapping(document, "instability").get("results")) if not facts else []
-    if results:
-        parts += _sizes_of_runs(results)
-    if dataset.get("text_columns"):
-        parts.append(" + ".join(str(column) for column in dataset["text_columns"]))
-    if dataset.get("label_names"):
-        names = [str(label) for label in dataset["label_names"]]
-        parts.append("labels " + ", ".join(names) if len(names) <= MOST_LABELS else f"{len(names)} labels")
-    return parts
-
-
-def _sizes_of_runs(results: list[Mapping[str, Any]]) -> list[str]:
-    """How many models, datasets and runs a report on runs alone is about."""
-    parts = []
-    for key, word in (("model", "model"), ("dataset", "dataset")):
-        names = {str(row.get(key)) for row in results}
-        # A model that no file names is called "model".
-        if names != {word}:
-            parts.append(f"{len(names)} {word}s" if len(names) > 1 else f"{word} {names.pop()}")
-    for key, word in (("n_runs", "runs"), ("n_examples", "examples")):
-        sizes = sorted(size for row in results if (size := number(row.get(key))) is not None)
-        if sizes:
-            span = count(sizes[0]) if sizes[0] == sizes[-1] else f"{count(sizes[0])} to {count(sizes[-1])}"
-            shown = word.removesuffix("s") if sizes[-1] == 1 else word
-            parts.append(f"{span} {shown}" + (" each" if len(results) > 1 else ""))
-    return parts
-
-
-def _map_points(document: Mapping[str, Any]) -> str:
-    found = mapping(document, "leakage", "map")
-    names = ("x", "y", "labels", "clusters", "texts", "divergences", "threshold", "label_names")
-    drawn = [each for each in records(found.get("outlines")) if len(each.get("points") or ()) > 2]
-    kept = {name: found.get(name) for name in names} | {"outlined": [each.get("cluster") for each in drawn]}
-    return _embedded(kept)
-
-
-def _points(document: Mapping[str, Any]) -> str:
-    rows, labels = points_of(document)
-    points = [[row["support"], round(row["probability"], 4), row["series"], row["pattern"]] for row in rows]
-    return _embedded({"labels": labels, "points": points})
-
-
-def _embedded(content: Mapping[str, Any]) -> str:
-    """JSON that may stand in a script element."""
-    text = json.dumps(_shown(content), separators=(",", ":"), ensure_ascii=False)
-    # Inside a script element only these three could end it or be taken for markup.
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _shown(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {key: _shown(value) for key, value in content.items()}
-    if isinstance(content, (list, tuple)):
-        return [_shown(value) for value in content]
-    return visible(content) if isinstance(content, str) else content
+def _shown_table(table: Table) -> dict[str, Any]:
+    """The cells of a table, and which of its columns have numbers."""
+    rows = rows_of(table)
+    return {"rows": rows, "numeric": are_numeric(rows, len(table.columns))}
 
 
 def _style() -> str:

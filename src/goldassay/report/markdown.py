@@ -5,67 +5,61 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.visible import one_line
 from goldassay.report.card import badge_line, front_matter, reproduction
-from goldassay.report.numbers import bounds_in, with_unit
-from goldassay.report.outline import mapping, questions_of
-from goldassay.report.reproduction import is_audit
-from goldassay.report.sections import outline
-from goldassay.visible import one_line
+from goldassay.report.cells import rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Sequence
 
-    from goldassay.report.outline import Card, Cell, Section, Table
+    from goldassay.core.sections import GroupCard, Section, VerdictCard
+    from goldassay.core.tables import Table
+    from goldassay.report.cells import Cell
+    from goldassay.report.report import Report
 
 _MARKS = {"sound": "✅", "caution": "⚠️", "unsound": "❌"}
 _MAX_ROWS = 15
 
 
-def render_markdown(document: Mapping[str, Any], tables_at: str = "tables/", card: bool = False) -> str:
-    """The report as Markdown: the verdicts first, then each section's tables, long ones cut and said so.
+def render_markdown(report: Report, tables_at: str = "tables/", card: bool = False) -> str:
+    """The report as Markdown: the verdicts first, then each section's tables, long ones cut with a line that says so.
 
     Args:
-        document: The report's document, as plain data.
+        report: What is shown.
         tables_at: The folder of the full tables, as for the page.
-        card: With the metadata of a dataset card at its top and the badge that lies beside it.
+        card: With the metadata of a dataset card at its top, and the badge.
     """
+    document = report.to_dict()
     title = f"# {_plain(document.get('title'))}"
-    blocks = [front_matter(document), title, badge_line(document)] if card else [title]
-    blocks.append(_verdicts(document))
-    for section in outline(document):
+    blocks = [front_matter(report), title, badge_line(report)] if card else [title]
+    blocks.append(_verdicts(report.cards))
+    if report.subject.settings:
+        blocks.append(f"With the {_plain(report.subject.settings)}.")
+    for section in report.sections:
         blocks += render_section(section, tables_at)
-    if is_audit(document):
-        blocks += reproduction(document)
+    if report.reproduction is not None:
+        blocks += reproduction(document, report.reproduction)
     blocks.append(f"Made by goldassay {_plain(document.get('goldassay_version'))}.")
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _verdicts(document: Mapping[str, Any]) -> str:
+def _verdicts(cards: Sequence[VerdictCard]) -> str:
     rows = []
-    for key, (title, _) in questions_of(document).items():
-        verdict = mapping(document, "verdicts", key)
-        if not verdict:
+    for card in cards:
+        if not card.judged:
             continue
-        headline = mapping(verdict, "headline")
-        unit = str(headline.get("unit"))
-        figure = ""
-        if headline:
-            value = with_unit(headline.get("value"), unit)
-            figure = (
-                f"{_plain(headline.get('label'))}: {value} {bounds_in(headline.get('low'), headline.get('high'), unit)}"
-            )
-        word = str(verdict.get("verdict"))
-        mark = _MARKS.get(word, "➖")
-        rows.append((title, f"{mark} **{_plain(word)}**", figure.strip(), _plain(verdict.get("evidence"))))
+        figure = f"{_plain(card.label)}: {card.value} {card.interval}".strip() if card.value else ""
+        mark = _MARKS.get(card.verdict, "➖")
+        rows.append((card.title, f"{mark} **{_plain(card.verdict)}**", figure, _plain(card.evidence)))
     return _grid(("question", "verdict", "measured", "evidence"), rows) if rows else ""
 
 
 def render_section(section: Section, tables_at: str) -> list[str]:
-    """One section in blocks, its tables cut and said so."""
-    blocks = [f"## {section.title}", f"*{_plain(section.question)}*"]
+    """One section in blocks, long tables cut with a line that says so."""
+    blocks = [f"## {section.title}", f"*{_plain(section.lead)}*"]
     if section.reason:
         return [*blocks, f"Not defined: {_plain(section.reason).rstrip('.')}."]
-    blocks.append("\n".join(f"- {_plain(finding)}" for finding in section.findings))
+    blocks.append("\n".join(f"- {_plain(sentence)}" for sentence in section.sentences))
     blocks += [_plain(note) for note in section.notes]
     blocks += [_card(card) for card in section.cards]
     for table in section.tables:
@@ -73,14 +67,14 @@ def render_section(section: Section, tables_at: str) -> list[str]:
     return blocks
 
 
-def _card(card: Card) -> str:
+def _card(card: GroupCard) -> str:
     lines = [f"**{_plain(card.title)}** ({_plain(card.lead)})", ""]
-    for name, cells in (("words", card.words), ("patterns", card.patterns)):
-        if cells:
-            lines.append(f"- {name}: {', '.join(_code(cell.text) for cell in cells)}")
+    for name, texts in (("words", card.words), ("patterns", card.patterns)):
+        if texts:
+            lines.append(f"- {name}: {', '.join(_code(text) for text, _ in texts)}")
     if card.facts:
         lines.append("- " + "; ".join(f"{_plain(name)} {_plain(value)}" for name, value in card.facts))
-    lines += [f"- {_code(each.text)} {_plain(each.aside)}" for each in card.examples]
+    lines += [f"- {_code(text)} {_plain(label)}" for text, label in card.examples]
     return "\n".join(lines)
 
 
@@ -89,7 +83,7 @@ def _table(table: Table, tables_at: str) -> list[str]:
     blocks = [
         f"**{_plain(table.caption)}**",
         _plain(table.note),
-        _grid(tuple(_plain(column) for column in table.columns), shown),
+        _grid(tuple(_plain(column.title) for column in table.columns), shown),
     ]
     left = len(table.rows) - len(shown)
     if left > 0:
@@ -100,16 +94,17 @@ def _table(table: Table, tables_at: str) -> list[str]:
 
 def _cut(table: Table) -> list[tuple[Cell, ...]]:
     """The first rows of a long table; of a grouped one the first of each group."""
-    if len(table.rows) <= _MAX_ROWS or table.grouped_by is None:
-        return list(table.rows[:_MAX_ROWS])
+    made = rows_of(table)
+    if len(made) <= _MAX_ROWS or table.grouped_by is None:
+        return list(made[:_MAX_ROWS])
     groups: dict[str, list[tuple[Cell, ...]]] = {}
-    for row in table.rows:
-        groups.setdefault(row[table.grouped_by].text, []).append(row)
+    for row, cells in zip(table.rows, made, strict=True):
+        groups.setdefault(str(row.get(table.grouped_by)), []).append(cells)
     each = max(2, _MAX_ROWS // len(groups))
-    return [row for rows in groups.values() for row in rows[:each]]
+    return [cells for group in groups.values() for cells in group[:each]]
 
 
-def _grid(columns: tuple[str, ...], rows: Any) -> str:
+def _grid(columns: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
     lines = [columns, tuple("---" for _ in columns), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from goldassay.files import written_together
+from goldassay.core.document import FILE_NAME, TIMING_NAME
+from goldassay.core.files import written_together
+from goldassay.core.results import to_plain
+from goldassay.core.sections import Subject
 from goldassay.report.saving import earlier_files, write_page
-from goldassay.results import to_plain
 
 if TYPE_CHECKING:
     import os
@@ -18,48 +20,59 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-SCHEMA = "goldassay.report"
-SCHEMA_VERSION = 1
+    from goldassay.core.charts import Chart
+    from goldassay.core.sections import Reproduction, Section, VerdictCard
+    from goldassay.core.tables import Table
 
-_ORDER = (
+# Keys of every document; those of the questions stand between them, in the order in which they were measured.
+_FIRST = (
     "schema",
     "schema_version",
     "goldassay_version",
+    "command",
     "title",
     "questions",
     "verdicts",
+    "figures",
     "dataset",
     "inputs",
-    "facts",
-    "artifacts",
-    "leakage",
-    "instability",
-    "comparison",
-    "shift",
-    "settings",
-    "environment",
-    "timing",
-    "digest",
 )
+_LAST = ("settings", "environment", "timing", "digest")
 
 
 @dataclass(frozen=True)
 class Report:
     """What an audit found, able to show itself as a page, as Markdown, as JSON, in a terminal and in a notebook.
 
-    A report computes nothing: every number it shows stands in `document`.
+    A report computes nothing, and knows no question: its sections are composed from the document by
+    `goldassay.questions`.
 
     Attributes:
-        document: Exactly what `report.json` holds: plain data under the schema "goldassay.report", version 1.
-        tables: Full tables by name, written beside the page as Parquet and CSV.
+        document: What `report.json` holds, plain data under the schema "goldassay.report", version 2; and under
+            "timing" what `timing.json` holds.
+        tables: Full tables by name, written next to the page as Parquet and CSV.
+        sections: What is shown, in reading order.
+        cards: The verdict on each question.
+        subject: What the report is about.
+        reproduction: How to get an audit again; None for other reports.
+        paper_tables: Tables in the layouts of papers, for `goldassay.report.paper`.
+        charts: The page's charts by name, as data.
+        paper_charts: Charts for papers by the name of their file, as data.
     """
 
     document: Mapping[str, Any]
     tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
+    sections: tuple[Section, ...] = ()
+    cards: tuple[VerdictCard, ...] = ()
+    subject: Subject = field(default_factory=Subject)
+    reproduction: Reproduction | None = None
+    paper_tables: tuple[Table, ...] = ()
+    charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
+    paper_charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def verdicts(self) -> dict[str, dict[str, Any]]:
-        """The verdict on each question: artifacts, leakage, instability, shift."""
+        """The verdict on each question."""
         verdicts = self.to_dict().get("verdicts")
         if not isinstance(verdicts, dict):
             return {}
@@ -68,57 +81,70 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The document as plain data, top-level keys in a fixed order, NaN as None."""
         plain = to_plain(self.document)
-        known = {key: plain[key] for key in _ORDER if key in plain}
-        return known | {key: value for key, value in plain.items() if key not in known}
+        first, last = ({key: plain[key] for key in keys if key in plain} for keys in (_FIRST, _LAST))
+        return first | {key: value for key, value in plain.items() if key not in last} | last
 
     def to_json(self) -> str:
-        """The document as JSON; the same document always gives the same bytes."""
-        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=2)
-        # A lone surrogate cannot be written as UTF-8; JSON may spell it as an escape.
-        return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+        """The document as JSON, without its times: the same input always gives the same bytes."""
+        return _as_json({key: value for key, value in self.to_dict().items() if key != "timing"})
+
+    def timing_json(self) -> str:
+        """When the report was made and the seconds of each step, as JSON."""
+        return _as_json(self.to_dict().get("timing") or {})
 
     def to_markdown(self) -> str:
         """The report as Markdown that pastes into a pull request."""
         from goldassay.report.markdown import render_markdown
 
-        return render_markdown(self.to_dict())
+        return render_markdown(self)
 
     def to_card(self) -> str:
         """The same as a section of a dataset card: with metadata that the Hugging Face hub reads, and the badge."""
         from goldassay.report.markdown import render_markdown
 
-        return render_markdown(self.to_dict(), card=True)
+        return render_markdown(self, card=True)
 
     def to_badge(self) -> str:
         """The verdicts as a small SVG for a README."""
         from goldassay.report.badge import render_badge
 
-        return render_badge(self.to_dict())
+        return render_badge(self)
 
     def to_html(self) -> str:
         """The report as one HTML page that needs nothing else and asks nothing of any network."""
         from goldassay.report.html import render_html
 
-        return render_html(self.to_dict(), tuple(self.tables))
+        return render_html(self, tuple(self.tables))
 
     def summary(self) -> str:
         """The report in at most 15 lines of plain text, for a terminal."""
         from goldassay.report.terminal import render_summary
 
-        return render_summary(self.to_dict())
+        return render_summary(self)
 
-    def figures(self) -> dict[str, str]:
-        """The pictures by name, each an SVG file that stands alone; what has nothing to show is left out."""
-        from goldassay.report.figures import draw_figures
+    @property
+    def figures(self) -> pl.DataFrame:
+        """Every figure of the report, a row each.
 
-        return {name: picture.standalone for name, picture in draw_figures(self.to_dict()).items()}
+        Columns: id, question, of (names by role, as a struct), label, unit, better, value, low, high, n, reason.
+        Undefined numbers are null.
+        """
+        from goldassay.core.figures import frame_of
+
+        return frame_of(self.to_dict().get("figures") or ())
+
+    def drawings(self) -> dict[str, str]:
+        """The charts by name, each drawn as an SVG file that stands alone."""
+        from goldassay.report.charts import draw_pictures
+
+        return {name: picture.standalone for name, picture in draw_pictures(self.charts).items()}
 
     def save(self, directory: str | os.PathLike[str], also: Mapping[str, bytes] | None = None) -> Path:
         """Write the report, all of it or nothing, and return the path of the page.
 
-        Writes report.html, report.json, report.md, tables/NAME.parquet, tables/NAME.csv and figures/NAME.svg. Of an
-        audit report.md is a dataset card, and badge.svg lies beside it. Tables and pictures that an earlier report left
-        there and this one has not are removed.
+        Writes report.html, report.json, timing.json, report.md, tables/NAME.parquet, tables/NAME.csv and
+        figures/NAME.svg. Of an audit report.md is a dataset card, and badge.svg lies beside it. Tables and pictures
+        that an earlier report left there and this one has not are removed.
 
         Args:
             directory: Where to.
@@ -128,15 +154,14 @@ class Report:
             OutputError: The folder cannot be made or written to, or the disk is full.
         """
         from goldassay.report.card import BADGE
-        from goldassay.report.reproduction import is_audit
 
-        texts = {"report.html": self.to_html(), "report.json": self.to_json()}
-        if is_audit(self.to_dict()):
+        texts = {"report.html": self.to_html(), FILE_NAME: self.to_json(), TIMING_NAME: self.timing_json()}
+        if self.reproduction is not None:
             texts |= {"report.md": self.to_card(), BADGE: self.to_badge()}
         else:
             texts["report.md"] = self.to_markdown()
-        texts |= {f"figures/{name}.svg": svg for name, svg in self.figures().items()}
-        with written_together(directory, earlier_files(Path(directory), "report.json", (BADGE,))) as folder:
+        texts |= {f"figures/{name}.svg": svg for name, svg in self.drawings().items()}
+        with written_together(directory, earlier_files(Path(directory), FILE_NAME, (BADGE,))) as folder:
             write_page(texts, self.tables, folder)
             for name, content in (also or {}).items():
                 (folder / name).parent.mkdir(exist_ok=True)
@@ -146,8 +171,14 @@ class Report:
     def _repr_html_(self) -> str:
         from goldassay.report.notebook import render_notebook
 
-        return render_notebook(self.to_dict())
+        return render_notebook(self)
 
     def __repr__(self) -> str:
         found = ", ".join(f"{question}: {verdict.get('verdict')}" for question, verdict in self.verdicts.items())
         return f"<Report {self.document.get('title')!r}, {found}>"
+
+
+def _as_json(value: Mapping[str, Any]) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)
+    # A lone surrogate cannot be written as UTF-8; JSON may spell it as an escape.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"

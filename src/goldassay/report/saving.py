@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from goldassay.files import write_parquet
-from goldassay.visible import visible_columns
+from goldassay.core.files import write_parquet
+from goldassay.core.visible import visible_columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -35,7 +35,7 @@ def earlier_files(folder: Path, document: str, further: Collection[str] = ()) ->
         document: Name of the page's JSON in it.
         further: Names of files that a page may have, too.
     """
-    from goldassay.report.figures.svg import is_standalone
+    from goldassay.report.charts.svg import is_standalone
 
     try:
         ours = "goldassay_version" in json.loads((folder / document).read_bytes())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.numbers import bounds_in, count, number, with_unit
-from goldassay.report.outline import mapping, questions_of
-from goldassay.visible import one_line
+from goldassay.core.numbers import count
+from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from goldassay.core.sections import VerdictCard
+    from goldassay.report.report import Report
 
 MAX_LINES = 15
 _MOST_FINDINGS = 6
@@ -17,39 +17,28 @@ _MOST_FINDINGS = 6
 _MOST_CAVEATS = 4
 
 
-def render_summary(document: Mapping[str, Any]) -> str:
+def render_summary(report: Report) -> str:
     """At most 15 lines: the dataset, for each question the verdict, its evidence and what to do next, then caveats."""
-    facts = mapping(document, "facts") or mapping(document, "dataset")
-    sizes = ", ".join(
-        f"{count(facts[key])} {name}"
-        for key, name in (("n_train", "train"), ("n_test", "test"))
-        if number(facts.get(key)) is not None
-    )
-    lines = [_one_line(document.get("title")), f"  {sizes}" if sizes else ""]
-    asked = questions_of(document)
-    for key, (title, _) in asked.items():
-        verdict = mapping(document, "verdicts", key)
-        if verdict:
-            lines += _verdict_lines(title, verdict)
-    if len(asked) == 1:
-        found = mapping(document, *asked)
-        lines += [f"  - {_one_line(sentence)}" for sentence in (found.get("sentences") or ())[:_MOST_FINDINGS]]
-        lines += [f"  note: {_one_line(caveat)}" for caveat in (found.get("caveats") or ())[:_MOST_CAVEATS]]
+    sizes = ", ".join(f"{count(size)} {split}" for split, size in report.subject.sizes.items())
+    about = ", ".join(part for part in (sizes, _one_line(report.subject.settings)) if part)
+    lines = [_one_line(report.to_dict().get("title")), f"  {about}" if about else ""]
+    for card in report.cards:
+        if card.judged:
+            lines += _verdict_lines(card)
+    if len(report.cards) <= 1:
+        sentences = next((section.sentences for section in report.sections if section.sentences), ())
+        caveats = [caveat for section in report.sections for caveat in section.caveats]
+        lines += [f"  - {_one_line(sentence)}" for sentence in sentences[:_MOST_FINDINGS]]
+        lines += [f"  note: {_one_line(caveat)}" for caveat in caveats[:_MOST_CAVEATS]]
     return "\n".join(line for line in lines if line)[:4000]
 
 
-def _verdict_lines(title: str, verdict: Mapping[str, Any]) -> list[str]:
-    headline = mapping(verdict, "headline")
-    figure = ""
-    if headline:
-        unit = str(headline.get("unit"))
-        value = with_unit(headline.get("value"), unit)
-        interval = bounds_in(headline.get("low"), headline.get("high"), unit)
-        figure = f"   {_one_line(headline.get('label'))} {value} {interval}".rstrip()
-    lines = [f"{title:<12} {str(verdict.get('verdict')).upper():<15}{figure}".rstrip()]
-    lines.append(f"             {_one_line(verdict.get('evidence'))}")
-    if verdict.get("verdict") in ("caution", "unsound") and verdict.get("next_step"):
-        lines.append(f"             → {_one_line(verdict['next_step'])}")
+def _verdict_lines(card: VerdictCard) -> list[str]:
+    figure = f"   {_one_line(card.label)} {card.value} {card.interval}".rstrip() if card.value else ""
+    lines = [f"{card.title:<12} {card.verdict.upper():<15}{figure}".rstrip()]
+    lines.append(f"             {_one_line(card.evidence)}")
+    if card.verdict in ("caution", "unsound") and card.next_step:
+        lines.append(f"             → {_one_line(card.next_step)}")
     return lines
 
 

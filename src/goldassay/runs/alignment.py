@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.loading import Align, Loaded, taken, who
 from goldassay.runs.validation import check_unique, listing
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.slices import Columns
 from goldassay.runs.tables import start_of, unpacked
 from goldassay.runs.validation import listing

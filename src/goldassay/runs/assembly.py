@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.alignment import align_examples, position_of
 from goldassay.runs.coding import gold_of, label_set, logits_of, predictions_of, scores_of
 from goldassay.runs.loading import Align, Loaded, load_all, taken

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
-from goldassay.files import write_parquet, written_whole
+from goldassay.core.errors import InputError
+from goldassay.core.files import write_parquet, written_whole
 from goldassay.runs.tables import is_parquet
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.naming import is_wildcard, matches
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def choose_slices(found: list[Slice], asked: Mapping[str, str | None]) -> list[S
     for field, want in asked.items():
         choices = sorted({getattr(part.collection, field) for part in chosen})
         word = field.replace("_", " ")
-        if want is not None and field == "model" and set(want) & set("*?"):
+        if want is not None and field == "model" and is_wildcard(want):
             chosen = _as_one_model(chosen, want)
         elif want is not None:
             chosen = [part for part in chosen if getattr(part.collection, field) == want]
@@ -45,7 +45,7 @@ def choose_slices(found: list[Slice], asked: Mapping[str, str | None]) -> list[S
 
 def _as_one_model(slices: list[Slice], pattern: str) -> list[Slice]:
     """Take all models whose names match as runs of one, which is called by the pattern."""
-    kept = [part for part in slices if fnmatchcase(part.collection.model, pattern)]
+    kept = [part for part in slices if matches(part.collection.model, pattern)]
     if not kept:
         models = sorted({part.collection.model for part in slices})
         raise InputError(f"no model is called {pattern!r}", mend=f"there are {listing(models, 8)}")

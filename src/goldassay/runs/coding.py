@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.alignment import position_of, same
 from goldassay.runs.labels import map_names, order_labels
 from goldassay.runs.validation import listing

@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.naming import is_wildcard, matches
 from goldassay.runs.score_tables import is_score_table, read_score_table
 from goldassay.runs.trainer_folders import RunFolder, read_object, run_folder
 from goldassay.runs.validation import listing
@@ -131,7 +131,7 @@ def read_curves(
     return curves + [
         each
         for each in tables
-        if dataset in (None, each.dataset) and metric in (None, each.dataset) and fnmatchcase(each.model, model or "*")
+        if dataset in (None, each.dataset) and metric in (None, each.dataset) and matches(each.model, model or "*")
     ]
 
 
@@ -236,9 +236,9 @@ def _by_seed(each: _Logged) -> tuple[bool, int | str]:
 def _asked_for(logged: Iterable[_Logged], model: str | None, dataset: str | None) -> list[_Logged]:
     """Those of a model and dataset; models that match a pattern become runs of one, named by the model."""
     kept = [each for each in logged if dataset in (None, each.dataset)]
-    if model is None or not set(model) & set("*?"):
+    if model is None or not is_wildcard(model):
         return [each for each in kept if model in (None, each.model)]
-    kept = [each for each in kept if fnmatchcase(each.model, model)]
+    kept = [each for each in kept if matches(each.model, model)]
     one_each = len({(each.model, each.dataset, each.metric) for each in kept}) == len(kept)
     return [each._replace(model=model, seed=each.model if one_each else f"{each.model}/{each.seed}") for each in kept]
 

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
-from goldassay.files import sha256_of, written_together
+from goldassay.core.errors import InputError
+from goldassay.core.files import sha256_of, written_together
 from goldassay.version import __version__
 
 if TYPE_CHECKING:

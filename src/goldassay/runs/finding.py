@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.adapters import adapters
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.slices import UNNAMED_MODEL, Collection, Request, Slice

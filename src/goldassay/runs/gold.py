@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.adapters.long_table import find_roles
 from goldassay.runs.labels import order_labels
 from goldassay.runs.tables import read_table

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:

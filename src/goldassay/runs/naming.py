@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:

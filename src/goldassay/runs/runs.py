@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.validation import check_codes, check_scores, check_unique
 
 if TYPE_CHECKING:

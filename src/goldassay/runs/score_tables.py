@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.adapters.long_table import SYNONYMS
 from goldassay.runs.tables import head_of, read_table
 

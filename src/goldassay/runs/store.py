@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.files import write_parquet, written_whole
+from goldassay.core.files import write_parquet, written_whole
 
 if TYPE_CHECKING:
     import os

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.tables import unpacked
 
 if TYPE_CHECKING:

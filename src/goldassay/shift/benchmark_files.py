@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from goldassay.core.errors import InputError
+from goldassay.core.files import sha256_of
 from goldassay.data import read_dataset
 from goldassay.data.column_names import PARTS as PART_NAMES
-from goldassay.errors import InputError
-from goldassay.files import sha256_of
 from goldassay.runs.tables import unpacked
 
 if TYPE_CHECKING:

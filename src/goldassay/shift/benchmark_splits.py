@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.splits import normalized_text
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from goldassay.shift.benchmark_files import Rows

@@ -35,9 +35,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
-from goldassay.errors import InputError
-from goldassay.nearest import did_you_mean
-from goldassay.settings import StrictSection, validated
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
+from goldassay.core.settings import StrictSection, validated
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
-from goldassay.intervals import Interval, few_runs_caveat, wilson_interval
-from goldassay.resampling import percentile_interval, resample_runs
-from goldassay.results import Result
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import Interval, few_runs_caveat, wilson_interval
+from goldassay.core.resampling import percentile_interval, resample_runs
+from goldassay.core.results import Result
 from goldassay.shift.detection_draws import draw_metrics
 from goldassay.shift.false_alarms import OperatingPoint, Rule, check_rule, operating_point
 from goldassay.shift.inputs import as_sides, check_draws, check_share
@@ -134,7 +134,7 @@ def measure_detection(
 
     See `auroc`, `aupr` and `false_alarm_rate` for the formulas. With several runs each figure is the mean over runs.
     Intervals are percentiles over draws: the examples of each side are drawn with replacement among themselves, by one
-    draw for all runs, and the runs are weighted (`goldassay.resampling.resample_runs`) by one draw for both sides,
+    draw for all runs, and the runs are weighted (`goldassay.core.resampling.resample_runs`) by one draw for both sides,
     since the same model scores both.
 
     Draws know nothing beyond the examples that are there, so both rates are widened to what holds whatever the scores'

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.cores import cores
+from goldassay.core.cores import cores
 from goldassay.shift.false_alarms import RULES, Rule, positives_needed
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.compiled import compiled, compiled_sums
+from goldassay.core.compiled import compiled, compiled_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

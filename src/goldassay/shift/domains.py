@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
+from goldassay.core.errors import InputError
+from goldassay.core.results import Result
 from goldassay.data.splits import normalized_text
-from goldassay.errors import InputError
-from goldassay.results import Result
 from goldassay.shift.detection import measure_detection
 from goldassay.shift.inputs import check_draws
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.intervals import Interval
+    from goldassay.core.intervals import Interval
 
 _WORD = r"(?u)\b\w+\b"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift.inputs import as_sides, check_share
 from goldassay.shift.ranking import Ranking, rank
 

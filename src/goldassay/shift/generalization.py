@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
-from goldassay.intervals import Interval, difference_interval, few_runs_caveat, wilson_interval
-from goldassay.resampling import percentile_interval, resample_runs
-from goldassay.results import Result
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import Interval, difference_interval, few_runs_caveat, wilson_interval
+from goldassay.core.resampling import percentile_interval, resample_runs
+from goldassay.core.results import Result
 from goldassay.shift.inputs import check_draws, check_share
 from goldassay.shift.set_metrics import CORRELATIONS, METRICS, EvaluationSet, Metric
 
@@ -171,7 +171,7 @@ def generalization_gap(
         train=train,
         n_runs=n_runs,
         level=level,
-        interval_method="bootstrap over examples and runs" if n_runs > 1 else _single_run_method(measured),
+        interval_method=_interval_method(n_runs, measured),
         seed=seed,
         n_draws=n_draws,
         caveats=_caveats(n_runs),
@@ -291,10 +291,13 @@ def _relative_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
     return _within(percentile_interval(relative, level), -math.inf, 1.0 if shares else math.inf)
 
 
-def _single_run_method(measured: list[_Measured]) -> str:
+def _interval_method(n_runs: int, measured: list[_Measured]) -> str:
+    drawn = "clusters of examples" if any(one.set.codes is not None for one in measured) else "examples"
+    if n_runs > 1:
+        return f"bootstrap over {drawn} and runs"
     if all(one.binary for one in measured):
         return "over examples alone: Wilson, Newcombe for gaps, bootstrap for relative gaps"
-    return "bootstrap over examples alone"
+    return f"bootstrap over {drawn} alone"
 
 
 def _caveats(n_runs: int) -> tuple[str, ...]:

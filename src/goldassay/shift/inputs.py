@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.arguments import check_whole, is_number
-from goldassay.errors import InputError
+from goldassay.core.arguments import check_whole, is_number
+from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

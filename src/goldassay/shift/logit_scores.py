@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.shift.inputs import as_finite
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.errors import InputError
-from goldassay.results import Result
+from goldassay.core.errors import InputError
+from goldassay.core.results import Result
 from goldassay.shift.inputs import as_finite
 
 if TYPE_CHECKING:

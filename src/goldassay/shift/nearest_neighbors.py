@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.arguments import check_whole
-from goldassay.cores import cores
-from goldassay.errors import InputError
+from goldassay.core.arguments import check_whole
+from goldassay.core.cores import cores
+from goldassay.core.errors import InputError
 from goldassay.shift.inputs import as_finite
 
 if TYPE_CHECKING:

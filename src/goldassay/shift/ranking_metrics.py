@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
-from goldassay.results import Result
+from goldassay.core.errors import InputError
+from goldassay.core.results import Result
 from goldassay.shift.inputs import as_sides, check_share
 from goldassay.shift.ranking import Ranking, rank
 

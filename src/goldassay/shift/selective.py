@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
-from goldassay.resampling import percentile_interval
-from goldassay.results import Result
+from goldassay.core.errors import InputError
+from goldassay.core.resampling import percentile_interval
+from goldassay.core.results import Result
 from goldassay.shift.inputs import as_finite, check_draws, check_share
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from goldassay.intervals import Interval
+    from goldassay.core.intervals import Interval
 
 
 @dataclass(frozen=True)

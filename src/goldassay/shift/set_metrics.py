@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from goldassay.errors import InputError
-from goldassay.resampling import cluster_codes, resample_examples
+from goldassay.core.errors import InputError
+from goldassay.core.resampling import cluster_codes, resample_examples
 from goldassay.shift.inputs import as_finite
 
 if TYPE_CHECKING:

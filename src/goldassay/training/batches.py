@@ -33,7 +33,7 @@ def shuffled_batches(
     return [batches[place] for place in rng.permutation(len(batches))]
 
 
-def sorted_batches(costs: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
+def sorted_batches(costs: NDArray[np.int64], batch_size: int, longest_first: bool = False) -> list[NDArray[np.int64]]:
     """Every row once, by length: for evaluation, where the order does not matter."""
-    order = np.argsort(costs, kind="stable")
+    order = np.argsort(-costs if longest_first else costs, kind="stable")
     return [order[start : start + batch_size] for start in range(0, order.size, batch_size)]

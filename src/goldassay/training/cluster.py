@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError
+from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, OutputError
 from goldassay.training.finished import finished
 from goldassay.training.job import Job
 from goldassay.training.job_folder import read_json

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
 from goldassay.models.registry import load_network
-from goldassay.nearest import did_you_mean
 from goldassay.training.objective_choice import check_objective, settings_of
 from goldassay.training.target_choice import target_of
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.errors import InputError
-from goldassay.files import write_parquet, written_whole
+from goldassay.core.errors import InputError
+from goldassay.core.files import write_parquet, written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -54,8 +54,10 @@ class Job:
         checkpoint_every: Evaluate after so many steps, too; None evaluates at the end only.
         record: Some of `RECORDS`.
         precision: "float32" or "bfloat16", of training and evaluation.
+        deterministic: The same bits each time on one GPU too, at some cost; on a CPU they are the same anyway.
         device: "auto", "cpu", "cuda" or "mps".
         threads: Of torch, on CPU.
+        state_every: Minutes after which the state of the training is written again; 0 writes it after each step.
         label: What the runs call the model; by default its name.
     """
 
@@ -80,8 +82,10 @@ class Job:
     checkpoint_every: int | None = None
     record: tuple[str, ...] = ("predictions", "logits")
     precision: str = "float32"
+    deterministic: bool = False
     device: str = "auto"
     threads: int = 1
+    state_every: float = 10.0
     label: str | None = None
 
     @property
@@ -113,12 +117,12 @@ class Job:
         return Path(self.out) / FOLDER / f"{readable[:120]}__{digest}"
 
     def settings(self) -> dict[str, Any]:
-        """What decides the result, given by the user; where it is computed does not.
+        """What decides the result, given by the user; where it is computed, and how often that is kept, does not.
 
         Two jobs of the same name with different settings cannot share a folder.
         """
         plain = self.to_dict()
-        for name in ("out", "device", "threads"):
+        for name in ("out", "device", "threads", "state_every", "deterministic"):
             del plain[name]
         for name in ("train", "dev", "tests", "vectors", "bias", "teacher"):
             plain[name] = _without_paths(plain[name])

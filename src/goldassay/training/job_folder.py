@@ -6,8 +6,8 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from goldassay.errors import InputError
-from goldassay.files import output_error, written_whole
+from goldassay.core.errors import InputError
+from goldassay.core.files import output_error, written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from goldassay.errors import TrainingError
+from goldassay.core.errors import TrainingError
+from goldassay.models.transfer import on_accelerator, pinned, sent
 from goldassay.training.batches import shuffled_batches, sorted_batches
+from goldassay.training.memory import free_cache, is_out_of_memory
 from goldassay.training.optimizers import build_optimizer
+from goldassay.training.prefetch import prefetched
 from goldassay.training.schedules import Moment, factor, is_spent
 from goldassay.training.state import (
     Position,
@@ -31,12 +36,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from goldassay.models.configuration import Recipe
-    from goldassay.models.network import Encoded, Network
+    from goldassay.models.network import Batch, Encoded, Network
     from goldassay.training.objectives.objective import Objective
     from goldassay.training.seeds import Seeds
 
 # On an accelerator, looking at each loss would make it wait; so many steps are looked at together.
 _LOSSES_AT_ONCE = 20
+# Examples that an accelerator is first asked to evaluate at once.
+_EVALUATED_AT_ONCE = 4096
+# Outputs of an evaluation that stay on an accelerator, in batches: while one is fetched the next is computed.
+_OUTPUTS_WAITING = 2
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,25 @@ class Examples:
 
 
 @dataclass(frozen=True)
+class _Prepared:
+    """A batch of a step before it is on the device.
+
+    Attributes:
+        rows: All of the batch, whichever process has them.
+        batch: This process's.
+        labels: This process's.
+        weights: This process's, or None.
+        share: Which share of the batch they are.
+    """
+
+    rows: NDArray[np.int64]
+    batch: Batch
+    labels: Tensor
+    weights: Tensor | None
+    share: float
+
+
+@dataclass(frozen=True)
 class Reached:
     """A step that was done.
 
@@ -62,7 +90,7 @@ class Reached:
         step: Steps done.
         total: Steps that there will be, unless the training stops early.
         epoch_ended: Number of the epoch that this step ended, from 1; 0 if it ended none.
-        dynamics: Logits of all rows in the epoch that ended, in the order of the rows, (N, K).
+        dynamics: Logits of all rows in the epoch that ended, in the order of the rows, (N, K), where they are kept.
         dev_score: After the epoch that ended, where there is a dev set.
     """
 
@@ -85,6 +113,7 @@ class Loop:
         accelerator: Device and precision.
         dev: To stop early by.
         dev_score: Of outputs and right answers, the higher the better; accuracy where nothing else is given.
+        keep_dynamics: Whether the logits of the training rows are kept.
     """
 
     def __init__(
@@ -97,7 +126,10 @@ class Loop:
         accelerator: Accelerator,
         dev: Examples | None = None,
         dev_score: Callable[[NDArray[np.float32], NDArray[Any]], float] = LabelTarget.dev_score,
+        *,
+        keep_dynamics: bool = False,
     ) -> None:
+        self.device = accelerator.device
         self.network = network.to(accelerator.device)
         self.objective = objective.to(accelerator.device)
         self.recipe, self.seeds, self.examples, self.dev = recipe, seeds, examples, dev
@@ -110,6 +142,11 @@ class Loop:
         self.dynamics: NDArray[np.float32] | None = None
         self.total = recipe.epochs * -(-n_rows // recipe.batch_size)
         self._unseen: list[tuple[int, Tensor]] = []
+        self._keep_dynamics = keep_dynamics
+        self._unkept: list[tuple[NDArray[np.int64], Tensor]] = []
+        # A size found by what memory there is would give other bits where there is less.
+        self._fixed_batch = not on_accelerator(self.device) or torch.are_deterministic_algorithms_enabled()
+        self.evaluation_batch = network.evaluation_batch if self._fixed_batch else _EVALUATED_AT_ONCE
 
     def run(self) -> Iterator[Reached]:
         """Train on from where the position stands; whenever it yields, the state is whole."""
@@ -121,51 +158,70 @@ class Loop:
                 self.recipe.pool,
                 self.seeds.generator("order", position.epoch),
             )
-            for rows in batches[position.batch :]:
-                self._step(rows)
-                position.step += 1
-                position.batch += 1
-                if position.batch == len(batches):
-                    yield self._end_epoch()
-                else:
-                    yield Reached(position.step, self.total)
+            with closing(prefetched(batches[position.batch :], self._prepared, self.device)) as prepared:
+                for each in prepared:
+                    self._step(each)
+                    position.step += 1
+                    position.batch += 1
+                    if position.batch == len(batches):
+                        yield self._end_epoch()
+                    else:
+                        yield Reached(position.step, self.total)
 
-    def _step(self, rows: NDArray[np.int64]) -> None:
+    def _prepared(self, rows: NDArray[np.int64]) -> _Prepared:
+        mine, share = self.team.part(rows)
+        weights = self.examples.weights
+        return _Prepared(
+            rows,
+            self.network.collate(self.examples.encoded, mine).pinned(self.device),
+            pinned(torch.from_numpy(self.examples.labels[mine]), self.device),
+            None if weights is None else pinned(torch.from_numpy(weights[mine]), self.device),
+            share,
+        )
+
+    def _step(self, prepared: _Prepared) -> None:
         self.network.train()
         self.objective.train()
         # What is drawn depends on the step alone, so that a run taken up again draws the same.
         apart = (self.team.place,) if self.team.place else ()
         torch.manual_seed(self.seeds.number("dropout", self.position.step, *apart))
-        device = self.accelerator.device
-        rows, share = self.team.part(rows)
-        batch = self.network.collate(self.examples.encoded, rows).to(device)
-        labels = torch.from_numpy(self.examples.labels[rows]).to(device)
-        weights = self.examples.weights
-        weighted = None if weights is None else torch.from_numpy(weights[rows]).to(device)
+        device, share = self.device, prepared.share
+        weights = None if prepared.weights is None else sent(prepared.weights, device)
+        batch, labels = prepared.batch.to(device), sent(prepared.labels, device)
+        mine, _ = self.team.part(prepared.rows)
         with self.accelerator.autocast():
-            outcome = self.objective(self.network, batch, labels, weighted, rows)
+            outcome = self.objective(self.network, batch, labels, weights, mine)
         self.optimizer.zero_grad()
         self.accelerator.backward(outcome.loss if share == 1 else share * outcome.loss)
         self._look_at(self.team.sum_up(self.optimizer.parameters, share * outcome.loss.detach()))
         if self.recipe.clip is not None:
             self.optimizer.clip(self.recipe.clip)
         self.optimizer.step(self._rate())
-        self._keep(*self.team.gathered(rows, outcome.logits.detach().float(), share))
+        if self._keep_dynamics:
+            logits = outcome.logits.detach().float()
+            self._unkept.append((prepared.rows, self.team.gathered(prepared.rows, logits)))
+            if not on_accelerator(device):
+                self._keep_logits()
 
     def _rate(self) -> float:
         position = self.position
         moment = Moment(position.step, self.total, position.epoch, tuple(position.dev_scores))
         return self.recipe.learning_rate * factor(self.recipe.schedule, self.recipe.warmup, moment)
 
-    def _keep(self, rows: NDArray[np.int64], logits: Tensor) -> None:
+    def _keep_logits(self) -> None:
+        """Put logits that are still on the device where they belong."""
+        unkept, self._unkept = self._unkept, []
+        if not unkept:
+            return
+        logits = torch.cat([each for _, each in unkept]).cpu().numpy()
         if self.dynamics is None:
             self.dynamics = np.zeros((len(self.examples.encoded), logits.shape[1]), np.float32)
-        self.dynamics[rows] = logits.cpu().numpy()
+        self.dynamics[np.concatenate([rows for rows, _ in unkept])] = logits
 
     def _look_at(self, loss: Tensor) -> None:
         self._unseen.append((self.position.step + 1, loss))
         # Processes that share a batch must all stop at the same step.
-        if self.accelerator.device.type == "cpu" or self.team.size > 1 or len(self._unseen) >= _LOSSES_AT_ONCE:
+        if not on_accelerator(self.device) or self.team.size > 1 or len(self._unseen) >= _LOSSES_AT_ONCE:
             self.check_losses()
 
     def check_losses(self) -> None:
@@ -177,13 +233,14 @@ class Loop:
         unseen, self._unseen = self._unseen, []
         if not unseen:
             return
-        values = torch.stack([loss for _, loss in unseen]).tolist()
+        values = torch.stack([loss for _, loss in unseen]).cpu().tolist()
         for (step, _), value in zip(unseen, values, strict=True):
             if not np.isfinite(value):
                 raise TrainingError(f"the loss became {value} at step {step}; lower the learning rate")
 
     def _end_epoch(self) -> Reached:
         position = self.position
+        self._keep_logits()
         position.epoch += 1
         position.batch = 0
         score, outputs = None, None
@@ -214,7 +271,7 @@ class Loop:
     @torch.no_grad()
     def evaluate(self, encoded: Encoded) -> NDArray[np.float32]:
         """Outputs for examples, such as logits, (N, K), in the precision of the training; see `Network.evaluate`."""
-        return self._through(encoded, lambda batch: self.network.evaluate(batch, self.accelerator.autocast))
+        return self._through(encoded, self._evaluated)
 
     @torch.no_grad()
     def judge(self, encoded: Encoded) -> NDArray[np.float32]:
@@ -232,27 +289,59 @@ class Loop:
 
         The network is not what it was, and is to be thrown away.
         """
-        self._step(np.argsort(self.examples.encoded.costs)[-self.recipe.batch_size :])
+        self._step(self._prepared(np.argsort(self.examples.encoded.costs)[-self.recipe.batch_size :]))
         with torch.no_grad():
             for encoded in others:
-                rows = np.argsort(encoded.costs)[-self.network.evaluation_batch :]
-                self.network.eval()
-                batch = self.network.collate(encoded, rows).to(self.accelerator.device)
-                self.network.evaluate(batch, self.accelerator.autocast)
+                self._through(encoded, self._evaluated, n_batches=1)
 
-    def _through(self, encoded: Encoded, function: Any) -> NDArray[np.float32]:
+    def _evaluated(self, batch: Batch) -> Tensor:
+        return self.network.evaluate(batch, self.accelerator.autocast)
+
+    def _through(
+        self, encoded: Encoded, function: Callable[[Batch], Tensor], n_batches: int | None = None
+    ) -> NDArray[np.float32]:
+        """What a function gives for all examples, (N, K), 0 for those behind the first so many batches.
+
+        On an accelerator in as large batches as its memory holds. That is found by the longest examples, which come
+        first there: where they do not fit, half as many are taken, then and later.
+        """
         self.network.eval()
-        out: NDArray[np.float32] | None = None
-        for rows in sorted_batches(encoded.costs, self.network.evaluation_batch):
-            values = function(self.network.collate(encoded, rows).to(self.accelerator.device)).float().cpu().numpy()
-            if out is None:
-                out = np.zeros((len(encoded), values.shape[1]), np.float32)
-            out[rows] = values
-        return np.zeros((0, 0), np.float32) if out is None else out
+        far, found = on_accelerator(self.device), _Outputs(len(encoded))
+        while True:
+            left = found.left()
+            batches = [left[rows] for rows in sorted_batches(encoded.costs[left], self.evaluation_batch, far)]
+            try:
+                self._fill(found, encoded, batches[:n_batches], function)
+            except RuntimeError as error:
+                if self._fixed_batch or self.evaluation_batch == 1 or not is_out_of_memory(error):
+                    raise
+            else:
+                return found.values()
+            # Outside of the handler, which keeps the tensors of the pass that failed.
+            found.forget()
+            free_cache()
+            self.evaluation_batch = min(self.evaluation_batch, left.size) // 2 or 1
+
+    def _fill(
+        self,
+        found: _Outputs,
+        encoded: Encoded,
+        batches: list[NDArray[np.int64]],
+        function: Callable[[Batch], Tensor],
+    ) -> None:
+        def prepared(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Batch]:
+            return rows, self.network.collate(encoded, rows).pinned(self.device)
+
+        waiting = _OUTPUTS_WAITING if on_accelerator(self.device) else 0
+        with closing(prefetched(batches, prepared, self.device)) as ready:
+            for rows, batch in ready:
+                found.add(rows, function(batch.to(self.device)).float(), waiting)
+        found.fetch()
 
     def tensors(self) -> dict[str, Tensor]:
         """All that `restore` needs beside the position."""
         self.check_losses()
+        self._keep_logits()
         self.position.memory = self.objective.memory()
         kept = named("network", weights_of(self.network)) | named("objective", weights_of(self.objective))
         kept |= named("optimizer", self.optimizer.tensors()) | named("best", self.best)
@@ -269,3 +358,42 @@ class Loop:
         self.dynamics = tensors["dynamics"].numpy().copy() if "dynamics" in tensors else None
         self.objective.recall(position.memory)
         self.position = position
+
+
+class _Outputs:
+    """Outputs of N examples, some of them perhaps still on a device.
+
+    Args:
+        n: Of examples.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._done = np.zeros(n, np.bool_)
+        self._values: NDArray[np.float32] | None = None
+        self._waiting: deque[tuple[NDArray[np.int64], Tensor]] = deque()
+
+    def left(self) -> NDArray[np.int64]:
+        """Examples without outputs."""
+        return np.flatnonzero(~self._done)
+
+    def add(self, rows: NDArray[np.int64], values: Tensor, waiting: int) -> None:
+        """Add outputs, and fetch all but the last few from their device."""
+        self._waiting.append((rows, values))
+        self.fetch(waiting)
+
+    def fetch(self, waiting: int = 0) -> None:
+        """Fetch outputs from their device, all but the last few."""
+        while len(self._waiting) > waiting:
+            rows, values = self._waiting.popleft()
+            if self._values is None:
+                self._values = np.zeros((self._done.size, values.shape[1]), np.float32)
+            self._values[rows] = values.cpu().numpy()
+            self._done[rows] = True
+
+    def forget(self) -> None:
+        """Let go of outputs that are still on their device; their examples are without."""
+        self._waiting.clear()
+
+    def values(self) -> NDArray[np.float32]:
+        """All outputs, (N, K)."""
+        return np.zeros((0, 0), np.float32) if self._values is None else self._values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.cores import cores
+from goldassay.core.errors import GoldassayError, InputError
+from goldassay.core.nearest import did_you_mean
+from goldassay.core.results import Result
 from goldassay.data import Dataset, read_dataset
-from goldassay.errors import GoldassayError, InputError
 from goldassay.models.registry import full_name, load_network
 from goldassay.models.vectors import VectorFile
-from goldassay.nearest import did_you_mean
-from goldassay.results import Result
 from goldassay.training.asking import promised, with_opinions
 from goldassay.training.beside import beside_sentences, beside_table
 from goldassay.training.conditions import roles_of
@@ -25,7 +25,7 @@ from goldassay.training.configured import check_job, configuration_of
 from goldassay.training.held import UNHELD, hold
 from goldassay.training.job import RECORDS, Job
 from goldassay.training.outcome import TRAINING_ROWS, Done, Failure, Watcher
-from goldassay.training.precision import DEVICES, PRECISIONS, choose_precision
+from goldassay.training.precision import DEVICES, PRECISIONS, check_choice, choose_precision
 from goldassay.training.seeds import SOURCES, Seeds
 from goldassay.training.target_choice import target_of
 from goldassay.training.targets import METRICS
@@ -119,15 +119,15 @@ def train(
         seeds: How many (0, 1, ...), or which.
         conditions: What the model sees; all texts if not given. See `conditions_of` and `transformations_of`.
         dev: What to choose the best epoch by.
-        workers: Processes side by side; as many as there are cores if not given. GPUs take as many as they have memory.
+        workers: Processes side by side; if not given one a GPU, or where there is none one a core.
         columns: Role to column where names do not tell, for all files.
         vectors: File of word vectors to start from, as word2vec and GloVe write them.
-        bias: Where a bias model's opinions come from, for objectives that take one; see `goldassay.studies.opinions`.
+        bias: Where a bias model's opinions come from, for objectives that take one; see `goldassay.questions.opinions`.
         teacher: Where a teacher's come from, for objectives that learn from one; by default each run trains its own.
         watcher: Told how the jobs go.
         options: Other fields of `Job`: configuration, changes, objective, objective_changes, vary, rows, bootstrap,
-            weights, checkpoint_every, record, precision (or "auto": what this machine multiplies fastest), device,
-            threads, label.
+            weights, checkpoint_every, state_every, record, precision (or "auto": what this machine multiplies fastest),
+            device, threads, deterministic, label.
 
     Raises:
         InputError: Anything that keeps all of it from being done, in one line.
@@ -145,7 +145,7 @@ def train(
 
 def run_plan(jobs: Sequence[Job], workers: int | None = None, watcher: Watcher | None = None) -> TrainingReport:
     """Do the jobs of `plan_jobs`; see `train`."""
-    outcomes = run_jobs(jobs, workers or default_workers(jobs[0].device, jobs[0].threads), watcher)
+    outcomes = run_jobs(jobs, workers, watcher)
     pairs = list(zip(jobs, outcomes, strict=True))
     failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     if len(failures) == len(jobs):
@@ -252,25 +252,6 @@ def check_workers(workers: int | None) -> None:
         raise InputError(f"workers is {workers}", mend="give 1 or more")
 
 
-def default_workers(device: str, threads: int) -> int:
-    """As many processes as this one may use cores for their threads; one on a Mac's GPU.
-
-    On other GPUs as many of them are at work at a time as its memory holds; see `placement`.
-    """
-    if device == "mps" or (device == "auto" and _has_gpu("mps")):
-        return 1
-    return max(1, cores() // threads)
-
-
-def _has_gpu(device: str) -> bool:
-    from goldassay.models.registry import require_extra
-
-    require_extra()
-    import torch
-
-    return bool(torch.backends.mps.is_available() if device == "mps" else torch.cuda.is_available())
-
-
 def cut_sentences(runs: pl.DataFrame) -> list[str]:
     """How many texts models did not see to their end, a sentence for each model and dataset of which there are any."""
     if runs.is_empty():
@@ -332,10 +313,7 @@ def summarize(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
-    for name, known in (("device", DEVICES), ("precision", PRECISIONS)):
-        value = options.get(name, known[0])
-        if value not in known:
-            raise InputError(f"there is no {name} {value!r}", mend=did_you_mean(str(value), known))
+    check_choice(options.get("device", DEVICES[0]), options.get("precision", PRECISIONS[0]))
     if options.get("label") is not None and not str(options["label"]).strip():
         raise InputError("the name of the runs is empty", mend="leave out --name, or give one")
     record = options.get("record", ("predictions",))
@@ -346,8 +324,9 @@ def _check_options(options: Mapping[str, Any]) -> None:
         value = options.get(name)
         if value is not None and value < 1:
             raise InputError(f"{name} is {value}", mend="give 1 or more")
-    if options.get("device") == "cuda" and not _has_gpu("cuda"):
-        raise InputError("a GPU was asked for, and torch finds none", mend="leave out --device, or install its driver")
+    state_every = options.get("state_every", 0)
+    if not (0 <= state_every < math.inf):
+        raise InputError(f"state_every is {state_every}", mend="give minutes, from 0 up")
 
 
 def _seeds(seeds: int | Sequence[int], vary: Sequence[str]) -> tuple[int, ...]:

@@ -6,8 +6,6 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from goldassay.training.running import open_job
-
 if TYPE_CHECKING:
     from goldassay.training.job import Job
 
@@ -29,10 +27,18 @@ def need_of(job: Job) -> int:
     """
     import torch
 
+    from goldassay.training.running import open_job
+
     torch.cuda.reset_peak_memory_stats()
     running = open_job(job)
     running.loop.try_longest([test.encoded for test in running.tests])
     return int(_MARGIN * torch.cuda.max_memory_reserved()) + _CONTEXT
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether an error says that a device's memory is full."""
+    # Not every device has torch's own error for that.
+    return "out of memory" in str(error)
 
 
 def free_cache() -> None:

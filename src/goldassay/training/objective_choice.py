@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
 from goldassay.models.configuration import check_kind
-from goldassay.nearest import did_you_mean
 from goldassay.training.coarser_labels import told_in
 from goldassay.training.objectives import OBJECTIVES, load_objective
 from goldassay.training.opinions import DEV, TRAIN, OpinionsOn, part_of_test

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import nn
+from torch.optim.adamw import adamw
 
-from goldassay.errors import InputError
-from goldassay.nearest import did_you_mean
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
+from goldassay.models.transfer import on_accelerator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +25,55 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from goldassay.models.configuration import Recipe
+
+
+@dataclass
+class TouchedRows:
+    """The rows of a table that a step touches, and the gradient of each.
+
+    Attributes:
+        rows: (n,); on an accelerator a row may stand there several times, each time with its whole gradient.
+        values: (n, width).
+        first: Which of them count in a norm, (n, 1), so that each row does so once; None for all.
+    """
+
+    rows: Tensor
+    values: Tensor
+    first: Tensor | None = None
+
+    @classmethod
+    def of(cls, gradient: Tensor) -> TouchedRows:
+        """Of a sparse gradient of a table."""
+        rows, values = gradient._indices()[0], gradient._values()
+        if gradient.is_coalesced():
+            return cls(rows, values)
+        if on_accelerator(gradient.device):
+            return cls._summed(rows, values)
+        from goldassay.training.row_sums import sum_rows
+
+        found = sum_rows(rows.contiguous().numpy(), values.contiguous().numpy(), len(gradient))
+        return cls(*map(torch.from_numpy, found))
+
+    @classmethod
+    def _summed(cls, rows: Tensor, values: Tensor) -> TouchedRows:
+        """Without a count of different rows, for which an accelerator must be waited for."""
+        rows, order = torch.sort(rows, stable=True)
+        first = torch.cat((torch.ones_like(rows[:1]), (rows[1:] != rows[:-1]).to(rows.dtype)))
+        group = first.cumsum(0) - 1
+        sums = torch.zeros_like(values).index_add_(0, group, values.index_select(0, order))
+        return cls(rows, sums.index_select(0, group), first.unsqueeze(1).to(values.dtype))
+
+    def counted(self) -> Tensor:
+        """Gradients of different rows, and 0, as a norm takes them."""
+        return self.values if self.first is None else self.values * self.first
+
+    def add(self, table: Tensor, change: Tensor, scale: float = 1.0) -> None:
+        """Add a change, (n, width), times a scale to the rows of a table."""
+        if self.first is None:
+            table.index_add_(0, self.rows, change, alpha=scale)
+        else:
+            # Equal rows have equal changes: whichever is written last, it is the same.
+            table.index_copy_(0, self.rows, table.index_select(0, self.rows).add_(change, alpha=scale))
 
 
 class Optimizer(ABC):
@@ -41,6 +93,8 @@ class Optimizer(ABC):
         self.parameters = [p for module in modules for p in module.parameters() if p.requires_grad]
         self.moments = [[torch.zeros_like(p) for p in self.parameters] for _ in range(self.n_moments)]
         self.steps = 0
+        # Of tables with sparse gradients, by their places, from the first look at a gradient to the end of the step.
+        self._touched: dict[int, TouchedRows] = {}
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
@@ -54,21 +108,35 @@ class Optimizer(ABC):
         if dense:
             self._step_dense(dense, rate)
         for place in sparse:
-            gradient = _coalesced(self.parameters[place])
-            self._step_rows(place, gradient._indices()[0], gradient._values(), rate)
+            self._step_rows(place, self._rows_of(place), rate)
+        self._touched.clear()
 
     def zero_grad(self) -> None:
         """Forget the gradients."""
+        self._touched.clear()
         for parameter in self.parameters:
             parameter.grad = None
 
     def clip(self, largest: float) -> None:
         """Scale all gradients together so that their norm is at most `largest`."""
-        values = [_values(parameter) for parameter in self.parameters if parameter.grad is not None]
+        values, counted = [], []
+        for place, parameter in enumerate(self.parameters):
+            if parameter.grad is None:
+                continue
+            touched = self._rows_of(place) if parameter.grad.is_sparse else None
+            values.append(parameter.grad if touched is None else touched.values)
+            counted.append(values[-1] if touched is None else touched.counted())
         if not values:
             return
-        norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(values)))
+        norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(counted)))
         torch._foreach_mul_(values, (largest / (norm + 1e-6)).clamp(max=1.0))
+
+    def _rows_of(self, place: int) -> TouchedRows:
+        """Of a parameter with a sparse gradient; found once a step."""
+        if place not in self._touched:
+            gradient: Any = self.parameters[place].grad
+            self._touched[place] = TouchedRows.of(gradient)
+        return self._touched[place]
 
     def tensors(self) -> dict[str, Tensor]:
         """What it remembers."""
@@ -90,7 +158,7 @@ class Optimizer(ABC):
     def _step_dense(self, places: Sequence[int], rate: float) -> None: ...
 
     @abstractmethod
-    def _step_rows(self, place: int, rows: Tensor, values: Tensor, rate: float) -> None: ...
+    def _step_rows(self, place: int, touched: TouchedRows, rate: float) -> None: ...
 
 
 class Adam(Optimizer):
@@ -114,13 +182,15 @@ class Adam(Optimizer):
                 continue
             parameters, gradients = self._dense(some)
             first, second = ([moment[place] for place in some] for moment in self.moments)
-            steps = torch.tensor(float(self.steps), device=parameters[0].device)
-            torch._fused_adamw_(
-                parameters, gradients, first, second, [], [steps] * len(some), lr=rate, beta1=self._FIRST,
+            # It counts each one's step itself; one fill makes all of them, for which no accelerator is waited for.
+            steps = list(torch.full((len(some),), float(self.steps - 1), device=parameters[0].device).unbind())
+            adamw(
+                parameters, gradients, first, second, [], steps, fused=True, lr=rate, beta1=self._FIRST,
                 beta2=self._SECOND, weight_decay=decay, eps=self._EPSILON, amsgrad=False, maximize=False,
             )  # fmt: skip
 
-    def _step_rows(self, place: int, rows: Tensor, values: Tensor, rate: float) -> None:
+    def _step_rows(self, place: int, touched: TouchedRows, rate: float) -> None:
+        rows, values = touched.rows, touched.values
         first, second = (moment[place] for moment in self.moments)
         some_first = first.index_select(0, rows).lerp_(values, 1 - self._FIRST)
         some_second = second.index_select(0, rows).mul_(self._SECOND).addcmul_(values, values, value=1 - self._SECOND)
@@ -129,7 +199,7 @@ class Adam(Optimizer):
         of_first, of_second = self._corrections()
         # The epsilon stands where torch's SparseAdam has it: before the correction, unlike in dense Adam.
         change = some_first.div_(some_second.sqrt_().add_(self._EPSILON)).mul_(-rate * of_second / of_first)
-        self.parameters[place].index_add_(0, rows, change)
+        touched.add(self.parameters[place], change)
 
 
 class Adagrad(Optimizer):
@@ -149,11 +219,12 @@ class Adagrad(Optimizer):
         torch._foreach_add_(scale, self._EPSILON)
         torch._foreach_addcdiv_(parameters, gradients, scale, -rate)
 
-    def _step_rows(self, place: int, rows: Tensor, values: Tensor, rate: float) -> None:
+    def _step_rows(self, place: int, touched: TouchedRows, rate: float) -> None:
+        rows, values = touched.rows, touched.values
         sums = self.moments[0][place]
         some = sums.index_select(0, rows).addcmul_(values, values)
         sums.index_copy_(0, rows, some)
-        self.parameters[place].index_add_(0, rows, values / some.sqrt_().add_(self._EPSILON), alpha=-rate)
+        touched.add(self.parameters[place], values / some.sqrt_().add_(self._EPSILON), -rate)
 
 
 class SGD(Optimizer):
@@ -163,8 +234,8 @@ class SGD(Optimizer):
         parameters, gradients = self._dense(places)
         torch._foreach_add_(parameters, gradients, alpha=-rate)
 
-    def _step_rows(self, place: int, rows: Tensor, values: Tensor, rate: float) -> None:
-        self.parameters[place].index_add_(0, rows, values, alpha=-rate)
+    def _step_rows(self, place: int, touched: TouchedRows, rate: float) -> None:
+        touched.add(self.parameters[place], touched.values, -rate)
 
 
 OPTIMIZERS: Mapping[str, type[Optimizer]] = {"adagrad": Adagrad, "adam": Adam, "sgd": SGD}
@@ -191,29 +262,3 @@ def check_optimizer(recipe: Recipe) -> None:
         raise InputError(f"there is no optimizer {recipe.optimizer!r}", mend=mend)
     if recipe.weight_decay and not OPTIMIZERS[recipe.optimizer].decays:
         raise InputError(f"{recipe.optimizer} has no weight decay", mend="choose optimizer=adam or weight_decay=0")
-
-
-def _coalesced(parameter: nn.Parameter) -> Tensor:
-    """A sparse gradient with each row once; kept, so that it is made only once."""
-    gradient: Tensor = parameter.grad
-    if gradient.is_coalesced():
-        return gradient
-    if gradient.device.type == "cpu":
-        from goldassay.training.row_sums import sum_rows
-
-        rows, values = gradient._indices()[0], gradient._values()
-        found = sum_rows(rows.contiguous().numpy(), values.contiguous().numpy(), len(gradient))
-        different, sums = map(torch.from_numpy, found)
-        gradient = torch.sparse_coo_tensor(
-            different[None], sums, gradient.shape, is_coalesced=True, check_invariants=False
-        )
-    else:
-        gradient = gradient.coalesce()
-    parameter.grad = gradient
-    return gradient
-
-
-def _values(parameter: nn.Parameter) -> Tensor:
-    """The entries of a gradient."""
-    gradient: Tensor = parameter.grad
-    return _coalesced(parameter)._values() if gradient.is_sparse else gradient

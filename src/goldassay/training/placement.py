@@ -1,4 +1,4 @@
-"""Which GPU a job goes to: by free memory, several jobs on one while it lasts."""
+"""Which GPU a job goes to: each has one for itself, or several share one while its memory lasts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goldassay.errors import GoldassayError
+from goldassay.core.cores import cores
+from goldassay.core.errors import GoldassayError
+from goldassay.training.precision import has_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +21,39 @@ if TYPE_CHECKING:
 _LIST = (
     "import json, torch; print(json.dumps([torch.cuda.mem_get_info(i)[0] for i in range(torch.cuda.device_count())]))"
 )
+
+
+def find_places(jobs: Sequence[Job], workers: int | None) -> tuple[Gpus, int]:
+    """The GPUs of this machine for jobs, and how many processes do them.
+
+    Args:
+        jobs: At least one.
+        workers: How many processes were asked for. More than there are GPUs share them. Where nobody asked, there is
+            one a GPU and the jobs queue for it, or where no job uses one as many as there are cores for their threads;
+            on a Mac's GPU one. Where only some jobs use a GPU, the others have the cores that are left.
+
+    Raises:
+        GoldassayError: There are GPUs, and they do not answer.
+    """
+    free = free_memory() if any(takes_gpu(job) for job in jobs) else []
+    gpus = Gpus(free, shared=workers is not None and min(workers, len(jobs)) > len(free))
+    if workers is not None:
+        return gpus, workers
+    if any(job.device == "mps" or (job.device == "auto" and has_gpu("mps")) for job in jobs):
+        return gpus, 1
+    if free and all(takes_gpu(job) for job in jobs):
+        return gpus, len(free)
+    return gpus, max(1, len(free), cores() // jobs[0].threads)
+
+
+def takes_gpu(job: Job) -> bool:
+    """Whether a job is for a GPU, where there is one."""
+    return job.device in ("auto", "cuda")
+
+
+def kind_of(job: Job) -> str:
+    """What a job is but for its seed: its model, training set and condition."""
+    return job.name.rpartition("/")[0]
 
 
 def place(need: int | None, free: Sequence[int], promised: Sequence[Sequence[int]]) -> int | None:
@@ -77,8 +112,8 @@ class Gpus:
 
     def seat(self, job: Job) -> Seat | None:
         """A seat for a job; None where it has to wait."""
-        kind = job.name.rpartition("/")[0]
-        if not self.free or job.device == "cpu":
+        kind = kind_of(job)
+        if not self.free or not takes_gpu(job):
             return Seat(kind)
         need = self.needs.get(kind)
         if need is None and any(other.weigh and other.kind == kind for seats in self.seats for other in seats):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
 from goldassay.training.team import launched
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ PRECISIONS = ("float32", "bfloat16", AUTO)
 # What multiplies numbers of 16 bits on processors: of Intel and AMD the first two, of ARM the others.
 _MULTIPLIERS = ("amx_bf16", "avx512_bf16", "bf16", "sve_bf16")
 _LONGEST_WAIT = timedelta(days=7)
+# What NVIDIA's library for matrix products needs to be given before its first product, so that all later ones give the
+# same bits again, and the values that torch takes.
+_WORKSPACE, _WORKSPACES = "CUBLAS_WORKSPACE_CONFIG", (":4096:8", ":16:8")
 
 
 def open_accelerator(device: str, precision: str) -> Accelerator:
@@ -43,6 +48,8 @@ def open_accelerator(device: str, precision: str) -> Accelerator:
         raise InputError("a GPU was asked for, and torch finds none", mend="leave out --device, or install its driver")
     if device == "mps" and not torch.backends.mps.is_available():
         raise InputError("the Mac's GPU was asked for, and torch finds none", mend="leave out --device")
+    # Left to itself, NVIDIA's library for recurrent layers multiplies numbers of 32 bits as numbers of 19.
+    torch.backends.cudnn.allow_tf32 = False
     # The library keeps device and precision for the whole process; a process here does jobs of both kinds.
     AcceleratorState._reset_state(reset_partial_state=True)
     together = launched()
@@ -86,6 +93,75 @@ def choose_precision(precision: str, device: str) -> str:
     if precision != AUTO:
         return precision
     return "bfloat16" if multiplies_bfloat16(device) else "float32"
+
+
+def unasked_precision(device: str) -> str:
+    """The precision of plans and studies that do not ask for one.
+
+    "bfloat16" on a GPU that multiplies in it, else "float32": what was trained on a processor goes on as it was begun.
+    """
+    return "bfloat16" if device in (AUTO, "cuda") and has_gpu("cuda") and multiplies_bfloat16("cuda") else "float32"
+
+
+def check_choice(device: str, precision: str) -> None:
+    """Refuse a device or a precision that there is not.
+
+    Raises:
+        InputError: The nearest name is given, or what to do without a GPU.
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    for name, value, known in (("device", device, DEVICES), ("precision", precision, PRECISIONS)):
+        if value not in known:
+            raise InputError(f"there is no {name} {value!r}", mend=did_you_mean(value, known))
+    if device == "cuda" and not has_gpu("cuda"):
+        raise InputError("a GPU was asked for, and torch finds none", mend="leave out --device, or install its driver")
+
+
+def has_gpu(device: str) -> bool:
+    """Whether torch finds a GPU of a kind.
+
+    Args:
+        device: "cuda" or "mps".
+
+    Raises:
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    from goldassay.models.registry import require_extra
+
+    require_extra()
+    import torch
+
+    return bool(torch.backends.mps.is_available() if device == "mps" else torch.cuda.is_available())
+
+
+@contextmanager
+def determinism(asked: bool) -> Iterator[None]:
+    """Let torch choose operations that give the same bits each time, if asked, and as before when left.
+
+    Raises:
+        InputError: The GPU's library for matrix products does work already that gives other bits each time.
+    """
+    import torch
+
+    if asked and torch.cuda.is_available():
+        if torch.cuda.is_initialized() and _WORKSPACE not in os.environ:
+            raise InputError(
+                "this process used the GPU before it was asked for the same bits each time",
+                mend=f"set {_WORKSPACE}={_WORKSPACES[0]} before it starts",
+            )
+        found = os.environ.setdefault(_WORKSPACE, _WORKSPACES[0])
+        if found not in _WORKSPACES:
+            raise InputError(
+                f"{_WORKSPACE} is {found}, which does not give the same bits each time",
+                mend=f"set it to {' or '.join(_WORKSPACES)}, or unset it",
+            )
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    if asked:
+        torch.use_deterministic_algorithms(mode=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
 
 
 @contextmanager

@@ -6,28 +6,36 @@ import json
 import math
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.progress import Progress, silent
-from goldassay.results import Result
+from goldassay.core.progress import Progress, silent
+from goldassay.core.results import Result
 from goldassay.training.configured import configuration_of
 from goldassay.training.finished import finished
 from goldassay.training.job_folder import STATE
+from goldassay.training.list_scheduling import list_schedule
+from goldassay.training.memory import free_cache, need_of
+from goldassay.training.placement import find_places, kind_of, takes_gpu
 from goldassay.training.running import open_job
+from goldassay.training.teacher import has_own_teacher, teacher_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.training.job import Job
+    from goldassay.training.list_scheduling import Turn
     from goldassay.training.running import Running
 
 PROBE_SECONDS = 3.0
 # The first steps also load and compile what the others find ready.
 _WARM_UP_STEPS = 3
+# Seconds; loading takes a few.
+_SHORT_OPENING = 10.0
 # Of a test set, by which it is told whether a whole one takes too long.
 _SAMPLED_ROWS = 256
 # What says which rows, opinions or run it is, and not what it takes.
@@ -43,11 +51,15 @@ class Price(Result):
         n_done: Of these, already there.
         n_begun: Of these, with a checkpoint to go on from; counted as if they began anew.
         seconds: Of all that is not done, one after the other.
-        wall_seconds: The same on `workers` processes, each taking the next job as it becomes free.
-        bytes: On disk, of all that is not done.
+        wall_seconds: The same on `workers` processes and `gpus` GPUs, each process taking the next job as it becomes
+            free; see `list_scheduling`.
+        bytes: On disk, of all that is not done, when it is done.
+        states_at_once: Bytes that states of jobs under way take beside that, at most.
+        states_written: Bytes of states written in total; each takes the place of the one before.
         workers: Processes.
+        gpus: GPUs of this machine, where jobs use them.
         kinds: A row a model, training set and condition: n_jobs (not done), steps, step_seconds, job_seconds,
-            job_bytes.
+            job_bytes, state_bytes.
     """
 
     n_jobs: int
@@ -56,7 +68,10 @@ class Price(Result):
     seconds: float
     wall_seconds: float
     bytes: int
+    states_at_once: int
+    states_written: int
     workers: int
+    gpus: int
     kinds: pl.DataFrame
 
     def to_frame(self) -> pl.DataFrame:
@@ -64,7 +79,9 @@ class Price(Result):
         return self.kinds
 
 
-def price(jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, progress: Progress = silent) -> Price:
+def price(
+    jobs: Sequence[Job], workers: int | None, seconds: float = PROBE_SECONDS, progress: Progress = silent
+) -> Price:
     """Train one job of each kind for a moment, in memory, and multiply.
 
     A kind is a model, a training set and a condition: its jobs differ in the seed alone. Kinds that differ in which
@@ -72,11 +89,14 @@ def price(jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, pro
     are measured once. What is measured is the time of a step (after a few to warm up), of an evaluation of the test
     sets, or of the smaller of them or some rows if all take long, and the size of what one evaluation and the weights
     leave on disk; early stopping is not foreseen, so that the price is one for all epochs. Jobs side by side are taken
-    to run as fast as one alone.
+    to run as fast as one alone where each has a core or a GPU for itself, and to take turns where they share one.
+
+    States are written each `Job.state_every` minutes of the time that a job takes, and at its end; the new one is whole
+    before the one before is gone, so that a job that writes several has room for two.
 
     Args:
         jobs: Of one plan.
-        workers: Processes that there will be.
+        workers: Processes that there will be; if not given, as many as `workers.run_jobs` takes.
         seconds: Training time of each probe; an evaluation may take as long.
         progress: Told after each probe.
 
@@ -84,37 +104,51 @@ def price(jobs: Sequence[Job], workers: int, seconds: float = PROBE_SECONDS, pro
         InputError: A job cannot be done as it is, or its folder was made with other settings.
         TrainingError: A loss became NaN within the probe.
     """
-    done = [job for job in jobs if finished(job) is not None]
-    left = [job for job in jobs if job not in done]
+    left = [job for job in jobs if finished(job) is None]
+    # Before a probe takes memory of a GPU.
+    gpus, count = find_places(left or jobs, workers)
     kinds: dict[tuple[str, str, str], list[Job]] = {}
     for job in left:
         kinds.setdefault((job.model_name, job.train.name, job.condition), []).append(job)
     rows = []
     probes: dict[tuple[Any, ...], _Probe] = {}
+    needs: dict[str, int] = {}
     for number, ((model, train_set, condition), same) in enumerate(kinds.items(), 1):
         key = _alike(same[0])
         if key not in probes:
             probes[key] = _probe(same[0], seconds)
-        probe = probes[key]
-        rows.append(
-            {"model": model, "train_set": train_set, "condition": condition, "n_jobs": len(same), **vars(probe)}
-        )
+            if gpus.shared and gpus.free and takes_gpu(same[0]):
+                free_cache()
+                probes[key] = replace(probes[key], need=need_of(same[0]))
+        probe = vars(probes[key]).copy()
+        needs[kind_of(same[0])] = probe.pop("need")
+        rows.append({"model": model, "train_set": train_set, "condition": condition, "n_jobs": len(same), **probe})
         progress(number, len(kinds))
     schema = {
         "model": pl.String, "train_set": pl.String, "condition": pl.String, "n_jobs": pl.Int64,
         "steps": pl.Int64, "step_seconds": pl.Float64, "job_seconds": pl.Float64, "job_bytes": pl.Int64,
+        "state_bytes": pl.Int64,
     }  # fmt: skip
     table = pl.DataFrame(rows, schema=schema)
-    costs = {tuple(row[:3]): row[6] for row in table.iter_rows()}
-    each = [costs[job.model_name, job.train.name, job.condition] for job in left]
+    of_kind = {(row["model"], row["train_set"], row["condition"]): row for row in table.iter_rows(named=True)}
+    costs = [of_kind[job.model_name, job.train.name, job.condition] for job in left]
+    each = [cost["job_seconds"] for cost in costs]
+    turns = list_schedule(left, each, gpus, count, needs)
+    n_states = [
+        _n_states(turn.end - turn.begin, job, cost["steps"]) for job, cost, turn in zip(left, costs, turns, strict=True)
+    ]
+    sizes = [cost["state_bytes"] for cost in costs]
     return Price(
         n_jobs=len(jobs),
-        n_done=len(done),
+        n_done=len(jobs) - len(left),
         n_begun=sum((job.folder / STATE).exists() for job in left),
         seconds=float(sum(each)),
-        wall_seconds=_wall(each, workers),
+        wall_seconds=max((turn.end for turn in turns), default=0.0),
         bytes=int((table["n_jobs"] * table["job_bytes"]).sum()),
-        workers=workers,
+        states_at_once=_most_at_once(turns, [min(n, 2) * size for n, size in zip(n_states, sizes, strict=True)]),
+        states_written=sum(n * size for n, size in zip(n_states, sizes, strict=True)),
+        workers=count,
+        gpus=len(gpus.free),
         kinds=table,
     )
 
@@ -135,16 +169,35 @@ class _Probe:
     step_seconds: float
     job_seconds: float
     job_bytes: int
+    state_bytes: int
+    # Bytes of a GPU; measured where GPUs are shared.
+    need: int = 0
 
 
 def _probe(job: Job, seconds: float) -> _Probe:
+    """What a job costs, and the training of its own teacher, where it has one, with it."""
+    own = _probe_alone(job, seconds)
+    if not has_own_teacher(job):
+        return own
+    teacher = _probe_alone(teacher_of(job), seconds)
+    return replace(own, job_seconds=own.job_seconds + teacher.job_seconds, job_bytes=own.job_bytes + teacher.job_bytes)
+
+
+def _probe_alone(job: Job, seconds: float) -> _Probe:
     from goldassay.training.precision import threads
 
     with threads(job.threads):
         began = time.perf_counter()
         running = open_job(job)
         opening = time.perf_counter() - began
+        if opening < _SHORT_OPENING:
+            # Most of it may be what a process loads and compiles once, and jobs that follow find there.
+            del running
+            began = time.perf_counter()
+            running = open_job(job)
+            opening = time.perf_counter() - began
         step_seconds = _step_seconds(running, seconds)
+        state_bytes = running.state_size()
         evaluating, size = _evaluation(running, seconds)
     steps = running.loop.total
     every = job.checkpoint_every
@@ -155,7 +208,25 @@ def _probe(job: Job, seconds: float) -> _Probe:
         step_seconds,
         opening + steps * step_seconds + n_evaluations * evaluating,
         n_evaluations * size + weights + _beside(running, job),
+        state_bytes,
     )
+
+
+def _n_states(seconds: float, job: Job, steps: int) -> int:
+    """How many states a job writes: one at its end, and one each `state_every` minutes, at most one a step."""
+    interval = 60 * job.state_every
+    return min(steps, 1 + int(seconds / interval)) if interval else steps
+
+
+def _most_at_once(turns: Sequence[Turn], sizes: Sequence[int]) -> int:
+    """The largest sum of the sizes of jobs that are under way at the same time."""
+    # At one moment, what ends goes before what begins.
+    changes = sorted(
+        change
+        for turn, size in zip(turns, sizes, strict=True)
+        for change in ((turn.begin, 1, size), (turn.end, 0, -size))
+    )
+    return max(accumulate((size for *_, size in changes), initial=0))
 
 
 def _beside(running: Running, job: Job) -> int:
@@ -174,17 +245,26 @@ def _beside(running: Running, job: Job) -> int:
 
 
 def _step_seconds(running: Running, seconds: float) -> float:
-    began = ended = time.perf_counter()
+    began = time.perf_counter()
     measured = 0
     for number, _ in enumerate(running.loop.run(), 1):
-        ended = time.perf_counter()
         if number <= _WARM_UP_STEPS:
-            began = ended
+            began = _when_done(running)
             continue
         measured = number - _WARM_UP_STEPS
-        if ended - began > seconds:
+        if time.perf_counter() - began > seconds:
             break
-    return (ended - began) / measured if measured else 0.0
+    return (_when_done(running) - began) / measured if measured else 0.0
+
+
+def _when_done(running: Running) -> float:
+    """The time at which all is done that a GPU was given to do."""
+    import torch
+
+    device = running.loop.accelerator.device
+    if device.type != "cpu":
+        torch.accelerator.synchronize(device)
+    return time.perf_counter()
 
 
 def _evaluation(running: Running, seconds: float) -> tuple[float, int]:
@@ -213,10 +293,3 @@ def _evaluation(running: Running, seconds: float) -> tuple[float, int]:
     share_of_length = sum(lengths[:n_done]) / max(1, sum(lengths))
     share_of_rows = sum(n_rows[:n_done]) / max(1, sum(n_rows))
     return (ended - began) / (share_of_length or 1.0), round(size / (share_of_rows or 1.0))
-
-
-def _wall(seconds: Sequence[float], workers: int) -> float:
-    free = [0.0] * max(1, workers)
-    for cost in seconds:
-        free[free.index(min(free))] += cost
-    return max(free)

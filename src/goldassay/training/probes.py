@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.cores import cores
-from goldassay.errors import InputError
-from goldassay.progress import Progress, silent
+from goldassay.core.cores import cores
+from goldassay.core.errors import InputError
+from goldassay.core.progress import Progress, silent
 from goldassay.training.conditions import conditions_of, roles_of
 
 if TYPE_CHECKING:
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
-    from scipy import sparse
 
     from goldassay.data import Dataset
+    from goldassay.models.probe_features import ProbeFeatures
     from goldassay.models.quick_probe import QuickProbe
     from goldassay.runs import Runs
 
-MAX_ROWS = 100_000
+MAX_ROWS = 1_000_000
+# Rows times labels: what is kept for each row and label bounds memory where there are hundreds of labels.
+MAX_CELLS = 100_000_000
 
 
 def train_probes(
@@ -42,12 +44,12 @@ def train_probes(
 ) -> Iterator[Runs]:
     """Train a probe for each condition and seed; yield what it predicts as soon as it is there.
 
-    Tokens are found once, features once a condition, and both serve all seeds. The seed draws a bootstrap of the
+    Texts are hashed once, and their features serve all conditions and seeds. The seed draws a bootstrap of the
     training rows and their order. The order of what is yielded is conditions, then seeds, then test sets, and each run
     is the same whatever `n_jobs`.
 
-    The fits run in threads, not processes: scikit-learn's gradient descent lets go of Python's lock, so that threads
-    keep all cores busy, share the features, start at once, and leave no process behind when interrupted.
+    The fits run in threads, not processes: the compiled passes let go of Python's lock, so that threads keep all cores
+    busy, share the features, start at once, and leave no process behind when interrupted.
 
     Args:
         train: What to train on.
@@ -58,7 +60,8 @@ def train_probes(
         progress: Told after each fit.
         extra_tests: Further datasets to predict with the same probes; each gives runs of its own.
         max_rows: Of a larger training set a random subset of so many rows is used, the same for all conditions
-            and seeds, so that time and memory stay bounded.
+            and seeds, so that time and memory stay bounded; with more than 100 labels of fewer rows, so that rows times
+            labels are 100,000,000 at most.
         probe: The probe; the default one if not given.
 
     Yields:
@@ -82,9 +85,9 @@ def describe_probe(train: Dataset, max_rows: int = MAX_ROWS) -> str:
     """What the probes of `train_probes` are, and on what they are trained, in a clause for a report."""
     from goldassay.models.quick_probe import QuickProbe
 
-    rows = f"the {len(train):,}"
-    if len(train) > max_rows:
-        rows = f"a fixed random {max_rows:,} of the {len(train):,}"
+    rows, most = f"the {len(train):,}", _most_rows(train, max_rows)
+    if len(train) > most:
+        rows = f"a fixed random {most:,} of the {len(train):,}"
     return f"{QuickProbe().describe(len(train.text_columns) > 1)}, trained on a bootstrap of {rows} training rows"
 
 
@@ -101,7 +104,7 @@ class _Plan:
 def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
     from goldassay.models.probe_features import build_features, tokenize_roles
 
-    train = _at_most(plan.train, plan.max_rows)
+    train = _at_most(plan.train, _most_rows(plan.train, plan.max_rows))
     labels = train.labels()
     gold = [_gold_codes(test, plan.train.label_names) for test in plan.tests]
     texts = tokenize_roles(
@@ -114,20 +117,22 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
         if stopped.is_set():
             raise CancelledError
 
-    def fit(features: Future[sparse.csr_matrix], seed: int) -> NDArray[np.float32]:
+    def build() -> ProbeFeatures:
+        return build_features(texts, labels.size, checkpoint=checkpoint)
+
+    def fit(features: Future[ProbeFeatures], condition: str, seed: int) -> NDArray[np.float32]:
         # Features are queued before all fits, so this never waits for work that has not begun.
-        matrix = features.result()
-        fitted = plan.probe.fit(matrix[: labels.size], labels, len(plan.train.label_names), seed, checkpoint=checkpoint)
-        return fitted.logits(matrix[labels.size :])
+        made = features.result()
+        fitted = plan.probe.fit(
+            made, labels, len(plan.train.label_names), seed, roles=plan.roles[condition], checkpoint=checkpoint
+        )
+        return fitted.logits(made, np.arange(labels.size, len(made.sizes)))
 
     pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="probe")
     try:
-        features = {
-            condition: pool.submit(build_features, texts, roles, labels.size, checkpoint=checkpoint)
-            for condition, roles in plan.roles.items()
-        }
+        features = pool.submit(build)
         fits = [
-            (condition, seed, pool.submit(fit, features[condition], seed))
+            (condition, seed, pool.submit(fit, features, condition, seed))
             for condition in plan.roles
             for seed in plan.seeds
         ]
@@ -174,6 +179,10 @@ def _to_runs(
         split="test",
         train_set=plan.train.name,
     )
+
+
+def _most_rows(train: Dataset, max_rows: int) -> int:
+    return min(max_rows, MAX_CELLS // len(train.label_names))
 
 
 def _at_most(train: Dataset, max_rows: int) -> Dataset:

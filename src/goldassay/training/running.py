@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.errors import InputError, TrainingError
+from goldassay.core.errors import InputError, TrainingError
 from goldassay.training.conditions import shown_texts, tokenizer_of
 from goldassay.training.configured import configuration_of, network_of
 from goldassay.training.evaluation_set import EvaluationSet
@@ -23,6 +23,7 @@ from goldassay.training.team import Team, launched
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from torch import Tensor
 
     from goldassay.data import Dataset
     from goldassay.models.configuration import Configuration
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 # In the folder of the runs: what is computed once a text, for whichever run needs it; may be deleted.
 KEPT = "_vectors"
-# Between evaluations the state is kept as often as this: as much work as a kill may cost.
-SECONDS_BETWEEN_STATES = 60.0
 
 
 def run_job(job: Job, report: Report = unheard) -> Done:
@@ -56,15 +55,15 @@ def run_job(job: Job, report: Report = unheard) -> Done:
         done = begin(job)
         if done is not None:
             return done
-        from goldassay.training.precision import threads
+        from goldassay.training.precision import determinism, threads
 
-        with threads(job.threads):
+        with threads(job.threads), determinism(job.deterministic):
             return _with_teacher(job, configuration, report)
 
 
 def _together(job: Job, report: Report) -> Done:
     """Do a job by all processes that were launched; see `team`."""
-    from goldassay.training.precision import open_accelerator, threads
+    from goldassay.training.precision import determinism, open_accelerator, threads
 
     team = Team(open_accelerator(job.device, job.precision))
     configuration = configuration_of(job)
@@ -72,7 +71,7 @@ def _together(job: Job, report: Report) -> Done:
         done = team.told(lambda: begin(job))
         if done is not None:
             return done
-        with threads(job.threads):
+        with threads(job.threads), determinism(job.deterministic):
             return _with_teacher(job, configuration, report)
 
 
@@ -152,6 +151,7 @@ class Running:
             accelerator,
             dev,
             self.target.dev_score,
+            keep_dynamics="dynamics" in job.record,
         )
 
     def _objective(self, network: Network, encoded: Encoded, dev: Examples | None) -> Objective:
@@ -195,43 +195,54 @@ class Running:
             self.loop.restore(position, tensors)
         team = self.loop.team
         team.check_same(self.loop.position.step)
+        # A state is several times as large as the weights, so that evaluations, which may be many, do not write one:
+        # what they left behind since the last state is made again from there, byte for byte.
         saved = time.perf_counter()
         for reached in self.loop.run():
             if not team.leads:
                 continue
             self.report(reached.step, reached.total)
             with team.alone():
-                recorded = self._record(reached)
-            if recorded or time.perf_counter() - saved > SECONDS_BETWEEN_STATES:
+                self._record(reached)
+            if self.loop.position.finished or time.perf_counter() - saved >= 60 * self.job.state_every:
                 self._save()
                 saved = time.perf_counter()
         with team.alone():
             return team.told(self._finish)
 
     def _save(self) -> None:
-        import torch
-
         from goldassay.training.state import write_state
 
-        seconds = torch.from_numpy(self._seconds())
-        write_state(self.job.folder / STATE, self.loop.position, self.loop.tensors() | {"seconds": seconds})
+        write_state(self.job.folder / STATE, self.loop.position, self._state())
+
+    def _state(self) -> dict[str, Tensor]:
+        import torch
+
+        return self.loop.tensors() | {"seconds": torch.from_numpy(self._seconds())}
+
+    def state_size(self) -> int:
+        """Bytes of the largest state that the job will write, once it has done a step."""
+        from goldassay.training.state import named, size_of_state
+
+        kept = self._state()
+        if self.loop.dev is not None:
+            kept |= named("best", {name: kept[name] for name in kept if name.startswith(("network.", "objective."))})
+        return size_of_state(self.loop.position, kept)
 
     def _seconds(self) -> NDArray[np.float64]:
         """Of the clock and of processors, so far, (2,)."""
         return self.before + _clocks() - self.started
 
-    def _record(self, reached: Reached) -> bool:
-        """Write what is due at a step; whether anything was."""
+    def _record(self, reached: Reached) -> None:
+        """Write what is due at a step."""
         job = self.job
         if reached.epoch_ended and "dynamics" in job.record:
             self._write_dynamics(reached)
         every = job.checkpoint_every
         ended = reached.epoch_ended and job.dev is not None
-        due = every is not None and (reached.step % every == 0 or ended or self.loop.position.finished)
-        if due:
+        if every is not None and (reached.step % every == 0 or ended or self.loop.position.finished):
             for test in self.tests:
                 self._predict(test, reached.step)
-        return bool(due or reached.epoch_ended)
 
     @property
     def embedding_size(self) -> int:
@@ -311,7 +322,7 @@ class Running:
             model.mkdir(exist_ok=True)
             loop.network.save_assets(model)
         except OSError as error:
-            from goldassay.files import output_error
+            from goldassay.core.files import output_error
 
             raise output_error(error, model) from error
         write_tensors(model / WEIGHTS, weights_of(loop.network), {"task": vars(self.task)})

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.errors import InputError
-from goldassay.nearest import did_you_mean
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

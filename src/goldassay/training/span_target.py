@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.models.configuration import Kind, Task
 from goldassay.runs.answers import normalize_answer, score_answer
 from goldassay.training.targets import Answered, Target

@@ -8,14 +8,13 @@ no state of random generators: what is drawn at a step is a function of seed and
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from goldassay.errors import InputError
-from goldassay.files import written_whole
+from goldassay.core.errors import InputError
+from goldassay.core.files import written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +24,20 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 _KEY = "goldassay"
+# By the names that safetensors gives them, in the order in which the library writes them: the widest first.
+_TYPES = {
+    torch.int64: "I64",
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.int32: "I32",
+    torch.bfloat16: "BF16",
+    torch.float16: "F16",
+    torch.int16: "I16",
+    torch.int8: "I8",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+}
+_BYTES_AT_ONCE = 16 * 2**20
 
 
 @dataclass
@@ -58,18 +71,40 @@ class Position:
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], content: Mapping[str, Any]) -> None:
     """Write tensors with JSON beside them, whole or not at all; the same content gives the same bytes.
 
+    Tensors go to the file one after the other, 16 MiB at a time, so that no second copy of them is in memory. The bytes
+    are those that the safetensors library writes: the length of the header in 8 bytes, the header as JSON padded to a
+    multiple of 8, the tensors by type and name.
+
     Raises:
         OutputError: The folder cannot be written to, or the disk is full.
     """
-    from safetensors.torch import save
-
-    ready = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    metadata = {_KEY: json.dumps({"version": FORMAT_VERSION, **content}, sort_keys=True)}
-    data = save(ready, metadata)
+    ready = _in_order(tensors)
     with written_whole(path) as aside, aside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+        file.write(_header(ready, content))
+        for tensor in ready.values():
+            if tensor.numel():
+                flat = tensor.detach().reshape(-1)
+                for part in flat.split(_BYTES_AT_ONCE // tensor.element_size()):
+                    file.write(part.cpu().contiguous().view(torch.uint8).numpy().data)
+
+
+def _in_order(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    order = list(_TYPES)
+    return dict(sorted(tensors.items(), key=lambda item: (order.index(item[1].dtype), item[0])))
+
+
+def _header(ready: Mapping[str, Tensor], content: Mapping[str, Any]) -> bytes:
+    """What comes before the numbers of tensors that are in order."""
+    header: dict[str, Any] = {
+        "__metadata__": {_KEY: json.dumps({"version": FORMAT_VERSION, **content}, sort_keys=True)}
+    }
+    end = 0
+    for name, tensor in ready.items():
+        begin, end = end, end + tensor.nbytes
+        header[name] = {"dtype": _TYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [begin, end]}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -95,6 +130,12 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def write_state(path: Path, position: Position, tensors: Mapping[str, Tensor]) -> None:
     """Write the state of a training; the one before is replaced in one step."""
     write_tensors(path, tensors, {"position": asdict(position)})
+
+
+def size_of_state(position: Position, tensors: Mapping[str, Tensor]) -> int:
+    """Bytes of the file that `write_state` would write."""
+    header = _header(_in_order(tensors), {"position": asdict(position)})
+    return len(header) + sum(tensor.nbytes for tensor in tensors.values())
 
 
 def read_state(path: Path) -> tuple[Position, dict[str, Tensor]] | None:

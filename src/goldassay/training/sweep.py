@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.results import Result
+from goldassay.core.results import Result
 from goldassay.training.many_seeds import cut_sentences, run_rows, summarize
 from goldassay.training.outcome import Done
 

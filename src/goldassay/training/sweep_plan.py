@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from goldassay.errors import InputError
-from goldassay.nearest import did_you_mean
-from goldassay.settings import StrictSection, TrainingSettings, read_toml, validated
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
+from goldassay.core.settings import StrictSection, TrainingSettings, read_toml, validated
 from goldassay.training.many_seeds import load_data, plan_jobs
+from goldassay.training.precision import AUTO, unasked_precision
 
 if TYPE_CHECKING:
     import os
@@ -32,7 +33,8 @@ class SweepPlan(StrictSection):
 
     The keys of `every` are those of [training] in the settings and hold for all jobs; a table of `of`, named like an
     entry of `models`, replaces some of them for that model alone, and with its key `model` gives the network, so that
-    one network can be trained in several ways under several names.
+    one network can be trained in several ways under several names. Without the key `precision` it is 16 bits on a GPU
+    that multiplies in them, else 32; see `precision.unasked_precision`.
     """
 
     models: list[str] = Field(min_length=1, description="Names of networks, places of checkpoints, or keys of `of`.")
@@ -78,7 +80,7 @@ def sweep_jobs(plan: SweepPlan, folder: Path = Path(), sources: Sources | None =
     Args:
         plan: The plan.
         folder: What its paths are relative to.
-        sources: Puts where opinions come from in place of what the plan names (`goldassay.studies.opinions`); needed
+        sources: Puts where opinions come from in place of what the plan names (`goldassay.questions.opinions`); needed
             by plans that name a bias or a teacher.
 
     Raises:
@@ -123,6 +125,7 @@ def _options(plan: SweepPlan, label: str, folder: Path) -> dict[str, Any]:
     if "objective" in given and own.objective != plan.every.objective and own.objective_changes is None:
         options.pop("objective_changes", None)
     options.setdefault("model", label)
+    options.setdefault("precision", unasked_precision(options.get("device", AUTO)))
     options.pop("workers", None)
     local = folder / options["model"]
     if local.is_dir():

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data import check_same_labels, require_classes
-from goldassay.errors import InputError
 from goldassay.models.configuration import Kind, Task
 from goldassay.training.coarser_labels import coarsening, told_in
 

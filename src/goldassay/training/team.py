@@ -14,7 +14,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from goldassay.errors import GoldassayError, InputError, TrainingError
+from goldassay.core.errors import GoldassayError, InputError, TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -93,15 +93,17 @@ class Team:
         rows, values = _joined(rows, values)
         parameter.grad = torch.sparse_coo_tensor(rows[None], values, parameter.shape, check_invariants=False).coalesce()
 
-    def gathered(self, rows: NDArray[np.int64], values: Tensor, share: float) -> tuple[NDArray[np.int64], Tensor]:
-        """Rows and what belongs to them, of all processes whose share is not 0."""
+    def gathered(self, rows: NDArray[np.int64], values: Tensor) -> Tensor:
+        """What belongs to the rows of a batch, in their order, of what each process has of its part."""
         if self.size == 1:
-            return rows, values
-        import torch
+            return values
+        from accelerate.utils import gather
+        from torch.nn.functional import pad
 
-        kept = len(rows) if share else 0
-        numbers, values = _joined(torch.from_numpy(rows[:kept]).to(values.device), values[:kept])
-        return numbers.cpu().numpy(), values
+        # How much each has is known without being asked for: the first has the most, one without rows a row too many.
+        most = -(-len(rows) // self.size)
+        parts = gather(pad(values, (0, 0, 0, most - len(values)))).view(self.size, most, -1)
+        return parts.transpose(0, 1).flatten(0, 1)[: len(rows)]
 
     def told(self, make: Callable[[], T]) -> T:
         """What the first process makes, given to all; the others wait."""

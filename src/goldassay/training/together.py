@@ -6,7 +6,7 @@ import atexit
 from functools import partial
 from typing import TYPE_CHECKING
 
-from goldassay.errors import TrainingError
+from goldassay.core.errors import TrainingError
 from goldassay.training.outcome import Done, Failure, Silent, Watcher
 from goldassay.training.running import run_job
 from goldassay.training.team import leads

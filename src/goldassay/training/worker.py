@@ -14,8 +14,8 @@ import sys
 import time
 from typing import IO, TYPE_CHECKING, Any
 
-from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError, TrainingError
-from goldassay.training.memory import free_cache, need_of
+from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, OutputError, TrainingError
+from goldassay.training.memory import free_cache, is_out_of_memory, need_of
 from goldassay.training.running import run_job
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _do(job: Job, out: IO[str], *, weigh: bool) -> dict[str, Any]:
         if os.environ.get("GOLDASSAY_DEBUG"):
             raise
         line = " ".join(str(error).split())[:400]
-        if "out of memory" in line:
+        if is_out_of_memory(error):
             return {"failed": {"kind": MEMORY, "line": f"the GPU is out of memory; set a smaller batch_size ({line})"}}
         return {"failed": {"kind": PASSING, "line": line}}
 

@@ -17,10 +17,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.errors import GoldassayError, InputError, MissingDependencyError, OutputError
+from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, OutputError
 from goldassay.training.finished import finished
 from goldassay.training.outcome import Done, Failure, Silent, Watcher
-from goldassay.training.placement import Gpus, free_memory, visible
+from goldassay.training.placement import Gpus, find_places, visible
 from goldassay.training.team import launched
 from goldassay.training.together import run_together
 
@@ -42,7 +42,6 @@ ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",
     "TOKENIZERS_PARALLELISM": "false",
     "TRANSFORMERS_VERBOSITY": "error",
-    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
     # Memory that a step gives back is kept for the next one: fetching it from the system anew took up to a third of a
     # step.
     "MALLOC_MMAP_THRESHOLD_": str(1 << 32),
@@ -53,16 +52,18 @@ ENVIRONMENT = {
 }
 
 
-def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None, tries: int = 1) -> list[Done | Failure]:
+def run_jobs(
+    jobs: Sequence[Job], workers: int | None = None, watcher: Watcher | None = None, tries: int = 1
+) -> list[Done | Failure]:
     """Do jobs in as many processes as `workers`, and give what came of each, in their order.
 
     A job whose training fails is a `Failure`, and the others go on. One whose process dies, or that finds no memory, is
     tried again behind the others, going on from its last checkpoint, `tries` times in all. What is wrong with the
     command itself (a model that does not exist, a disk that is full) ends all at once.
 
-    Where there are GPUs, jobs that are not for the processor share them as far as their memory lasts: the first job of
-    each kind is measured on a GPU of its own. One that nevertheless finds a shared GPU full is done again with more
-    room, which is no failed try.
+    Where `workers` is not given there is one process a GPU, for which the jobs queue, or without GPUs one a core. More
+    processes than there are GPUs share them as far as their memory lasts: the first job of each kind is measured on a
+    GPU of its own. One that nevertheless finds a shared GPU full is done again with more room, which is no failed try.
 
     Processes that a launcher started do the jobs one after the other, each by all of them; see `team`.
 
@@ -77,8 +78,8 @@ def run_jobs(jobs: Sequence[Job], workers: int, watcher: Watcher | None = None, 
     pool = _Pool(jobs, watcher or Silent(), tries)
     if not pool.waiting:
         return [pool.outcomes[place] for place in range(len(jobs))]
-    count = max(1, min(workers, len(pool.waiting)))
-    pool.look_for_gpus(count)
+    pool.gpus, count = find_places([job for _, job in pool.waiting], workers)
+    count = max(1, min(count, len(pool.waiting)))
     executor = ThreadPoolExecutor(count, thread_name_prefix="worker")
     threads = [executor.submit(pool.work) for _ in range(count)]
     try:
@@ -107,12 +108,6 @@ class _Pool:
         self.processes: set[subprocess.Popen[str]] = set()
         self.ended = False
         self.gpus = Gpus((), shared=False)
-
-    def look_for_gpus(self, workers: int) -> None:
-        """Find the GPUs that jobs will be placed on."""
-        if any(job.device in ("auto", "cuda") for _, job in self.waiting):
-            free = free_memory()
-            self.gpus = Gpus(free, shared=workers > len(free))
 
     def work(self) -> None:
         """Do jobs until there are no more; one process does them all, so that torch is loaded once."""

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.artifacts.streaming.files import write_in_parts
-from goldassay.files import written_whole
+from goldassay.core.files import written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from goldassay.artifacts import PatternTable, mine_patterns, mine_stream
 from goldassay.artifacts.streaming import files
-from goldassay.errors import InputError, OutputError
+from goldassay.core.errors import InputError, OutputError
 from tests.artifacts.conftest import LABELS, SENTENCES, as_dict, brute_force
 from tests.artifacts.test_mining import corpora
 

@@ -21,8 +21,8 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goldassay.core.errors import InputError
 from goldassay.data import formats, read_dataset
-from goldassay.errors import InputError
 
 ROWS = [
     {"premise": 'A "man" sleeps.', "hypothesis": "He is\u2028awake, no?", "label": "contradiction"},

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from nltk.tokenize import TreebankWordTokenizer
 
+from goldassay.core.intervals import wilson_interval
 from goldassay.data.specimen import Specimen, make_specimen, write_specimen
 from goldassay.data.specimen.grammar import LABELS
-from goldassay.intervals import wilson_interval
 
 CUT = TreebankWordTokenizer().tokenize
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goldassay.core.errors import InputError, OutputError
+from goldassay.core.intervals import wilson_interval
 from goldassay.data.specimen import LEAST_SIZE, LEAST_SIZE_CLEAN, make_specimen, write_specimen
-from goldassay.errors import InputError, OutputError
-from goldassay.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from pathlib import Path

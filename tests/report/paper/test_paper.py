@@ -18,16 +18,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.errors import MissingDependencyError
+from goldassay.core.errors import MissingDependencyError
+from goldassay.questions.charts import paper_charts_of
+from goldassay.questions.comparison.report import report_comparison
+from goldassay.questions.instability import report_instability
+from goldassay.questions.report_frame import compose_report
+from goldassay.questions.run_choice import RunChoice
 from goldassay.report import paper
 from goldassay.report.paper import paper_files
 from goldassay.report.paper.figures import draw_figures
-from goldassay.report.paper.latex import escape
-from goldassay.report.paper.tables import write_tables
+from goldassay.report.paper.latex import escape, write_table
 from goldassay.runs import Runs
-from goldassay.studies.comparison.report import report_comparison
-from goldassay.studies.instability import report_instability
-from goldassay.studies.run_choice import RunChoice
 from tests.cli.run_files import write_checkpoints
 from tests.report.test_report import paths_of, replaced
 
@@ -47,7 +48,13 @@ def documents() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def named(document: dict[str, Any], kind: str | None = None, latex: bool = False) -> dict[str, bytes]:
-    return {name.removeprefix("paper/"): content for name, content in paper_files(document, kind, latex).items()}
+    report = compose_report(document)
+    files = paper_files(report.paper_charts, kind, report.paper_tables if latex else ())
+    return {name.removeprefix("paper/"): content for name, content in files.items()}
+
+
+def write_tables(document: dict[str, Any]) -> dict[str, str]:
+    return {table.name: write_table(table) for table in compose_report(document).paper_tables}
 
 
 def test_every_figure_of_the_paper_is_there() -> None:
@@ -114,9 +121,11 @@ def test_without_matplotlib_one_line_says_what_to_install(monkeypatch: pytest.Mo
 def test_nothing_but_figures_for_papers_loads_matplotlib(tmp_path: Path) -> None:
     (tmp_path / "document.json").write_text(json.dumps(documents()[0]))
     code = (
-        "import json, sys; from goldassay.report import Report; from goldassay.report.paper import paper_files\n"
+        "import json, sys; from goldassay.questions.report_frame import compose_report\n"
+        "from goldassay.report.paper import paper_files\n"
         f"document = json.load(open({str(tmp_path / 'document.json')!r}))\n"
-        "Report(document).to_html(); paper_files(document, None, True)\n"
+        "report = compose_report(document); report.to_html()\n"
+        "paper_files(report.paper_charts, None, report.paper_tables)\n"
         "assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -166,6 +175,7 @@ def test_escaped_texts_hold_no_command_of_their_own(text: str) -> None:
         r"\textbackslash{}", r"\&", r"\%", r"\$", r"\#", r"\_", r"\{", r"\}", r"\textasciitilde{}",
         r"\textasciicircum{}", r"\textless{}", r"\textgreater{}", r"\textbar{}", r"\textquotedbl{}",
         r"\textasciigrave{}", r"\textquotesingle{}", "$-$", "---", r"$\times$", r"\ldots{}", "~",
+        r"$\pm$", r"\,",
     }  # fmt: skip
     rest = escape(text)
     for command in sorted(known, key=len, reverse=True):
@@ -187,14 +197,14 @@ def test_whatever_is_missing_no_table_fails(data: st.DataObject) -> None:
 @settings(max_examples=6)
 @given(data=st.data())
 def test_whatever_is_missing_no_figure_fails(data: st.DataObject) -> None:
-    draw_figures(damaged(data, documents()[1]), "svg")
+    draw_figures(paper_charts_of(damaged(data, documents()[1])), "svg")
 
 
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(data=st.data())
 def test_whatever_is_missing_no_figure_of_many_fails(data: st.DataObject) -> None:
-    draw_figures(damaged(data, documents()[0]), "svg")
+    draw_figures(paper_charts_of(damaged(data, documents()[0])), "svg")
 
 
 def test_a_picture_is_legible() -> None:

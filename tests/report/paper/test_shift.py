@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.report.paper.shift import figures_of
+from goldassay.questions.charts import paper_charts_of
+from goldassay.report.paper.figures import draw_figure
 from goldassay.report.paper.style import literal, rendered
 
 if TYPE_CHECKING:
@@ -41,10 +43,10 @@ def test_models_are_named_within_the_column(name: str) -> None:
          "false_alarm_rate_chance": 0.95}
         for model in shown
     ]  # fmt: skip
-    drawn = dict(figures_of({"shift": {"generalization": rows, "detection": alarms}}))
+    drawn = paper_charts_of({"shift": {"generalization": rows, "detection": alarms}})
     assert list(drawn) == ["gap-tea-coffee", "false-alarms"]
-    for draw in drawn.values():
-        figure = draw_as_written(draw)
+    for chart in drawn.values():
+        figure = draw_as_written(partial(draw_figure, chart))
         (legend,) = figure.legends
         assert [text.get_text() for text in legend.get_texts()] == [literal(model) for model in shown]
         box, page = legend.get_window_extent(), figure.bbox

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import list_runs, read_runs
 
 if TYPE_CHECKING:

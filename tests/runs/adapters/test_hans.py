@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.errors import InputError
 from goldassay.runs import read_runs
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import list_runs, read_runs
 
 MADE = Path(__file__).parents[1] / "fixtures" / "helm"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import list_runs, read_runs
 from goldassay.runs.adapters.inspect_archive import members_of, read_member
 

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import list_runs, read_runs
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "lm_eval"

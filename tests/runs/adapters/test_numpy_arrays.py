@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.errors import InputError
 from goldassay.runs import read_runs
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.errors import InputError
 from goldassay.runs import list_runs, read_runs
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs import list_runs, read_runs
 from goldassay.runs.trainer_folders import run_folder
 

@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.training.objective_choice import settings_of
 from goldassay.training.objectives.adversarial import Adversarial, AdversarialSettings, reverse_gradient
 from goldassay.training.objectives.confidence_regularization import ConfidenceRegularization

@@ -20,10 +20,10 @@ from goldassay.artifacts.streaming.files import PatternFile, write_in_parts
 from goldassay.artifacts.streaming.memory import MemoryBound
 from goldassay.artifacts.streaming.sorting import in_order
 from goldassay.artifacts.streaming.spool import Spool, write_shards
-from goldassay.cores import cores
-from goldassay.errors import InputError
-from goldassay.files import output_error, written_whole
-from goldassay.progress import Progress, silent
+from goldassay.core.cores import cores
+from goldassay.core.errors import InputError
+from goldassay.core.files import output_error, written_whole
+from goldassay.core.progress import Progress, silent
 
 if TYPE_CHECKING:
     import os

@@ -19,14 +19,14 @@ import numpy as np
 from goldassay.artifacts.streaming.gathering import Gatherer, each_count, ranges_within
 from goldassay.artifacts.streaming.hashing import HashCounter, Known
 from goldassay.artifacts.streaming.rows import MinedRows
-from goldassay.compiled import workers
+from goldassay.core.compiled import workers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.artifacts.streaming.memory import MemoryBound
     from goldassay.artifacts.streaming.spool import Shards
-    from goldassay.progress import Progress
+    from goldassay.core.progress import Progress
 
 # Bytes of occurrences gathered at once, at most; tests lower it.
 MOST_GATHERED = 1 << 60

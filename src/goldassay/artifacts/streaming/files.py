@@ -11,7 +11,7 @@ import polars as pl
 
 from goldassay.artifacts.pattern_rows import PART
 from goldassay.artifacts.pattern_table import PatternTable
-from goldassay.files import sink_parquet
+from goldassay.core.files import sink_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

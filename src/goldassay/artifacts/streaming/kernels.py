@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.artifacts.mining_kernels import END, RARE, TOKEN, TOKEN_BITS, may_follow
-from goldassay.compiled import compiled
+from goldassay.core.compiled import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 # What a step takes beside what it accounts for: shards in hand, sorted copies, memory that allocators hold back.

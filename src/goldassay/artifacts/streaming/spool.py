@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts.streaming.vocabulary import VocabularyCount
+from goldassay.core.errors import InputError
+from goldassay.core.files import write_parquet
+from goldassay.core.progress import Progress, silent
 from goldassay.data.tokenization import TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
-from goldassay.errors import InputError
-from goldassay.files import write_parquet
-from goldassay.progress import Progress, silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.files import write_parquet
+from goldassay.core.files import write_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

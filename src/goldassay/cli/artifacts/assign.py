@@ -21,13 +21,14 @@ from goldassay.cli.artifacts.group import (
     Threshold,
     TokenizerOption,
     artifacts_app,
+    bounds_of,
     plain_warnings,
     say,
     say_dropped_of,
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import Config, Quiet, say_settings
 
 
 @artifacts_app.command(short_help="Part a test set into easy, hard, conflicting and uncovered examples.")
@@ -36,7 +37,7 @@ def assign(
     train: Annotated[
         str | None, typer.Argument(metavar="[TRAIN]", help="Training data, to mine; not needed with --patterns.")
     ] = None,
-    threshold: Threshold = 0.7,
+    threshold: Threshold = None,
     patterns: Patterns = None,
     out: Out = Path("goldassay-subsets"),
     q: Q = None,
@@ -48,14 +49,15 @@ def assign(
             "text get wrong. They are trained on TRAIN; without it, cross-fitted on the test set.",
         ),
     ] = False,
-    max_tokens: MaxTokens = 3,
-    max_gap: MaxGap = 3,
+    max_tokens: MaxTokens = None,
+    max_gap: MaxGap = None,
     min_count: MinCount = None,
-    tokenizer: TokenizerOption = "auto",
+    tokenizer: TokenizerOption = None,
     text: Text = None,
     columns: Columns = None,
     file_format: Format = "auto",
     json_file: JsonFile = None,
+    config: Config = None,
     quiet: Quiet = False,
 ) -> None:
     """Part a test set into easy, hard, conflicting and uncovered examples.
@@ -65,29 +67,33 @@ def assign(
     example with its class and the patterns that decided it) and patterns, as Parquet and CSV, and a report with a
     sample of each class, the pattern marked that decided most.
     """
-    from goldassay.progress import Steps
-    from goldassay.report.numbers import count, percent
-    from goldassay.studies.artifacts import assign as run
-    from goldassay.studies.artifacts.documents import document_of_subsets
-    from goldassay.studies.artifacts.inputs import Bounds, cut, load, patterns_for
-    from goldassay.studies.artifacts.output import as_json
+    from goldassay.core.numbers import count, percent
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import load_settings
+    from goldassay.questions.artifacts import assign as run
+    from goldassay.questions.artifacts.documents import document_of_subsets
+    from goldassay.questions.artifacts.inputs import cut, load, patterns_for
+    from goldassay.questions.artifacts.output import as_json
 
     steps = Steps(quiet)
+    settings = load_settings(config)
+    threshold = settings.artifacts.threshold if threshold is None else threshold
     with plain_warnings():
         with steps.step("reading the data"):
             evaluation = load(test, file_format=file_format, columns=columns, part="test")
             training = None if train is None else load(train, file_format=file_format, columns=columns)
         with steps.step("reading the patterns" if patterns else "mining patterns") as progress:
-            bounds = Bounds(max_tokens, max_gap, min_count, tokenizer, text)
+            bounds = bounds_of(settings, max_tokens, max_gap, min_count, tokenizer, text)
             kept = cut(patterns_for(evaluation, training, patterns, bounds, progress), threshold, q)
         with steps.step("classing the test set") as progress:
             result = run(evaluation, kept, train=training, by_classifier=by_classifier, progress=progress)
-    document = document_of_subsets(result.to_dict(), result.assignment, kept, evaluation, training, steps)
+    document = document_of_subsets(result.to_dict(), result.assignment, kept, evaluation, training, steps, settings)
     paths = result.save(out, document)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
     if quiet:
         return
+    say_settings(settings)
     say_dropped_of(training, evaluation)
     figures = result.to_dict()
     labels = result.assignment.label_names

@@ -12,7 +12,6 @@ from goldassay.cli.artifacts.group import (
     Format,
     MinCount,
     Out,
-    Seed,
     Test,
     Text,
     TokenizerOption,
@@ -24,7 +23,8 @@ from goldassay.cli.artifacts.group import (
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.cli.run_options import Seed
 
 
 @artifacts_app.command(short_help="How far classifiers get that see only the hypothesis.")
@@ -33,13 +33,14 @@ def classify(
     test: Test,
     out: Out = Path("goldassay-classifiers"),
     seeds: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Runs of each classifier.")] = 5,
-    seed: Seed = 0,
+    seed: Seed = None,
     min_count: MinCount = None,
-    tokenizer: TokenizerOption = "auto",
+    tokenizer: TokenizerOption = None,
     text: Text = None,
     columns: Columns = None,
     file_format: Format = "auto",
     json_file: JsonFile = None,
+    config: Config = None,
     quiet: Quiet = False,
 ) -> None:
     """How far classifiers get that see only the hypothesis, or of it only which patterns it holds.
@@ -47,25 +48,31 @@ def classify(
     Always the most frequent label; a linear model on words and word pairs; a small network on telling words, H(1,1,.5);
     the same on telling patterns, H(3,3,.5). Writes the table as Parquet and CSV, and every run's predictions.
     """
-    from goldassay.progress import Steps
-    from goldassay.report.numbers import bounds, count, points
-    from goldassay.studies.artifacts import classify as run
-    from goldassay.studies.artifacts.inputs import Bounds, load
-    from goldassay.studies.artifacts.output import as_json
+    from goldassay.core.numbers import bounds, count, points
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import load_settings, with_seed
+    from goldassay.questions.artifacts import classify as run
+    from goldassay.questions.artifacts.inputs import Bounds, load
+    from goldassay.questions.artifacts.output import as_json
 
     steps = Steps(quiet)
+    settings = with_seed(load_settings(config), seed)
+    chosen, first = settings.artifacts, settings.seed
     with plain_warnings():
         with steps.step("reading the data"):
             training = load(train, file_format=file_format, columns=columns)
             evaluation = load(test, file_format=file_format, columns=columns, part="test")
         with steps.step("training classifiers") as progress:
-            bounds_of = Bounds(min_count=min_count, tokenizer=tokenizer, text=text)
-            result = run(training, evaluation, bounds_of, range(seed, seed + seeds), progress)
+            bounds_of = Bounds(
+                min_count=min_count or chosen.min_count, tokenizer=tokenizer or chosen.tokenizer, text=text
+            )
+            result = run(training, evaluation, bounds_of, range(first, first + seeds), progress)
     paths = result.save(out)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
     if quiet:
         return
+    say_settings(settings)
     say_dropped_of(training, evaluation)
     table = [
         [

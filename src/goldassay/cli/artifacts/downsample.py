@@ -16,41 +16,43 @@ from goldassay.cli.artifacts.group import (
     Out,
     Patterns,
     Q,
-    Seed,
     Text,
     Threshold,
     TokenizerOption,
     Train,
     artifacts_app,
+    bounds_of,
     plain_warnings,
     say,
     say_dropped_of,
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.cli.run_options import Seed
 
 
 @artifacts_app.command(short_help="Keep a balanced training set without patterns, or its random control.")
 def downsample(
     train: Train,
-    threshold: Threshold = 0.7,
+    threshold: Threshold = None,
     mode: Annotated[
         Literal["debias", "random"],
         typer.Option(help="debias: from what holds no pattern; random: as many, from the full data."),
     ] = "debias",
-    seed: Seed = 0,
+    seed: Seed = None,
     out: Out = Path("goldassay-downsampled"),
     patterns: Patterns = None,
     q: Q = None,
-    max_tokens: MaxTokens = 3,
-    max_gap: MaxGap = 3,
+    max_tokens: MaxTokens = None,
+    max_gap: MaxGap = None,
     min_count: MinCount = None,
-    tokenizer: TokenizerOption = "auto",
+    tokenizer: TokenizerOption = None,
     text: Text = None,
     columns: Columns = None,
     file_format: Format = "auto",
     json_file: JsonFile = None,
+    config: Config = None,
     quiet: Quiet = False,
 ) -> None:
     """Keep a balanced training set without patterns, or its random control of the same size.
@@ -59,26 +61,30 @@ def downsample(
     drawn as the rarest has. The control draws as many from the full data. Writes the examples and the sizes that every
     usual threshold would leave, as Parquet and CSV.
     """
-    from goldassay.progress import Steps
-    from goldassay.report.numbers import count, percent
-    from goldassay.studies.artifacts import reduce_training_set
-    from goldassay.studies.artifacts.inputs import Bounds, load, patterns_for
-    from goldassay.studies.artifacts.output import as_json
+    from goldassay.core.numbers import count, percent
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import load_settings, with_seed
+    from goldassay.questions.artifacts import reduce_training_set
+    from goldassay.questions.artifacts.inputs import load, patterns_for
+    from goldassay.questions.artifacts.output import as_json
 
     steps = Steps(quiet)
+    settings = with_seed(load_settings(config), seed)
+    threshold = settings.artifacts.threshold if threshold is None else threshold
     with plain_warnings():
         with steps.step("reading the data"):
             training = load(train, file_format=file_format, columns=columns)
         with steps.step("reading the patterns" if patterns else "mining patterns") as progress:
-            bounds = Bounds(max_tokens, max_gap, min_count, tokenizer, text)
+            bounds = bounds_of(settings, max_tokens, max_gap, min_count, tokenizer, text)
             mined = patterns_for(training, training, patterns, bounds, progress)
         with steps.step("drawing the subset"):
-            result = reduce_training_set(training, mined, threshold, mode, seed, q)
+            result = reduce_training_set(training, mined, threshold, mode, settings.seed, q)
     paths = result.save(out)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
     if quiet:
         return
+    say_settings(settings)
     say_dropped_of(training)
     typer.echo(f"{count(len(result.subset))} of {count(result.n_examples)} examples kept")
     say(

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from goldassay.cli.artifacts.group import Columns, Seed, artifacts_app, plain_warnings, say, say_paths
+from goldassay.cli.artifacts.group import Columns, artifacts_app, plain_warnings, say, say_paths
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import Condition, DatasetName, spoken
+from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.cli.run_options import Condition, DatasetName, Seed, spoken
 
 
 @artifacts_app.command(short_help="Accuracy of any runs on full, easy and hard, and the gap.")
@@ -57,7 +57,8 @@ def gap(
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the table as Parquet and CSV.")
     ] = None,
     json_file: JsonFile = None,
-    seed: Seed = 0,
+    seed: Seed = None,
+    config: Config = None,
     quiet: Quiet = False,
 ) -> None:
     """Accuracy of any runs on full, easy and hard examples, and the gap between the last two.
@@ -66,12 +67,14 @@ def gap(
     patterns has a small gap; hypothesis-only models have the largest. A run that stands in two files, as correctness
     and as predictions, is counted once.
     """
-    from goldassay.progress import Steps
-    from goldassay.report.numbers import bounds, count, points
-    from goldassay.studies.artifacts import measure_gaps
-    from goldassay.studies.artifacts.output import as_json
+    from goldassay.core.numbers import bounds, count, points
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import load_settings, with_seed
+    from goldassay.questions.artifacts import measure_gaps
+    from goldassay.questions.artifacts.output import as_json
 
     steps = Steps(quiet)
+    settings = with_seed(load_settings(config), seed)
     with plain_warnings(), spoken(), steps.step("measuring gaps") as progress:
         result = measure_gaps(
             _files(subsets),
@@ -83,7 +86,7 @@ def gap(
             condition=condition,
             dataset=dataset,
             class_column=class_column,
-            seed=seed,
+            seed=settings.seed,
             progress=progress,
         )
     paths = [] if out is None else result.save(out)
@@ -91,6 +94,7 @@ def gap(
         write_json(json_file, as_json(result.to_dict()))
     if quiet:
         return
+    say_settings(settings)
     rows = result.table.to_dicts()
     sizes = result.to_dict()["n_examples"]
     typer.echo(", ".join(f"{count(n)} {name}" for name, n in sizes.items()))
@@ -111,7 +115,7 @@ def gap(
 
 def _files(subsets: list[str]) -> str | dict[str, str]:
     """One table, or the file of each class."""
-    from goldassay.errors import InputError
+    from goldassay.core.errors import InputError
 
     pairs = [each.partition("=") for each in subsets]
     if len(subsets) == 1 and not (pairs[0][1] and pairs[0][0] in ("easy", "hard")):

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goldassay.cli.app import app
-from goldassay.visible import one_line
+from goldassay.cli.app import Commands, app
+from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
+    from goldassay.core.settings import Settings
     from goldassay.data import Dataset
+    from goldassay.questions.artifacts.inputs import Bounds
 
-artifacts_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+artifacts_app = Commands(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(artifacts_app, name="artifacts", short_help="Find the word patterns that give labels away.")
 
 Train = Annotated[
@@ -35,8 +37,12 @@ Columns = Annotated[
 Format = Annotated[
     str, typer.Option("--format", metavar="NAME", help="The format of the data, where its content does not say it.")
 ]
-MaxTokens = Annotated[int, typer.Option("--max-tokens", metavar="M", help="Most tokens of a pattern, 1 to 5.")]
-MaxGap = Annotated[int, typer.Option("--max-gap", metavar="T", help="Most tokens skipped between two, 0 to 5.")]
+MaxTokens = Annotated[
+    int | None, typer.Option("--max-tokens", metavar="M", help="Most tokens of a pattern, 1 to 5.  [default: 3]")
+]
+MaxGap = Annotated[
+    int | None, typer.Option("--max-gap", metavar="T", help="Most tokens skipped between two, 0 to 5.  [default: 3]")
+]
 MinCount = Annotated[
     int | None,
     typer.Option(
@@ -47,13 +53,13 @@ MinCount = Annotated[
     ),
 ]
 TokenizerOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--tokenizer",
         metavar="NAME",
         help="How texts are cut: treebank, whitespace, characters, auto (characters for scripts without spaces, else "
         "treebank), or a function of yours that takes a text and returns its tokens: MODULE:FUNCTION or "
-        "FILE.py:FUNCTION. It is imported and run.",
+        "FILE.py:FUNCTION. It is imported and run.  [default: auto]",
     ),
 ]
 Text = Annotated[
@@ -66,7 +72,10 @@ Text = Annotated[
     ),
 ]
 Threshold = Annotated[
-    float, typer.Option("--threshold", metavar="T", help="A pattern is kept if its label's share exceeds this.")
+    float | None,
+    typer.Option(
+        "--threshold", metavar="T", help="A pattern is kept if its label's share exceeds this.  [default: 0.7]"
+    ),
 ]
 Q = Annotated[
     float | None,
@@ -82,7 +91,27 @@ Patterns = Annotated[
         "--patterns", metavar="FILE", help="Patterns mined before (patterns.parquet), instead of mining TRAIN."
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of everything that draws at random.")]
+
+
+def bounds_of(
+    settings: Settings,
+    max_tokens: int | None = None,
+    max_gap: int | None = None,
+    min_count: int | None = None,
+    tokenizer: str | None = None,
+    text: str | None = None,
+) -> Bounds:
+    """How patterns are mined: by the options, and by the settings where these say nothing."""
+    from goldassay.questions.artifacts.inputs import Bounds
+
+    chosen = settings.artifacts
+    return Bounds(
+        chosen.max_tokens if max_tokens is None else max_tokens,
+        chosen.max_gap if max_gap is None else max_gap,
+        chosen.min_count if min_count is None else min_count,
+        chosen.tokenizer if tokenizer is None else tokenizer,
+        text,
+    )
 
 
 @artifacts_app.callback()
@@ -123,7 +152,7 @@ def say_line(text: str) -> None:
 
 def say_dropped(name: str, n_read: int, dropped: Mapping[str, int]) -> None:
     """Print how many rows of a file were left out, and why, if any were."""
-    from goldassay.report.numbers import count
+    from goldassay.core.numbers import count
 
     if dropped:
         why = "; ".join(f"{one_line(reason)}: {count(n)}" for reason, n in dropped.items())

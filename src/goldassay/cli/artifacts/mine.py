@@ -18,6 +18,7 @@ from goldassay.cli.artifacts.group import (
     Text,
     TokenizerOption,
     artifacts_app,
+    bounds_of,
     plain_warnings,
     say,
     say_dropped,
@@ -26,12 +27,12 @@ from goldassay.cli.artifacts.group import (
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
-from goldassay.errors import InputError
+from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from goldassay.studies.artifacts import MinedArtifacts
-    from goldassay.studies.artifacts.streamed import StreamedArtifacts
+    from goldassay.questions.artifacts import MinedArtifacts
+    from goldassay.questions.artifacts.streamed import StreamedArtifacts
 
 _HEADS = {
     "probability": "share, %",
@@ -53,10 +54,10 @@ def mine(
         ),
     ],
     out: Out = Path("goldassay-artifacts"),
-    max_tokens: MaxTokens = 3,
-    max_gap: MaxGap = 3,
+    max_tokens: MaxTokens = None,
+    max_gap: MaxGap = None,
     min_count: MinCount = None,
-    tokenizer: TokenizerOption = "auto",
+    tokenizer: TokenizerOption = None,
     text: Text = None,
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="An evaluation set: which findings hold on it too?")
@@ -78,35 +79,40 @@ def mine(
     columns: Columns = None,
     file_format: Format = "auto",
     json_file: JsonFile = None,
+    config: Config = None,
     quiet: Quiet = False,
 ) -> None:
     """Count every pattern of the training data and how often it goes with each label.
 
     Writes patterns (all that are frequent enough, with their statistics), findings (significant beyond q = .01, with
-    a share above .7; a pattern that adds nothing to a more frequent part of itself is listed under that part), and with
-    --condition patterns_by_value; each as Parquet and CSV. Writes a report too, with a sample of the examples behind
-    each pattern. Prints the strongest findings of each label, and with --test how many of all are confirmed there.
+    a share above .7, unless the settings say otherwise; a pattern that adds nothing to a more frequent part of itself
+    is listed under that part), and with --condition patterns_by_value; each as Parquet and CSV. Writes a report too,
+    with a sample of the examples behind each pattern. Prints the strongest findings of each label, and with --test how
+    many of all are confirmed there.
     """
-    from goldassay.progress import Steps
-    from goldassay.studies.artifacts import mine as run
-    from goldassay.studies.artifacts.documents import document_of_mining
-    from goldassay.studies.artifacts.inputs import Bounds, load
-    from goldassay.studies.artifacts.mining import THRESHOLD, Q
-    from goldassay.studies.artifacts.output import as_json
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import load_settings
+    from goldassay.questions.artifacts import mine as run
+    from goldassay.questions.artifacts.documents import document_of_mining
+    from goldassay.questions.artifacts.inputs import load
+    from goldassay.questions.artifacts.output import as_json
 
     steps = Steps(quiet)
-    bounds = Bounds(max_tokens, max_gap, min_count, tokenizer, text)
+    settings = load_settings(config)
+    bounds = bounds_of(settings, max_tokens, max_gap, min_count, tokenizer, text)
     if memory is not None:
-        from goldassay.studies.artifacts.streamed import mine_files
+        from goldassay.questions.artifacts.streamed import mine_files
 
         with plain_warnings():
             streamed = mine_files(
                 train, out, bounds, memory,
                 file_format=file_format, columns=columns, condition=condition, test=test, steps=steps,
+                settings=settings,
             )  # fmt: skip
         if json_file is not None:
             write_json(json_file, as_json(streamed.to_dict()))
         if not quiet:
+            say_settings(settings)
             say_dropped(streamed.name, streamed.n_read, streamed.dropped)
             say_dropped_of(streamed.test)
             _tell(streamed, test)
@@ -119,28 +125,30 @@ def mine(
             dataset = load(train[0], file_format=file_format, columns=columns)
             held_out = None if test is None else load(test, file_format=file_format, columns=columns, part="test")
         with steps.step("mining patterns") as progress:
-            result = run(dataset, bounds, condition, held_out, progress)
+            result = run(dataset, bounds, condition, held_out, progress, settings.artifacts)
         with steps.step("writing the report"):
             document = document_of_mining(
-                result.patterns, dataset, held_out, steps, Q, THRESHOLD, condition, result.by_value
+                result.patterns, dataset, held_out, steps, settings, condition, result.by_value
             )
     paths = result.save(out, document)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
     if not quiet:
+        say_settings(settings)
         say_dropped_of(dataset, held_out)
         _tell(result, test)
         say_paths(paths)
 
 
 def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
-    from goldassay.report.numbers import count, points, small
+    from goldassay.core.numbers import count, points, small
 
     shown = result.to_dict()
     typer.echo(
         f"{count(shown['n_patterns'])} patterns in at least {count(result.patterns.settings['min_count'])} of "
         f"{count(result.patterns.settings['n_sentences'])} examples; {count(shown['n_findings'])} findings, "
         f"{count(shown['n_unfolded'])} that stand for themselves"
+        + (f" ({count(shown['n_not_folded'])} weaker ones were not folded)" if shown["n_not_folded"] else "")
     )
     if shown["strongest"]:
         cells: dict[str, Callable[[Any], str]] = {

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from goldassay.cli.app import app
-from goldassay.errors import InputError
+from goldassay.cli.app import Commands, app
+from goldassay.core.errors import InputError
 
-leakage_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+leakage_app = Commands(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(leakage_app, name="leakage", short_help="Measure what a part of the input gives away of the label.")
 
 Columns = Annotated[

@@ -12,7 +12,8 @@ from goldassay.cli.leakage.group import Clusters, Columns, Components, Threshold
 from goldassay.cli.options import Config, Figures, Latex, Quiet
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import AlignOption, Seed, parse_labels, spoken
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.core.naming import split_named_path
 
 if TYPE_CHECKING:
     from goldassay.report import Report
@@ -136,10 +137,10 @@ def measure(
       goldassay leakage measure --runs runs --test test.jsonl --embeddings hypothesis=cls.npy
     """
     from goldassay.cli.training_progress import bars
+    from goldassay.questions.gating import load_settings
+    from goldassay.questions.leakage import GivenEvidence, LeakageChoice, report_leakage
+    from goldassay.questions.run_choice import RunChoice
     from goldassay.report.paper import check_figures
-    from goldassay.settings import load_settings
-    from goldassay.studies.leakage import GivenEvidence, LeakageChoice, report_leakage
-    from goldassay.studies.run_choice import RunChoice
 
     check_figures(figures)
     names, order = parse_labels(labels)
@@ -194,8 +195,8 @@ def _several(
     trains: list[str], tests: list[str], out: Path, options: dict[str, Any], figures: str | None, latex: bool
 ) -> Report:
     """Measure datasets one by one, each into a folder of its name, and lay them side by side."""
-    from goldassay.studies.leakage import report_leakage
-    from goldassay.studies.leakage.several import compare_datasets
+    from goldassay.questions.leakage import report_leakage
+    from goldassay.questions.leakage.several import compare_datasets
 
     if options["given"] is not None:
         raise InputError("evidence made elsewhere is of one dataset", mend="give one TRAIN at most with --runs")
@@ -210,7 +211,7 @@ def _several(
         )
     reports = {}
     for name, train in zip(names, trains, strict=True):
-        place = train.partition("=")[2] if train.startswith(f"{name}=") else train
+        _, place = split_named_path(train)
         test = f"{name}={held_out[name]}" if name in held_out else None
         reports[name] = report_leakage(f"{name}={place}", test, out=out / name, called=name, **options)
         save_report(reports[name], out / name, figures, latex)
@@ -218,8 +219,8 @@ def _several(
 
 
 def _name(train: str) -> str:
-    name, sign, _ = train.partition("=")
-    return name if sign and name and not Path(train).exists() else Path(train).name.partition(".")[0]
+    name, path = split_named_path(train)
+    return name or Path(path).name.partition(".")[0]
 
 
 def _check_no_runs(given: dict[str, list[str] | None]) -> None:

@@ -12,7 +12,7 @@ from goldassay.cli.leakage.group import Columns, leakage_app
 from goldassay.cli.options import Config, Quiet
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import Seed, spoken
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 
 
 @leakage_app.command(short_help="Rank the rows to rewrite first, and measure what leakage falls to without them.")
@@ -43,8 +43,8 @@ def suggest(
     by most bits come first. Probes are then fitted anew without the first rows, and for comparison without as many at
     random. Writes tables/rows.csv (all rows, ranked, with the patterns that give them away) and a report.
     """
-    from goldassay.settings import load_settings
-    from goldassay.studies.leakage.suggested import report_suggestion
+    from goldassay.questions.gating import load_settings
+    from goldassay.questions.leakage.suggested import report_suggestion
 
     with spoken():
         report = report_suggestion(

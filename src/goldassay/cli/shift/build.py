@@ -12,10 +12,10 @@ import typer
 from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Quiet
 from goldassay.cli.shift.group import shift_app
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from goldassay.studies.shift.building import Benchmark
+    from goldassay.questions.shift.building import Benchmark
 
 
 @shift_app.command(short_help="Build the splits of a benchmark of several domains.")
@@ -55,9 +55,9 @@ def build(
       goldassay shift build stsb --from Stsbenchmark -o sts
       goldassay shift build --by genre --from reviews.jsonl -o reviews
     """
+    from goldassay.core.progress import Steps
     from goldassay.data import parse_columns
-    from goldassay.progress import Steps
-    from goldassay.studies.shift.building import build_benchmark, build_by_column
+    from goldassay.questions.shift.building import build_benchmark, build_by_column
 
     if name is None and by is None:
         _list()

@@ -9,7 +9,7 @@ import typer
 
 from goldassay.cli.run_options import reads_runs
 from goldassay.cli.shift.group import Asked, reports, shift_app
-from goldassay.studies.run_choice import RunChoice
+from goldassay.questions.run_choice import RunChoice
 
 
 @shift_app.command(short_help="Say whether a model's confidence tells texts from elsewhere apart.")
@@ -78,7 +78,7 @@ def detection(
     \b
       goldassay shift detection --in sst2=runs --out newsgroups=runs newstest=runs -o report
     """
-    from goldassay.studies.shift import report_detection
+    from goldassay.questions.shift import report_detection
 
     report = report_detection(
         inside,

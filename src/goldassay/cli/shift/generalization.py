@@ -11,8 +11,8 @@ import typer
 from goldassay.cli.options import Out
 from goldassay.cli.run_options import reads_runs
 from goldassay.cli.shift.group import Asked, reports, shift_app
-from goldassay.errors import InputError, InterruptionError
-from goldassay.studies.run_choice import RunChoice
+from goldassay.core.errors import InputError, InterruptionError
+from goldassay.questions.run_choice import RunChoice
 
 
 @shift_app.command(short_help="Say what a score loses on other distributions.")
@@ -102,7 +102,7 @@ def generalization(
     From models trained here:
       goldassay shift generalization train.jsonl --test ID=test.jsonl --test other=other.jsonl --model bow,average
     """
-    from goldassay.studies.shift import report_generalization
+    from goldassay.questions.shift import report_generalization
 
     if (train is None) == (not runs):
         raise InputError(
@@ -122,7 +122,7 @@ def generalization(
         report = report_generalization(runs or [], choice=replace(choice, model=model), **options)
     else:
         from goldassay.cli.training_progress import bars
-        from goldassay.studies.shift.training import report_trained
+        from goldassay.questions.shift.training import report_trained
 
         try:
             report = report_trained(
@@ -152,17 +152,25 @@ def _models(text: str | None) -> list[str]:
 
 
 def _own(values: list[str]) -> dict[str, str]:
-    sets = {}
+    sets: dict[str, str] = {}
     for value in values:
-        train, sign, name = value.rpartition("=")
-        sets[train if sign else ""] = name
+        train, _, name = value.rpartition("=")
+        if train in sets:
+            of = f" of the training set {train!r}" if train else ""
+            raise InputError(
+                f"--in-distribution names two datasets{of}: {sets[train]!r} and {name!r}",
+                mend="give one, or one for each training set as TRAIN=NAME",
+            )
+        sets[train] = name
     return sets
 
 
 def _sizes(values: list[str]) -> dict[str, int]:
-    sizes = {}
+    sizes: dict[str, int] = {}
     for value in values:
         name, _, number = value.rpartition("=")
+        if name in sizes:
+            raise InputError(f"--size names {name!r} twice", mend="give each model one size")
         scale = {"k": 1e3, "m": 1e6, "b": 1e9}.get(number[-1:].lower(), 1)
         try:
             sizes[name] = round(float(number[:-1] if scale > 1 else number) * scale)

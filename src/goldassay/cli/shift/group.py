@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from goldassay.cli.app import app
+from goldassay.cli.app import Commands, app
 from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import Config, Figures, Latex, Quiet
 from goldassay.cli.report_files import save_report
@@ -20,7 +20,7 @@ from goldassay.cli.run_options import Seed
 if TYPE_CHECKING:
     from goldassay.report import Report
 
-shift_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+shift_app = Commands(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(shift_app, name="shift", short_help="Say whether a score holds elsewhere, and whether the model knows.")
 
 Draws = Annotated[int, typer.Option("--draws", metavar="N", help="Bootstrap draws of each interval.")]
@@ -65,7 +65,7 @@ class Asked:
 
     def measuring(self) -> dict[str, Any]:
         """As the functions that make the reports take it."""
-        from goldassay.settings import load_settings
+        from goldassay.questions.gating import load_settings
 
         return {
             "n_draws": self.draws, "seed": self.seed, "settings": load_settings(self.config), "quiet": self.quiet,

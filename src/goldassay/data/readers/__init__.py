@@ -13,8 +13,8 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
+from goldassay.core.errors import InputError
 from goldassay.data.source import read_bytes, read_head
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

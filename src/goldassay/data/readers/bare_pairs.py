@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goldassay.core.errors import InputError
 from goldassay.data.delimited import head_rows, parse_delimited
 from goldassay.data.labels import is_nli_label
 from goldassay.data.readers import CERTAIN, NO
 from goldassay.data.source import read_head, read_text
 from goldassay.data.table import Table
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.readers import CERTAIN, NO, jsonl
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,11 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.errors import InputError
 from goldassay.data.frames import columns_to_frame, frame_of_records
 from goldassay.data.readers import BY_NAME, CERTAIN, LIKELY, NO
 from goldassay.data.source import bare_name, read_text
 from goldassay.data.table import Table
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

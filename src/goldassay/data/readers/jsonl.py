@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.frames import frame_of_records
 from goldassay.data.readers import BY_NAME, CERTAIN, NO
 from goldassay.data.source import bare_name, read_text
 from goldassay.data.table import Table
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

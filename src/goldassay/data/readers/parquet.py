@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.class_names import class_names_in
 from goldassay.data.readers import CERTAIN, NO
 from goldassay.data.source import read_bytes
 from goldassay.data.table import Table
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.class_names import class_names_of
 from goldassay.data.readers import CERTAIN, NO, arrow
 from goldassay.data.table import Table, stacked
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from goldassay.data.provenance import InputFile

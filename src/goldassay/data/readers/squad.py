@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.errors import InputError
 from goldassay.data.frames import frame_of_records
 from goldassay.data.readers import CERTAIN, NO
 from goldassay.data.source import read_text
 from goldassay.data.table import Table
-from goldassay.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.errors import InputError
+from goldassay.core.files import written_together
 from goldassay.data.specimen.certificate import certify
 from goldassay.data.specimen.flaws import LEANING, copies, draw_copies, plant
 from goldassay.data.specimen.grammar import LABELS, Label, sentence
 from goldassay.data.specimen.rows import PARTS, Part, Row, draw_rows
-from goldassay.errors import InputError
-from goldassay.files import written_together
 
 if TYPE_CHECKING:
     import os

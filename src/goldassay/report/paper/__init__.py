@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from goldassay.errors import MissingDependencyError
+from goldassay.core.errors import MissingDependencyError
+from goldassay.report.paper.latex import write_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.core.charts import Chart
+    from goldassay.core.tables import Table
 
 __all__ = ["check_figures", "paper_files"]
 
@@ -30,15 +34,15 @@ def check_figures(kind: str | None) -> None:
         )
 
 
-def paper_files(document: Mapping[str, Any], figures: str | None, latex: bool) -> dict[str, bytes]:
-    """The files for papers that a document has values for, by their path beside the report.
+def paper_files(charts: Mapping[str, Chart], figures: str | None, tables: Sequence[Table] = ()) -> dict[str, bytes]:
+    """The files for papers, by their path in the report's folder.
 
-    The same document always gives the same bytes.
+    The same charts and tables always give the same bytes.
 
     Args:
-        document: The report's document, as plain data.
+        charts: The report's charts for papers, by the name of their file.
         figures: "pdf", "svg", "png", or None for no figures.
-        latex: Whether to write the tables.
+        tables: Those to write as LaTeX, such as `Report.paper_tables`.
 
     Raises:
         MissingDependencyError: matplotlib is missing.
@@ -48,9 +52,5 @@ def paper_files(document: Mapping[str, Any], figures: str | None, latex: bool) -
         check_figures(figures)
         from goldassay.report.paper.figures import draw_figures
 
-        files |= {f"{FOLDER}/{name}.{figures}": content for name, content in draw_figures(document, figures).items()}
-    if latex:
-        from goldassay.report.paper.tables import write_tables
-
-        files |= {f"{FOLDER}/{name}.tex": text.encode("utf-8") for name, text in write_tables(document).items()}
-    return files
+        files |= {f"{FOLDER}/{name}.{figures}": content for name, content in draw_figures(charts, figures).items()}
+    return files | {f"{FOLDER}/{table.name}.tex": write_table(table).encode("utf-8") for table in tables}

@@ -1,52 +1,39 @@
-"""The figures for papers, by name: each as the bytes of a file."""
+"""Charts as figures for papers: each as the bytes of a file, one module a kind."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from goldassay.report.paper import (
-    dataset_correlations,
-    decomposition,
-    differences,
-    example_map,
-    leakage_conditions,
-    leakage_datasets,
-    leakage_map,
-    score_dots,
-    shift,
-    trajectories,
-)
+from goldassay.core.charts import Bars, Chart, Dots, Matrix, PixelMatrix, Plot, PointMap
+from goldassay.report.paper import bars, dots, matrix, pixel_matrix, plot, point_map
 from goldassay.report.paper.style import rendered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-_DRAWERS = (
-    score_dots,
-    decomposition,
-    trajectories,
-    dataset_correlations,
-    example_map,
-    leakage_conditions,
-    leakage_map,
-    leakage_datasets,
-    differences,
-    shift,
-)
+    from matplotlib.figure import Figure
+
+_DRAWERS: dict[type[Chart], Callable[[Any], Figure]] = {
+    Bars: bars.draw,
+    Dots: dots.draw,
+    Matrix: matrix.draw,
+    PixelMatrix: pixel_matrix.draw,
+    Plot: plot.draw,
+    PointMap: point_map.draw,
+}
 
 
-def draw_figures(document: Mapping[str, Any], kind: str) -> dict[str, bytes]:
-    """Draw every figure that the document has values for.
+def draw_figures(charts: Mapping[str, Chart], kind: str) -> dict[str, bytes]:
+    """Draw charts, by name.
 
     Args:
-        document: The report's document, as plain data.
+        charts: Charts by name.
         kind: "pdf", "svg" or "png".
     """
-    found: dict[str, bytes] = {}
-    for drawer in _DRAWERS:
-        for name, draw in drawer.figures_of(document):
-            # Two models may have names that a file's name cannot tell apart.
-            own = name if name not in found else f"{name}-{len(found)}"
-            found[own] = rendered(partial(draw), kind)
-    return found
+    return {name: rendered(partial(draw_figure, chart), kind) for name, chart in charts.items()}
+
+
+def draw_figure(chart: Chart) -> Figure:
+    """Draw a chart one column wide."""
+    return _DRAWERS[type(chart)](chart)

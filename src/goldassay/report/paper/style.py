@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +10,28 @@ from matplotlib import rc_context, rcdefaults, rcParams
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.textpath import TextPath
 
-from goldassay.report.outline import records
-from goldassay.report.palette import LIGHT, N_SERIES
+from goldassay.report.palette import LIGHT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
+
+    from goldassay.core.charts import Rule, Series
 
 # A column of the usual two-column layouts, in inches.
 WIDTH = 3.3
 # Around a square panel, and for the bar of colors below it.
 _EDGE, _BAR = 0.07, 0.4
+# Opacity of filled steps.
+AREA = 0.3
+# What a legend entry takes next to its name, in inches.
+_SAMPLE = 0.33
 MARKERS = ("o", "s", "^", "D", "P", "X")
 BLUE, RED, INK, MUTED, GRID = LIGHT["s0"], LIGHT["s2"], LIGHT["ink"], LIGHT["muted"], LIGHT["grid"]
 DIVERGING = LinearSegmentedColormap.from_list("goldassay", [RED, "#ffffff", BLUE])
@@ -108,18 +114,69 @@ def width_of(texts: Sequence[str], size: float) -> float:
     return max(widths, default=0.0) / 72
 
 
-def color_bar(figure: Figure, image: AxesImage, place: Axes) -> None:
-    """The colors of rank correlations."""
+def color_bar(figure: Figure, image: AxesImage, place: Axes, measured: str) -> None:
+    """A bar of the colors from -1 to 1, with what they mean."""
     bar = figure.colorbar(image, cax=place, orientation="horizontal", ticks=[-1, 0, 1])
-    bar.set_label("rank correlation", labelpad=1)
+    bar.set_label(measured, labelpad=1)
     bar.outline.set_visible(False)
     place.tick_params(length=0, pad=1)
 
 
-def series(position: int) -> tuple[str, str]:
-    """Color and marker of the i-th series; each combination is met once before any recurs."""
-    color = LIGHT[f"s{position % N_SERIES}"]
-    return color, MARKERS[(position + position // N_SERIES) % len(MARKERS)]
+def color_of(series: Series) -> str:
+    """The color of a series."""
+    return LIGHT[series.color]
+
+
+def marker_of(series: Series) -> str:
+    """The marker of a series."""
+    return MARKERS[series.marker % len(MARKERS)]
+
+
+def label_rules(axes: Axes, rules: Sequence[Rule]) -> None:
+    """Name the dashed lines above the axes."""
+    labels = [rule.label for rule in rules if rule.label]
+    if labels:
+        axes.set_title(f"dashed: {', '.join(labels)}", fontsize=6.5, color=MUTED, loc="right")
+
+
+def legend_above(
+    figure: Figure,
+    series: Sequence[Series],
+    *,
+    bars: bool = False,
+    styles: Sequence[Any] = (),
+) -> None:
+    """A legend above all, in as many columns as there is room for, where there are several series.
+
+    `bars` shows patches; `styles` shows a line in each style, a patch for "area", a marker for None.
+    """
+    if len(series) < 2:
+        return
+    handles: list[Any] = []
+    names = [literal(each.name) for each in series]
+    for each, name, style in zip(series, names, styles or [None] * len(series), strict=True):
+        if bars:
+            handles.append(Patch(color=color_of(each), label=name))
+        elif style == "area":
+            handles.append(Patch(color=color_of(each), alpha=AREA, linewidth=0, label=name))
+        elif style is not None:
+            handles.append(Line2D([], [], color=color_of(each), linewidth=1.2, linestyle=style, label=name))
+        else:
+            handles.append(
+                Line2D(
+                    [],
+                    [],
+                    linestyle="none",
+                    marker=marker_of(each),
+                    markersize=4,
+                    color=color_of(each),
+                    label=name,
+                    markeredgecolor="white",
+                    markeredgewidth=0.4,
+                )
+            )
+    room = int(WIDTH / (width_of(names, 6.5) + _SAMPLE))
+    figure.legend(handles=handles, loc="outside upper center", ncols=max(1, min(room, len(names))))
 
 
 def quiet_grid(axes: Axes, axis: str) -> None:
@@ -132,14 +189,3 @@ def literal(text: object) -> str:
     """A text out of the data, with what matplotlib would take for mathematics made harmless, and not too long."""
     clean = " ".join(str(text).split()).replace("$", r"\$")
     return clean if len(clean) <= 28 else f"{clean[:27]}…"
-
-
-def slug(text: object) -> str:
-    """A text as part of a file's name."""
-    return re.sub(r"[^A-Za-z0-9.-]+", "-", str(text)).strip("-.") or "unnamed"
-
-
-def ordered_results(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The rows of results, those on the reference first."""
-    reference = found.get("reference")
-    return sorted(records(found.get("results")), key=lambda row: row.get("dataset") != reference)

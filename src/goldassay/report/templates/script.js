@@ -72,16 +72,25 @@
     show(mark.dataset.tip, x ?? box.right, y ?? box.top);
   };
 
-  const store = document.getElementById("pattern-points");
-  const cloud = store ? JSON.parse(store.textContent) : null;
-  const percent = (share) => `${(100 * share).toFixed(1)} %`;
+  // The data of pictures with more points than elements, read once each.
+  const stores = new Map();
+  const stored = (id, read) => {
+    const element = id ? document.getElementById(id) : null;
+    if (element && !stores.has(id)) stores.set(id, read(JSON.parse(element.textContent)));
+    return stores.get(id);
+  };
+  const printed = {
+    percent: (share) => `${(100 * share).toFixed(1)} %`,
+    points: (share) => (100 * share).toFixed(1),
+    count: (value) => value.toLocaleString("en"),
+  };
 
-  const scatter = (svg) => {
+  const scatter = (svg, cloud) => {
     const [xLow, xHigh, xStart, xEnd] = svg.dataset.x.split(" ").map(Number);
     const [yLow, yHigh, yStart, yEnd] = svg.dataset.y.split(" ").map(Number);
-    const places = cloud.points.map(([support, p]) => [
-      xStart + (Math.log(support / xLow) / Math.log(xHigh / xLow)) * (xEnd - xStart),
-      yStart + ((p - yLow) / (yHigh - yLow)) * (yEnd - yStart),
+    const places = cloud.points.map(([x, y]) => [
+      xStart + (Math.log(x / xLow) / Math.log(xHigh / xLow)) * (xEnd - xStart),
+      yStart + ((y - yLow) / (yHigh - yLow)) * (yEnd - yStart),
     ]);
     svg.addEventListener("pointermove", (event) => {
       const box = svg.getBoundingClientRect();
@@ -96,84 +105,85 @@
       });
       leave();
       if (best < 0) return;
-      const [support, p, series, pattern] = cloud.points[best];
+      const [across, up, series, name] = cloud.points[best];
       const spot = document.createElementNS(svg.namespaceURI, "circle");
       spot.setAttribute("class", "spot");
       spot.setAttribute("cx", places[best][0]);
       spot.setAttribute("cy", places[best][1]);
       spot.setAttribute("r", 6);
       svg.append(spot);
-      const label = cloud.labels[series];
-      show(`${pattern} → ${label}: ${percent(p)} of ${support.toLocaleString("en")} examples`, event.clientX, event.clientY);
+      const values = {
+        name, series: cloud.labels[series], x: printed[cloud.x_unit](across), y: printed[cloud.y_unit](up),
+      };
+      const text = cloud.hover.replace(/\{(name|series|x|y)\}/g, (_, key) => values[key]);
+      show(text, event.clientX, event.clientY);
     });
   };
 
-  // The map of sentences: drawn anew by label, cluster or divergence, and only above a divergence if asked.
+  // Maps: drawn anew by label, group or the group's value, and only above a value if asked.
   const unpack = (text, Kind) => {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     return new Kind(bytes.buffer);
   };
-  const mapStore = document.getElementById("map-points");
-  const land = mapStore ? JSON.parse(mapStore.textContent) : null;
-  if (land) {
-    for (const name of ["x", "y", "clusters"]) land[name] = unpack(land[name], Uint16Array);
+  const readMap = (land) => {
+    for (const name of ["x", "y", "groups"]) land[name] = unpack(land[name], Uint16Array);
     land.labels = unpack(land.labels, Uint8Array);
-  }
+    return Object.assign(land, { by: "label", above: 0, drawings: [] });
+  };
   const EXTENT = 4095;
   const PIXELS = 1240;
-  const shown = { by: "label", above: 0 };
-  const maps = [];
+  const maps = new Set();
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-  const paint = () => {
+  const paint = (land) => {
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = PIXELS;
     const brush = canvas.getContext("2d");
     const series = [0, 1, 2, 3, 4, 5].map((i) => color(`s${i}`));
     const [muted, hot] = [color("uncovered"), color("s2")];
-    const most = Math.max(...land.divergences, 0.01);
+    const most = Math.max(...land.values, 0.01);
     const radius = 3.4;
     for (let i = 0; i < land.x.length; i += 1) {
-      const divergence = land.divergences[land.clusters[i]];
-      const kept = divergence >= shown.above;
+      const value = land.values[land.groups[i]];
+      const kept = value >= land.above;
       brush.globalAlpha = kept ? 0.75 : 0.12;
       if (!kept) brush.fillStyle = muted;
-      else if (shown.by === "label") brush.fillStyle = series[land.labels[i] % 6];
-      else if (shown.by === "cluster") brush.fillStyle = `hsl(${(land.clusters[i] * 137.508) % 360} 60% 50%)`;
+      else if (land.by === "label") brush.fillStyle = series[land.labels[i] % 6];
+      else if (land.by === land.group_is) brush.fillStyle = `hsl(${(land.groups[i] * 137.508) % 360} 60% 50%)`;
       else {
         brush.fillStyle = hot;
-        brush.globalAlpha = 0.08 + 0.85 * Math.min(1, divergence / most);
+        brush.globalAlpha = 0.08 + 0.85 * Math.min(1, value / most);
       }
       brush.beginPath();
       brush.arc((land.x[i] / EXTENT) * PIXELS, (1 - land.y[i] / EXTENT) * PIXELS, radius, 0, 7);
       brush.fill();
     }
     const address = canvas.toDataURL();
-    for (const { image, outlines } of maps) {
+    for (const { image, outlines } of land.drawings) {
       image.setAttribute("href", address);
       outlines.forEach((path, i) => {
-        const hidden = land.divergences[land.outlined[i]] < shown.above;
+        const hidden = land.values[land.outlined[i]] < land.above;
         if (hidden) path.setAttribute("display", "none");
         else path.removeAttribute("display");
       });
     }
   };
-  const controls = (svg) => {
+  const controls = (svg, land) => {
     const box = document.createElement("div");
     box.className = "controls";
     const set = document.createElement("fieldset");
     const legend = document.createElement("legend");
     legend.textContent = "Color by";
     set.append(legend);
-    for (const by of ["label", "cluster", "divergence"]) {
+    for (const by of ["label", land.group_is, land.value_is]) {
       const label = document.createElement("label");
       const choice = document.createElement("input");
       choice.type = "radio";
-      choice.name = `map-color-${maps.length}`;
+      choice.name = `${svg.dataset.map}-color-${land.drawings.length}`;
       choice.value = by;
-      choice.checked = by === shown.by;
+      choice.checked = by === land.by;
       choice.addEventListener("change", () => {
-        shown.by = by;
-        paint();
+        land.by = by;
+        paint(land);
       });
       label.append(choice, ` ${by}`);
       set.append(label);
@@ -183,22 +193,23 @@
     const output = document.createElement("output");
     slider.type = "range";
     slider.min = 0;
-    slider.max = Math.max(...land.divergences).toFixed(3);
+    slider.max = Math.max(...land.values).toFixed(3);
     slider.step = 0.005;
     slider.value = 0;
     output.textContent = "0.00";
     slider.addEventListener("input", () => {
-      shown.above = Number(slider.value);
-      output.textContent = shown.above.toFixed(2);
-      paint();
+      land.above = Number(slider.value);
+      output.textContent = land.above.toFixed(2);
+      paint(land);
     });
-    label.append("Divergence from ", slider, " ", output);
+    label.append(`${land.value_is[0].toUpperCase()}${land.value_is.slice(1)} from `, slider, " ", output);
     box.append(set, label);
     svg.before(box);
   };
-  const sentenceMap = (svg) => {
-    controls(svg);
-    maps.push({ image: svg.querySelector("image"), outlines: [...svg.querySelectorAll(".outline")] });
+  const pointMap = (svg, land) => {
+    controls(svg, land);
+    maps.add(land);
+    land.drawings.push({ image: svg.querySelector("image"), outlines: [...svg.querySelectorAll(".outline")] });
     const [top, side] = [Number(svg.dataset.top), Number(svg.dataset.side)];
     svg.addEventListener("pointermove", (event) => {
       const box = svg.getBoundingClientRect();
@@ -209,7 +220,7 @@
       let least = (7 / side * EXTENT) ** 2;
       for (let i = 0; i < land.x.length; i += 1) {
         const distance = (land.x[i] - x) ** 2 + (land.y[i] - y) ** 2;
-        if (distance < least && land.divergences[land.clusters[i]] >= shown.above) [best, least] = [i, distance];
+        if (distance < least && land.values[land.groups[i]] >= land.above) [best, least] = [i, distance];
       }
       leave();
       const outline = event.target.closest(".outline");
@@ -223,9 +234,9 @@
       spot.setAttribute("cy", top + (1 - land.y[best] / EXTENT) * side);
       spot.setAttribute("r", 5);
       svg.append(spot);
-      const cluster = land.clusters[best];
+      const group = land.groups[best];
       const text = land.texts ? `${land.texts[best]}\n` : "";
-      const place = `cluster ${cluster}, divergence ${land.divergences[cluster].toFixed(3)}`;
+      const place = `${land.group_is} ${group}, ${land.value_is} ${land.values[group].toFixed(3)}`;
       show(`${text}${land.label_names[land.labels[best]]} · ${place}`, event.clientX, event.clientY);
     });
   };
@@ -237,8 +248,10 @@
       mark.dataset.tip = title.textContent;
       title.remove();
     }
-    if (svg.dataset.points && cloud) scatter(svg);
-    else if (svg.dataset.map && land) sentenceMap(svg);
+    const cloud = stored(svg.dataset.cloud, (data) => data);
+    const land = stored(svg.dataset.map, readMap);
+    if (cloud) scatter(svg, cloud);
+    else if (land) pointMap(svg, land);
     else {
       svg.addEventListener("pointerover", (event) => {
         const mark = event.target.closest(".mark");
@@ -264,10 +277,9 @@
     });
     svg.addEventListener("blur", leave);
   }
-  if (maps.length) {
-    paint();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
-  }
+  const paintAll = () => maps.forEach(paint);
+  paintAll();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paintAll);
   // What the pointer showed is no longer under it; what the keyboard chose moves along.
   addEventListener("scroll", () => {
     const mark = active && active.ownerSVGElement === document.activeElement ? active : null;

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
-from goldassay.files import sha256_of
+from goldassay.core.errors import InputError
+from goldassay.core.files import sha256_of
 from goldassay.runs.every_eval_ever import aggregate_in, from_text
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.slices import Collection, Columns, Request, Slice

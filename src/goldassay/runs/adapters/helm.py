@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, start_of, unpacked

@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.tables import take
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.adapters.inspect_archive import members_of, read_member
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import start_of

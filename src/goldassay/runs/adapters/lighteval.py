@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.adapters.long_table import as_scores
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.slices import Collection, Columns, Request, Slice

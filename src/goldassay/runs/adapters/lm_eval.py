@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, lines_of, unpacked
 

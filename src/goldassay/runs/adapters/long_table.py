@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import features_array, logits_array, read_table
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.codes import name_codes, names_for
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import unpacked

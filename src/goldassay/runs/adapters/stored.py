@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.store import FORMAT_VERSION, METADATA_KEY
 from goldassay.runs.tables import is_parquet, logits_array

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.adapters.numpy_arrays import read_array, read_members
 from goldassay.runs.codes import name_codes, names_for
 from goldassay.runs.slices import UNNAMED, Collection, Columns, Request, Slice

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.runs.adapters.long_table import as_number, as_scores, find_roles, is_beside_the_point
 from goldassay.runs.labels import canonical
 from goldassay.runs.naming import condition_within

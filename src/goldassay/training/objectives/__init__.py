@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, cast
 
-from goldassay.errors import InputError
-from goldassay.nearest import did_you_mean
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from goldassay.models.configuration import Kind

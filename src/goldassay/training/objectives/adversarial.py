@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.training.objectives.cross_entropy import average
 from goldassay.training.objectives.guidance import Guidance, GuidanceSettings, check_alpha, combined
 from goldassay.training.objectives.objective import Objective, Outcome, Requirements, Surroundings

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from goldassay.models.transfer import sent
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
@@ -29,4 +31,4 @@ class Expert:
 
     def of(self, rows: NDArray[np.int64], device: torch.device) -> Tensor:
         """Log-probabilities of some rows, (B, K)."""
-        return self.logs[torch.from_numpy(rows)].to(device)
+        return sent(self.logs[torch.from_numpy(rows)], device)

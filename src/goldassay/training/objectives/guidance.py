@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
+from goldassay.models.transfer import sent
 from goldassay.training.objectives.objective import Surroundings, present
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Guidance:
     def weights(self, name: str, rows: NDArray[np.int64], like: Tensor, *, biased: bool) -> Tensor:
         """The weight of that name for the biased rows, or for those that are not, and 1 for the others, (B,)."""
         chosen = self.biased[rows] == biased
-        return torch.from_numpy(np.where(chosen, self.alphas[name], 1.0)).to(like.device, like.dtype)
+        return sent(torch.from_numpy(np.where(chosen, self.alphas[name], 1.0)).to(like.dtype), like.device)
 
     def end_epoch(self, dev_outputs: NDArray[np.float32] | None) -> None:
         """Let the weights follow the gap on dev, and note both."""

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from goldassay.errors import InputError
+from goldassay.core.errors import InputError
 from goldassay.training.objectives.cross_entropy import average
 from goldassay.training.objectives.expert import Expert
 from goldassay.training.objectives.objective import Objective, Outcome, Requirements, Surroundings, present

@@ -43,7 +43,8 @@ class SpanCrossEntropy(Objective):
         targets = network.window_targets(batch, labels)
         padding = (batch["real"] == 0).unsqueeze(2)
         masked = logits.masked_fill(padding, torch.finfo(logits.dtype).min / 4)
-        each = functional.cross_entropy(masked, targets, reduction="none")
+        # torch's own cross-entropy of several classifications an example has no deterministic gradient on a GPU.
+        each = -functional.log_softmax(masked, 1).gather(1, targets.unsqueeze(1)).squeeze(1)
         losses = each.mean(1)
         if weights is not None:
             losses = losses * weights[batch["of"]]

@@ -1,0 +1,1 @@
+"""What all rooms share: errors, files, intervals, settings, progress, results."""

@@ -1,0 +1,106 @@
+"""What `report.json` holds, as far as programs may rely on it; `report.schema.json` says the same to other languages.
+
+Every command that reports writes a document of this kind. What is not declared here may be there too and may change;
+what is declared keeps its name, its place and its range within a schema version.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = "goldassay.report"
+SCHEMA_VERSION = 2
+FILE_NAME = "report.json"
+# The clock of a report: when it was made, and the seconds of each step.
+TIMING_NAME = "timing.json"
+
+Number = float | None
+Count = Annotated[int, Field(ge=0)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+
+class Headline(_Part):
+    """The figure that decided a verdict."""
+
+    label: str
+    value: Number
+    low: Number
+    high: Number
+    unit: Literal["points", "difference", "share", "examples", "ratio"]
+
+
+class Verdict(_Part):
+    """The answer to one question; of two models that are compared, whether they are told apart."""
+
+    verdict: Literal["sound", "caution", "unsound", "not measurable", "told apart", "not told apart"]
+    evidence: str
+    headline: Headline | None
+    next_step: str
+    rule: str
+    limits: str = ""
+
+
+class FigureRow(BaseModel):
+    """One number: what it is, what it belongs to, its value with a 95 % interval, or why it is undefined."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    id: Annotated[str, Field(pattern=r"^[a-z_]+\.[a-z_]+$")]
+    question: str
+    of: dict[str, str]
+    label: str
+    unit: Literal["points", "share", "examples", "runs", "bits", "number"]
+    better: Literal["lower", "higher", "neither"]
+    value: Number
+    low: Number
+    high: Number
+    n: Count | None
+    reason: str
+
+
+class Input(_Part):
+    """A dataset, or a place with runs, that was read."""
+
+    role: str
+    name: str
+    sha256: list[Sha256]
+    files: list[str]
+    n_rows: Count | None = None
+    n_read: Count | None = None
+
+
+class SettingsFile(_Part):
+    """The file that settings were read from."""
+
+    name: str
+    sha256: Sha256
+
+
+class Document(_Part):
+    """What a report says. It holds no clock: the same input gives the same bytes."""
+
+    kind: Literal["goldassay.report"] = Field(alias="schema")
+    schema_version: Literal[2]
+    goldassay_version: str
+    command: str
+    title: str
+    questions: list[str] | None = None
+    verdicts: dict[str, Verdict] | None = None
+    figures: list[FigureRow]
+    dataset: dict[str, Any] | None = None
+    inputs: list[Input]
+    settings: dict[str, Any]
+    settings_file: SettingsFile | None = None
+    environment: dict[str, Any]
+    digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
+
+
+def json_schema() -> dict[str, Any]:
+    """The same as JSON Schema, draft 2020-12."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Document.model_json_schema(by_alias=True)}

@@ -1,0 +1,265 @@
+"""Figures: every number that a report answers with, declared once and known everywhere by its id.
+
+A question declares a `Measure` next to the code that computes it. The figures of a report are rows of one form, which
+pages show, policies limit and comparisons pair, without knowing what any of them means.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Literal
+
+from goldassay.core.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+Better = Literal["lower", "higher", "neither"]
+Direction = Literal["at most", "at least"]
+# "points" and "share" are fractions from 0 to 1 (differences from -1 to 1); "bits" and "number" have no bounds.
+Unit = Literal["points", "share", "examples", "runs", "bits", "number"]
+
+
+@dataclass(frozen=True)
+class Figure(Result):
+    """One number of a report, with its 95 % interval where there is one.
+
+    Attributes:
+        id: The question and the measure, such as "leakage.improvement".
+        question: The first part of the id.
+        of: What the number belongs to: names by role, such as {"model": "bert", "dataset": "anli"}.
+        label: What it is, in words.
+        unit: Of value and interval; see `Unit`.
+        better: Which way a benchmark or a model improves.
+        value: The number; NaN where `reason` says why it is undefined.
+        low: Lower end of the interval; NaN where there is none.
+        high: Upper end.
+        n: Examples that it was computed from; None where that is not known.
+        reason: Why the value is undefined, or "".
+    """
+
+    id: str
+    question: str
+    of: Mapping[str, str]
+    label: str
+    unit: Unit
+    better: Better
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    n: int | None = None
+    reason: str = ""
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both ends of an interval are known."""
+        return not math.isnan(self.low + self.high)
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Figure:
+        """The figure that `to_dict` wrote."""
+        numbers = {key: math.nan if row[key] is None else float(row[key]) for key in ("value", "low", "high")}
+        return cls(**{**row, **numbers})
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A name in the table `[policy]` that limits one measure or several.
+
+    Attributes:
+        name: The key in `[policy]`.
+        sentence: What is limited, in words.
+        direction: Which side of the limit is allowed.
+        without: Figures that do not count, by what they belong to.
+    """
+
+    name: str
+    sentence: str
+    direction: Direction
+    without: Mapping[str, str] = field(default_factory=dict)
+
+    def counts(self, figure: Figure) -> bool:
+        """Whether a figure is limited by the rule."""
+        return not any(figure.of.get(role) == name for role, name in self.without.items())
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How the table of examples beside a report holds a measure, so that two reports can be compared by example.
+
+    Attributes:
+        column: The column; "{condition}" stands for that name of the figure.
+        values: Texts that count as 1, all others as 0; empty where the column has numbers.
+        mean: Id of the figure that the column's mean is; "" for the measure itself.
+        sd: Id of the figure that holds the standard deviation over runs; "" where no runs are averaged over.
+        runs: Id of the figure that holds the number of runs.
+    """
+
+    column: str
+    values: tuple[str, ...] = ()
+    mean: str = ""
+    sd: str = ""
+    runs: str = ""
+
+    def column_of(self, figure: Figure) -> str:
+        """The column of one figure; the template itself where the figure lacks a name that it asks for."""
+        return self.column.format_map(_Names(figure.of))
+
+
+class _Names(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return f"{{{key}}}"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a figure measures: declared once by the question that computes it.
+
+    Attributes:
+        id: The question's key, a dot, and the measure's name.
+        label: What it is, in words.
+        unit: Of value and interval.
+        better: Which way a benchmark or a model improves.
+        least: The smallest possible value; ends of intervals are cut there. By default that of the unit.
+        most: The largest possible value.
+        rule: The rule of a policy that limits it, or None.
+        only: Which of its figures policies and comparisons take: name patterns by role, * and ? as in file names.
+        bounded: Whether it may have an interval, an end of which a policy may ask for.
+        compared: Whether two reports are compared by it.
+        describes_data: It says what the data are and answers no question.
+        pairing: How the table of examples holds it, or None.
+    """
+
+    id: str
+    label: str
+    unit: Unit
+    better: Better = "neither"
+    least: float | None = None
+    most: float | None = None
+    rule: Rule | None = None
+    only: Mapping[str, str] = field(default_factory=dict)
+    bounded: bool = True
+    compared: bool = True
+    describes_data: bool = False
+    pairing: Pairing | None = None
+
+    @property
+    def question(self) -> str:
+        """The key of the question that it belongs to."""
+        return self.id.partition(".")[0]
+
+    def takes(self, figure: Figure) -> bool:
+        """Whether a figure is one of those that policies and comparisons take."""
+        return figure.id == self.id and all(
+            fnmatchcase(figure.of.get(role, ""), pattern) for role, pattern in self.only.items()
+        )
+
+    def figure(
+        self,
+        value: float | None,
+        low: float | None = None,
+        high: float | None = None,
+        *,
+        n: int | None = None,
+        reason: str | None = None,
+        label: str | None = None,
+        **of: Any,
+    ) -> Figure:
+        """A figure of this measure, its interval cut to what is possible.
+
+        Args:
+            value: The number; None or NaN where it is undefined.
+            low: Lower end of its 95 % interval, or None.
+            high: Upper end, or None.
+            n: Examples that it was computed from.
+            reason: Why it is undefined; left out where it is not.
+            label: Words for this figure where those of the measure do not fit it.
+            of: What it belongs to, by role; a role without a name (None) is left out.
+        """
+        unit_least, unit_most = (0.0, 1.0) if self.unit == "share" else (-math.inf, math.inf)
+        least = unit_least if self.least is None else self.least
+        most = unit_most if self.most is None else self.most
+        ends = [_number(each) for each in (low, high)]
+        return Figure(
+            id=self.id,
+            question=self.question,
+            of={role: str(name) for role, name in of.items() if name is not None},
+            label=label or self.label,
+            unit=self.unit,
+            better=self.better,
+            value=_number(value),
+            # min and max would drop NaN or keep it by the order of their arguments.
+            low=ends[0] if math.isnan(ends[0]) else max(ends[0], least),
+            high=ends[1] if math.isnan(ends[1]) else min(ends[1], most),
+            n=n,
+            reason="" if reason is None or not math.isnan(_number(value)) else reason,
+        )
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return math.nan
+    return float(value)
+
+
+_DECLARED: dict[str, Measure] = {}
+_JUDGED: list[str] = []
+
+
+def declare(measure: Measure) -> Measure:
+    """Make a measure known to policies and comparisons, and return it.
+
+    Raises:
+        ValueError: Another measure has its id, or another rule the name of its rule.
+    """
+    known = _DECLARED.get(measure.id)
+    if known is not None and known != measure:
+        raise ValueError(f"the measure {measure.id!r} is declared twice")
+    rules = [each.rule for each in (*_DECLARED.values(), measure) if each.rule is not None]
+    if measure.rule is not None and any(rule != measure.rule for rule in rules if rule.name == measure.rule.name):
+        raise ValueError(f"the rule {measure.rule.name!r} is declared twice")
+    _DECLARED[measure.id] = measure
+    return measure
+
+
+def declare_verdict(question: str) -> None:
+    """Make the verdict on a question known to policies, as "worst_QUESTION_verdict"."""
+    if question not in _JUDGED:
+        _JUDGED.append(question)
+
+
+def declared() -> tuple[Measure, ...]:
+    """Every measure, in the order of declaration."""
+    return tuple(_DECLARED.values())
+
+
+def judged_questions() -> tuple[str, ...]:
+    """The questions whose verdict a policy may limit, in the order of declaration."""
+    return tuple(_JUDGED)
+
+
+def measure_of(id_: str) -> Measure | None:
+    """The measure that was declared under an id, or None."""
+    return _DECLARED.get(id_)
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Figures as `Figure.to_dict` gives them, as a table: a row a figure, `of` a struct of all roles that occur."""
+    import polars as pl
+
+    roles = list(dict.fromkeys(role for row in rows for role in row["of"]))
+    columns: dict[str, Any] = {
+        "id": pl.String, "question": pl.String, "of": pl.Struct(dict.fromkeys(roles, pl.String)),
+        "label": pl.String, "unit": pl.String, "better": pl.String, "value": pl.Float64, "low": pl.Float64,
+        "high": pl.Float64, "n": pl.Int64, "reason": pl.String,
+    }  # fmt: skip
+    return pl.DataFrame([{**row, "of": {role: row["of"].get(role) for role in roles}} for row in rows], schema=columns)

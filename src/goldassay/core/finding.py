@@ -1,0 +1,49 @@
+"""A finding: what one question found on one input, before anything is rendered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from goldassay.core.charts import Chart
+    from goldassay.core.figures import Figure
+    from goldassay.core.sections import Section
+    from goldassay.core.verdicts import Verdict
+
+
+def _empty() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one question found.
+
+    The questions of this package leave figures, sections and charts to their modules of these names, which make them
+    from `results`: their own commands need them too.
+
+    Attributes:
+        question: Key of the question.
+        verdict: Its verdict, or None for what judges nothing.
+        results: Everything measured, as plain data; `report.json` holds it under the question's key.
+        figures: Its numbers.
+        sections: What the page and the Markdown file show.
+        charts: Pictures by name.
+        tables: Full tables by name, written as Parquet and CSV.
+        examples: Columns with one value for each test example, for the table of all examples.
+    """
+
+    question: str
+    verdict: Verdict | None
+    results: Mapping[str, Any] = field(default_factory=_empty)
+    figures: tuple[Figure, ...] = ()
+    sections: tuple[Section, ...] = ()
+    charts: Mapping[str, Chart] = field(default_factory=_empty)
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=_empty)
+    examples: Mapping[str, pl.Series] = field(default_factory=_empty)

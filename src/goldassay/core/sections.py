@@ -1,0 +1,165 @@
+"""What a report says, apart from how it looks: verdict cards, sections with tables and names of charts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.resources import files
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.core.tables import Table
+
+
+@dataclass(frozen=True)
+class VerdictCard:
+    """The answer to one question in short.
+
+    Attributes:
+        key: Of the section that it belongs to.
+        title: Name of the question.
+        lead: The question.
+        verdict: One word, such as "sound".
+        icon: "check", "alert", "stop" or "none".
+        value: The deciding figure with its unit; "" where there is none.
+        interval: Its interval.
+        label: What the figure is.
+        evidence: One sentence.
+        next_step: What to do about it.
+        rule: From which limits the verdict follows.
+        anchor: The section that it leads to where none has its key.
+        judged: Whether there is a verdict; without one the card only says that nothing was measured.
+    """
+
+    key: str
+    title: str
+    lead: str
+    verdict: str
+    icon: str = "none"
+    value: str = ""
+    interval: str = ""
+    label: str = ""
+    evidence: str = ""
+    next_step: str = ""
+    rule: str = ""
+    anchor: str = ""
+    judged: bool = True
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a report is about.
+
+    Attributes:
+        sizes: Number of examples by split, "train" and "test".
+        about: Further parts of the line under the title: runs, texts, labels.
+        settings: The settings file that was read, in words; "" where there was none.
+    """
+
+    sizes: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    about: tuple[str, ...] = ()
+    settings: str = ""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """How to get the figures of a report again.
+
+    Attributes:
+        command: The shell command for the same files; None for data that were no files.
+        python: The call in Python.
+        settings: What was set otherwise than by default, as TOML; "" where nothing was.
+        seeds: The seeds in words.
+    """
+
+    command: str | None
+    python: str
+    settings: str
+    seeds: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A chart by its name, the table of its values, or both."""
+
+    chart: str | None = None
+    table: Table | None = None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A share drawn as a bar, with a mark where it would be expected; `series` is its color."""
+
+    name: str
+    share: float
+    expected: float
+    series: int
+
+
+@dataclass(frozen=True)
+class GroupCard:
+    """A group of examples on a card of its own.
+
+    Attributes:
+        title: What sets the group apart.
+        lead: How it is named among the others: its number, its size.
+        bars: Label shares.
+        words: Words out of the dataset that set the group apart from the rest, each with its counts.
+        patterns: Word patterns likewise.
+        facts: Names and values.
+        examples: Texts out of the dataset, each with its label.
+    """
+
+    title: str
+    lead: str
+    bars: tuple[Bar, ...] = ()
+    words: tuple[tuple[str, str], ...] = ()
+    patterns: tuple[tuple[str, str], ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: heading, the question it answers, sentences, notes, charts with tables, explanation.
+
+    Attributes:
+        key: Its anchor; the verdict card of the same key belongs to it.
+        title: Its heading.
+        lead: The question it answers, or what it lists.
+        sentences: What was found, in plain sentences, the most important first.
+        notes: Sentences before the charts.
+        caveats: Those of the notes that limit what the numbers mean; a terminal shows them too.
+        parts: Charts and the tables behind them, in order.
+        cards: Groups of examples, each on a card.
+        small: Further tables, narrow enough to stand side by side.
+        reason: Why there is nothing to show, if there is nothing.
+        how: How it is computed, as HTML of our own.
+        appendix: It lists what the report was made from: its notes become a list, followed by the files of the report.
+    """
+
+    key: str
+    title: str
+    lead: str
+    sentences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    cards: tuple[GroupCard, ...] = ()
+    small: tuple[Table, ...] = ()
+    reason: str = ""
+    how: str = ""
+    appendix: bool = False
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Every table that has rows, in reading order."""
+        found = (*(part.table for part in self.parts), *self.small)
+        return tuple(table for table in found if table is not None and table.rows)
+
+
+def explanation(package: str, *names: str) -> str:
+    """The texts `NAME.html` of a package, one after the other: how something is computed, for `Section.how`."""
+    return "".join(files(package).joinpath(f"{name}.html").read_text("utf-8") for name in names)

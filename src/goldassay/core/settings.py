@@ -1,0 +1,319 @@
+"""Settings: what can be changed, its defaults, and `goldassay.toml`.
+
+Each field's description says what it does; the defaults are those of the report's text. A key that is not
+known is refused with the nearest one that is, since a setting that is silently ignored is worse than none.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from goldassay.core.errors import InputError
+from goldassay.core.files import sha256_of
+from goldassay.core.invalid import in_words
+
+if TYPE_CHECKING:
+    import os
+
+FILE_NAME = "goldassay.toml"
+Section = TypeVar("Section", bound=BaseModel)
+
+
+class StrictSection(BaseModel):
+    """A part of a settings file: unknown keys are refused, and values are not converted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ArtifactSettings(StrictSection):
+    """How patterns are mined and kept."""
+
+    max_tokens: int = Field(default=3, ge=1, le=5, description="Most words in a pattern.")
+    max_gap: int = Field(default=3, ge=0, le=5, description="Most tokens skipped between two words of a pattern.")
+    min_count: int | None = Field(
+        default=None,
+        ge=1,
+        description="Fewest training examples a pattern must occur in; by default 50 from 200,000 rows on, "
+        "below that one in a thousand, and never fewer than 8.",
+    )
+    tokenizer: Literal["auto", "treebank", "whitespace", "characters"] = Field(
+        default="auto",
+        description="How sentences are cut; auto is characters for scripts without spaces, else treebank.",
+    )
+    q: float = Field(
+        default=0.01, gt=0, le=1, description="Largest Benjamini-Hochberg q-value of a pattern that is kept."
+    )
+    threshold: float = Field(
+        default=0.7, gt=0, lt=1, description="A kept pattern gives a label away if its share exceeds this."
+    )
+
+
+class LeakageSettings(StrictSection):
+    """What judges how much a part of the input tells."""
+
+    seeds: int = Field(
+        default=5, ge=2, le=100, description="Probes trained per condition, each with a seed of its own."
+    )
+    model: str | None = Field(
+        default=None,
+        description="A network in place of the quick probes: its name, or the place of a checkpoint. Of [training] "
+        "hold configuration, changes, rows, bootstrap, vectors, precision, device and workers.",
+    )
+
+
+_OF_NETWORK = ("configuration", "changes", "rows", "bootstrap", "vectors", "precision", "device")
+
+
+class TrainingSettings(StrictSection):
+    """What `goldassay train` does where an option is not given."""
+
+    model: str | None = Field(default=None, description="Name of a network, or the place of a checkpoint.")
+    dev: str | None = Field(default=None, description="What to choose the best epoch by.")
+    seeds: int | list[int] = Field(default=10, description="How many seeds, or which.")
+    vary: list[str] | None = Field(default=None, description="Sources of randomness that follow the seed.")
+    conditions: list[str] | None = Field(default=None, description="What the model sees.")
+    configuration: Literal["desk", "published"] | None = Field(default=None, description="Sizes and recipe.")
+    changes: dict[str, bool | int | float | str] | None = Field(
+        default=None, description="Settings of the network or its recipe that replace those of the configuration."
+    )
+    objective: str | None = Field(default=None, description="What is minimized.")
+    objective_changes: dict[str, bool | int | float | str] | None = Field(
+        default=None, description="Settings of the objective that replace its defaults."
+    )
+    bias: str | None = Field(
+        default=None, description="Bias model of the objective: quick_probe, a network, mined patterns, or runs."
+    )
+    bias_folds: int | None = Field(default=None, ge=1, description="Folds of a bias model that is trained here.")
+    teacher: str | None = Field(default=None, description="Runs of a teacher; by default each run trains its own.")
+    rows: int | None = Field(default=None, ge=1, description="Draw so many training rows.")
+    bootstrap: bool | None = Field(default=None, description="Draw the training rows with replacement.")
+    vectors: str | None = Field(default=None, description="File of word vectors to start from.")
+    weights: str | None = Field(default=None, description="Column with a weight for each training row.")
+    checkpoint_every: int | None = Field(default=None, ge=1, description="Evaluate every so many steps, too.")
+    state_every: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="Minutes between states of a run that is under way."
+    )
+    record: list[str] | None = Field(default=None, description="What to keep of each run.")
+    precision: Literal["float32", "bfloat16", "auto"] | None = Field(
+        default=None, description="Of matrix products; auto is bfloat16 where the device multiplies in it."
+    )
+    device: Literal["auto", "cpu", "cuda", "mps"] | None = Field(default=None, description="Where to train.")
+    deterministic: bool | None = Field(default=None, description="The same bits each time on one GPU too.")
+    workers: int | None = Field(default=None, ge=1, description="Runs side by side.")
+
+    def arguments(self) -> dict[str, Any]:
+        """What is set, as `goldassay.training.train` takes it."""
+        plain = {name: getattr(self, name) for name in type(self).model_fields}
+        return {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in plain.items()
+            if value is not None
+        }
+
+    def of_network(self) -> dict[str, Any]:
+        """What is set of how a network is made, for commands that choose data, conditions and seeds themselves."""
+        given = self.arguments()
+        return {name: given[name] for name in _OF_NETWORK if name in given}
+
+
+class DataSettings(StrictSection):
+    """How data without a test part are split."""
+
+    test_share: float = Field(default=0.2, gt=0, lt=1, description="Share of rows set apart as a test part.")
+
+
+class ArtifactLimits(StrictSection):
+    """Accuracy gained by guessing by pattern, as a share of what the majority leaves to be gained."""
+
+    caution: float = Field(default=0.015, ge=0, le=1)
+    unsound: float = Field(default=0.075, ge=0, le=1)
+
+
+class LeakageLimits(StrictSection):
+    """A partial input's accuracy above the majority, as a share of what the majority leaves to be gained."""
+
+    caution: float = Field(default=0.03, ge=0, le=1)
+    unsound: float = Field(default=0.12, ge=0, le=1)
+
+
+class InstabilityLimits(StrictSection):
+    """Standard deviation of accuracy over runs, a fraction, and design effect."""
+
+    caution_sd: float = Field(default=0.003, ge=0, le=1)
+    unsound_sd: float = Field(default=0.01, ge=0, le=1)
+    caution_design_effect: float = Field(default=5.0, ge=1)
+
+
+class ShiftLimits(StrictSection):
+    """What a metric loses on another distribution, a fraction, and the false alarm rate of telling texts apart."""
+
+    caution: float = Field(default=0.02, ge=0, le=1)
+    unsound: float = Field(default=0.1, ge=0, le=1)
+    caution_false_alarms: float = Field(default=0.3, ge=0, le=1)
+    unsound_false_alarms: float = Field(default=0.8, ge=0, le=1)
+
+
+class VerdictSettings(StrictSection):
+    """The limits from which verdicts follow."""
+
+    artifacts: ArtifactLimits = ArtifactLimits()
+    leakage: LeakageLimits = LeakageLimits()
+    instability: InstabilityLimits = InstabilityLimits()
+    shift: ShiftLimits = ShiftLimits()
+
+    @model_validator(mode="after")
+    def _in_order(self) -> VerdictSettings:
+        for name, low, high in (
+            ("artifacts", self.artifacts.caution, self.artifacts.unsound),
+            ("leakage", self.leakage.caution, self.leakage.unsound),
+            ("instability", self.instability.caution_sd, self.instability.unsound_sd),
+            ("shift", self.shift.caution, self.shift.unsound),
+            ("shift", self.shift.caution_false_alarms, self.shift.unsound_false_alarms),
+        ):
+            if low > high:
+                raise ValueError(f"the limit for caution in {name} ({low}) is above that for unsound ({high})")
+        return self
+
+
+class Settings(StrictSection):
+    """All settings of an audit."""
+
+    seed: int = Field(default=0, ge=0, le=2**32 - 1, description="Seed of everything that draws at random.")
+    data: DataSettings = DataSettings()
+    artifacts: ArtifactSettings = ArtifactSettings()
+    leakage: LeakageSettings = LeakageSettings()
+    training: TrainingSettings = TrainingSettings()
+    verdicts: VerdictSettings = VerdictSettings()
+    # It judges a report and makes no part of one. What its keys mean is known where reports are judged.
+    policy: dict[str, Any] = Field(default_factory=dict, exclude=True)
+    _file: Path | None = PrivateAttr(default=None)
+    _sha256: str = PrivateAttr(default="")
+
+    @property
+    def file(self) -> Path | None:
+        """The file that they were read from, if any."""
+        return self._file
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of that file; "" where there is none."""
+        return self._sha256
+
+
+def load_settings(path: str | os.PathLike[str] | None = None) -> Settings:
+    """Read settings from a TOML file; without a path, from ./goldassay.toml if it is there.
+
+    Raises:
+        InputError: The file is missing or no TOML, a key is not known, or a value is out of range.
+    """
+    file = Path(FILE_NAME if path is None else path)
+    if path is None and not file.is_file():
+        return Settings()
+    settings = parse_settings(read_toml(file), file=file)
+    settings._file, settings._sha256 = file, sha256_of(file)
+    return settings
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """What a TOML file holds.
+
+    Raises:
+        InputError: The file is missing or no TOML.
+    """
+    try:
+        # Some editors begin a file with a byte order mark.
+        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror})", file=file, mend="name a settings file that exists"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is not TOML: {error}", file=file, mend="correct it at that place") from error
+
+
+def parse_settings(content: dict[str, Any], file: str | os.PathLike[str] | None = None) -> Settings:
+    """Check plain settings, as a TOML file holds them.
+
+    Raises:
+        InputError: A key is not known (the nearest known one is named), or a value is out of range.
+    """
+    return validated(Settings, content, file=file)
+
+
+def validated(kind: type[Section], content: dict[str, Any], file: str | os.PathLike[str] | None = None) -> Section:
+    """Check plain content, as a TOML file holds it, against a kind of section.
+
+    Raises:
+        InputError: A key is not known (the nearest known one is named) or missing, or a value is out of range.
+    """
+    try:
+        return kind.model_validate(content)
+    except ValidationError as invalid:
+        # A misspelled key is also a missing one; what stands in the file is to be named.
+        first = min(invalid.errors(), key=lambda error: error["type"] != "extra_forbidden")
+        where = ".".join(str(part) for part in first["loc"]) or "verdicts"
+        if first["type"] == "extra_forbidden":
+            problem, mend = f"unknown key {where!r}", _nearest(where, kind)
+        elif first["type"] == "missing":
+            problem, mend = f"there is no {where!r}", "add it"
+        else:
+            problem, mend = f"{_written(first['loc'], content) or where}: {in_words(first)}", "correct the value"
+        raise InputError(problem, file=file, mend=mend) from invalid
+
+
+def with_seed(settings: Settings, seed: int | None) -> Settings:
+    """The settings with another seed, where one is given.
+
+    Raises:
+        InputError: The seed is no whole number from 0 to 2**32 - 1.
+    """
+    if seed is None:
+        return settings
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
+        raise InputError(f"the seed is {seed!r}", mend="give a whole number from 0 to 4294967295")
+    return settings.model_copy(update={"seed": seed})
+
+
+def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> list[str]:
+    """Every key that a settings file may hold, in dotted form."""
+    keys = []
+    for name, field in model.model_fields.items():
+        keys.append(f"{prefix}{name}")
+        for kind in get_args(field.annotation) or (field.annotation,):
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                keys += known_keys(kind, f"{prefix}{name}.")
+    return keys
+
+
+def _written(place: tuple[str | int, ...], content: Any) -> str:
+    """The place as far as the file goes: a plain limit is read as a table with one, of which the file says nothing."""
+    parts: list[str] = []
+    for part in place:
+        if isinstance(part, str) and isinstance(content, dict):
+            content = content.get(part)
+        elif isinstance(part, int) and isinstance(content, list):
+            content = content[part]
+        else:
+            break
+        parts.append(str(part))
+    return ".".join(parts)
+
+
+def _nearest(key: str, kind: type[BaseModel]) -> str:
+    """The nearest key of the same section, else of any, else all of the section."""
+    known = known_keys(kind)
+    section, dot, last = key.rpartition(".")
+    siblings = [name for name in known if name.rpartition(".")[0] == section]
+    # The name of a table may be free, as that of a model in a plan.
+    siblings = siblings or [name for name in known if name.rpartition(".")[0] == section.rpartition(".")[0]]
+    for choices, cutoff in ((siblings, 0.5), (known, 0.6)):
+        names = {name.rpartition(".")[2]: name for name in reversed(choices)}
+        if near := difflib.get_close_matches(last, names, n=1, cutoff=cutoff):
+            return f"did you mean {names[near[0]]!r}?"
+    of = f" in {section!r}" if dot else ""
+    return f"known{of} are {', '.join(name.rpartition('.')[2] for name in siblings)}"

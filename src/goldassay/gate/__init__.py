@@ -1,0 +1,1 @@
+"""Judge reports: against a policy (`check`), and against an earlier report (`diff`)."""

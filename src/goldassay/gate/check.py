@@ -1,0 +1,227 @@
+"""A policy held against reports: what is kept, what is broken, and what cannot be told.
+
+A measure that no report has breaks its rule: a gate that passes because nothing was measured guards nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from goldassay.core.numbers import bounds_in, count, with_unit
+from goldassay.core.results import Result
+from goldassay.core.severity import WORDS, severity
+from goldassay.gate.policy import require_demands
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.gate.policy import Demand
+    from goldassay.gate.reading import StoredReport
+
+Status = Literal["kept", "broken", "skipped"]
+
+SCHEMA = "goldassay.check"
+
+
+@dataclass(frozen=True)
+class Outcome(Result):
+    """What became of one rule.
+
+    Attributes:
+        rule: Its name in `[policy]`.
+        status: kept, broken, or skipped where the measure is lacking and the rule optional.
+        line: The same as a sentence.
+        measure: What is measured, in words.
+        direction: "at most" or "at least".
+        limit: What was demanded.
+        by: What was held against it: the figure, or an end of its interval.
+        value: The figure nearest to breaking the rule or furthest beyond it; NaN where there is none.
+        low: Lower end of its interval.
+        high: Upper end.
+        of: Which of the report's figures it is.
+        report: The path of the report that it stands in.
+        n_figures: How many figures were judged.
+        n_broken: How many of them break the rule.
+    """
+
+    rule: str
+    status: Status
+    line: str
+    measure: str
+    direction: str
+    limit: float | str
+    by: str
+    value: float | str
+    low: float
+    high: float
+    of: tuple[str, ...]
+    report: str
+    n_figures: int
+    n_broken: int
+
+
+@dataclass(frozen=True)
+class Check(Result):
+    """What became of every rule of a policy.
+
+    Attributes:
+        reports: Which reports were judged.
+        outcomes: One a rule, in the order of the rules.
+    """
+
+    reports: tuple[dict[str, Any], ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no rule is broken."""
+        return not self.broken
+
+    @property
+    def broken(self) -> tuple[Outcome, ...]:
+        """The rules that are broken."""
+        return tuple(outcome for outcome in self.outcomes if outcome.status == "broken")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, with the schema's name and the verdict first."""
+        return {"schema": SCHEMA, "schema_version": 1, "passed": self.passed, **super().to_dict()}
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A figure or a verdict of a report, and the number that is compared with the limit."""
+
+    value: float | str
+    by: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    of: tuple[str, ...] = ()
+    reason: str = ""
+    report: str = ""
+
+
+def check_reports(reports: Sequence[StoredReport], policy: Sequence[Demand]) -> Check:
+    """Hold a policy against one report, or several taken together: each demand against all figures that they have.
+
+    Raises:
+        InputError: The policy demands nothing.
+    """
+    return Check(
+        reports=tuple(report.describe() for report in reports),
+        outcomes=tuple(_judge(demand, reports) for demand in require_demands(policy)),
+    )
+
+
+def _judge(demand: Demand, reports: Sequence[StoredReport]) -> Outcome:
+    found = [each for report in reports for each in _held(demand, report)]
+    undefined = [each for each in found if math.isnan(each.by)]
+    judged = [each for each in found if not math.isnan(each.by)]
+    allowed = _rank(demand.limit)
+    at_most = demand.direction == "at most"
+    beyond = [each for each in judged if (each.by > allowed if at_most else each.by < allowed)]
+    # What is worse than allowed is said first, also where something else could not be measured.
+    if not beyond and (not judged or (undefined and not demand.optional)):
+        return _lacking(demand, undefined, reports)
+    worst = (max if at_most else min)(judged, key=lambda each: each.by)
+    line = _said(demand, worst, _place(worst.report, reports))
+    return _outcome(demand, "broken" if beyond else "kept", line, worst, judged, beyond)
+
+
+def _held(demand: Demand, report: StoredReport) -> list[_Held]:
+    """What the demand is about in one report."""
+    if demand.unit == "verdict":
+        return _verdicts(demand, report)
+    return [
+        _Held(
+            value=figure.value, by=getattr(figure, demand.by), low=figure.low, high=figure.high,
+            of=tuple(figure.of.values()), reason=figure.reason, report=str(report.path),
+        )
+        for figure in report.figures
+        if demand.limits(figure) and demand.counts(figure)
+    ]  # fmt: skip
+
+
+def _verdicts(demand: Demand, report: StoredReport) -> list[_Held]:
+    held = []
+    for question in demand.questions:
+        verdict = report.verdicts.get(question)
+        if verdict is None or (demand.spares_unmeasured and verdict["headline"] is None):
+            continue
+        word = verdict["verdict"]
+        of = (question,) if demand.spares_unmeasured else ()
+        held.append(_Held(word, _rank(word), of=of, report=str(report.path)))
+    return held
+
+
+def _rank(value: float | str) -> float:
+    """A number as it is; a verdict by its severity, NaN for one that says nothing."""
+    if not isinstance(value, str):
+        return float(value)
+    return float(severity(value)) if value in WORDS and value != "not measurable" else math.nan
+
+
+def _lacking(demand: Demand, undefined: Sequence[_Held], reports: Sequence[StoredReport]) -> Outcome:
+    if undefined:
+        first = undefined[0]
+        what = "is not measurable" if demand.unit == "verdict" else "is not defined"
+        if isinstance(first.value, float) and not math.isnan(first.value):
+            what = f"has no interval, and by = {demand.by!r} asks for one"
+        why = first.reason
+    else:
+        first = _Held(math.nan)
+        names = ", ".join(str(each.path) for each in reports)
+        what = "is not in the report" if len(reports) == 1 else f"is in none of the {len(reports)} reports ({names})"
+        why = next((said for each in reports if (said := _why_lacking(demand, each))), "")
+    of = f" ({', '.join(first.of)})" if first.of else ""
+    line = f"{demand.name}: {demand.sentence} {what}{of}{_place(first.report, reports)}" + (f": {why}" if why else "")
+    return _outcome(demand, "skipped" if demand.optional else "broken", line, first, undefined, undefined)
+
+
+def _why_lacking(demand: Demand, report: StoredReport) -> str:
+    """What the report itself says about a figure that it lacks; empty where it says nothing."""
+    if demand.rule is not None and any(demand.limits(figure) for figure in report.figures):
+        return f"what it has is of {' or '.join(demand.rule.without.values())}, which does not count"
+    for question in dict.fromkeys(measure.question for measure in demand.measures):
+        verdict = report.verdicts.get(question)
+        # Without a headline nothing was measured, and the evidence says why.
+        if verdict is not None and verdict["headline"] is None:
+            return str(verdict["evidence"]).partition(". ")[0].rstrip(".")
+    return ""
+
+
+def _place(report: str, reports: Sequence[StoredReport]) -> str:
+    """In which report a figure stands, where there is a choice."""
+    return f" in {report}" if report and len(reports) > 1 else ""
+
+
+def _said(demand: Demand, worst: _Held, place: str) -> str:
+    if isinstance(worst.value, str):
+        shown = worst.value
+    else:
+        shown = f"{_shown(worst.value, demand.unit)} {_bounds(worst, demand.unit)}".rstrip()
+    of = f" ({', '.join(worst.of)})" if worst.of else ""
+    by = {"value": "", "low": ", by the lower end of the interval", "high": ", by the upper end of the interval"}
+    allowed = demand.limit if isinstance(demand.limit, str) else _shown(demand.limit, demand.unit)
+    asked = "allows at most" if demand.direction == "at most" else "demands at least"
+    return f"{demand.name}: {demand.sentence} is {shown}{of}{place}; the policy {asked} {allowed}{by[demand.by]}"
+
+
+def _shown(value: float, unit: str) -> str:
+    return count(value) if unit == "runs" else with_unit(value, unit)
+
+
+def _bounds(held: _Held, unit: str) -> str:
+    return "" if unit == "runs" else bounds_in(held.low, held.high, unit)
+
+
+def _outcome(
+    demand: Demand, status: Status, line: str, worst: _Held, judged: Sequence[_Held], beyond: Sequence[_Held]
+) -> Outcome:
+    more = f" (and {len(beyond) - 1} more)" if len(beyond) > 1 else ""
+    return Outcome(
+        rule=demand.name, status=status, line=line + more, measure=demand.sentence, direction=demand.direction,
+        limit=demand.limit, by=demand.by, value=worst.value, low=worst.low, high=worst.high,
+        of=worst.of, report=worst.report, n_figures=len(judged), n_broken=len(beyond),
+    )  # fmt: skip

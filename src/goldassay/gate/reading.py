@@ -1,0 +1,127 @@
+"""A report read back from disk: nothing that is no report of this schema, or was changed since, gets past."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pydantic import ValidationError
+
+from goldassay.core.digest import digest_of
+from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NAME, Document
+from goldassay.core.errors import InputError
+from goldassay.core.figures import Figure
+from goldassay.core.invalid import in_words
+
+if TYPE_CHECKING:
+    import os
+
+_AGAIN = "run the command that made it again"
+
+
+@dataclass(frozen=True)
+class StoredReport:
+    """A report as it lies on disk.
+
+    Attributes:
+        path: Its report.json.
+        document: What that holds.
+        finished: When it was made, by the clock in timing.json; "" where that file is missing.
+    """
+
+    path: Path
+    document: dict[str, Any]
+    finished: str = ""
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """Its figures, in its order."""
+        return tuple(Figure.from_dict(row) for row in self.document["figures"])
+
+    @property
+    def verdicts(self) -> dict[str, dict[str, Any]]:
+        """The verdict on each question that it answers."""
+        return self.document.get("verdicts") or {}
+
+    @property
+    def folder(self) -> Path:
+        """Where its tables lie."""
+        return self.path.parent
+
+    @property
+    def title(self) -> str:
+        """What it is about."""
+        return str(self.document["title"])
+
+    def describe(self) -> dict[str, Any]:
+        """Which report it is, as plain data."""
+        kept = {key: self.document[key] for key in ("title", "goldassay_version", "digest")}
+        return {"path": str(self.path), **kept, "finished": self.finished}
+
+
+def read_report(path: str | os.PathLike[str]) -> StoredReport:
+    """Read a report.json, or that of a folder.
+
+    Raises:
+        InputError: It is not there, is no JSON, is no report, is of another schema version, breaks the schema, or is
+            not as goldassay wrote it.
+    """
+    file = Path(path)
+    file = file / FILE_NAME if file.is_dir() else file
+    document = _read_json(file)
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise InputError(
+            "is no report", file=file, mend=f"name the {FILE_NAME} that a command wrote into its folder, or the folder"
+        )
+    version = document.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise InputError(
+            f"is a report of schema version {version!r}, and this goldassay reads {SCHEMA_VERSION}",
+            file=file,
+            mend=_AGAIN,
+        )
+    if "digest" not in document:
+        raise InputError("has no digest, so that nobody can tell whether it was edited", file=file, mend=_AGAIN)
+    try:
+        Document.model_validate(document)
+    except ValidationError as invalid:
+        first = invalid.errors()[0]
+        raise InputError(
+            f"does not fit the schema of a report at {'.'.join(map(str, first['loc']))}: {in_words(first)}",
+            file=file,
+            mend=_AGAIN,
+        ) from invalid
+    if digest_of(document) != document["digest"]:
+        raise InputError("was edited after goldassay wrote it: its digest does not fit", file=file, mend=_AGAIN)
+    return StoredReport(file, document, _finished(file.with_name(TIMING_NAME)))
+
+
+def _finished(file: Path) -> str:
+    """When the report was made; "" where nothing says so, since no figure depends on it."""
+    try:
+        timing = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return ""
+    return str(timing.get("finished") or "") if isinstance(timing, dict) else ""
+
+
+def _read_json(file: Path) -> Any:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror})", file=file, mend=f"name a {FILE_NAME} or its folder"
+        ) from error
+    if not content.strip():
+        raise InputError("is empty", file=file, mend=_AGAIN)
+    try:
+        return json.loads(content, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not JSON: {error}", file=file, mend=_AGAIN) from error
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number that JSON knows")

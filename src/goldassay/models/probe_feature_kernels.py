@@ -1,0 +1,326 @@
+"""The compiled loops behind `probe_features`: tokens of texts, and hashed features of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.compiled import compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SPACE, ALONE, LETTER, SIGN = range(4)
+STEM_LENGTH = 4
+
+# Blocks of one text: words, word pairs, length. Blocks of two texts: new words, shared words, new stems, shared stems,
+# crossed stems, counts.
+BLOCKS_OF_TEXT = 3
+BLOCKS_OF_PAIR = 6
+N_COUNTS = 8
+LONGEST_COUNT = 64
+
+_ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_FNV_START, _FNV_PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)
+_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0x7F4A7C15), np.uint64(0xBF58476D1CE4E5B9))
+_SHIFTS = (np.uint64(29), np.uint64(32))
+_SPREAD = np.uint64(0x9E3779B1)
+_BITS = np.uint64(64)
+
+
+@compiled
+def mix(one: np.uint64, two: np.uint64) -> np.uint64:
+    """Hash two hashes into one; the order counts."""
+    mixed = one * _MIX[0] ^ (two + _MIX[1])
+    mixed ^= mixed >> _SHIFTS[0]
+    mixed *= _MIX[2]
+    mixed ^= mixed >> _SHIFTS[1]
+    return mixed
+
+
+@compiled
+def find_tokens(
+    characters: NDArray[np.uint32],
+    lengths: NDArray[np.int64],
+    kinds: NDArray[np.uint8],
+    slots: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    stems: NDArray[np.uint64],
+    n_words: int,
+) -> tuple[Any, ...]:
+    """Find the tokens of texts, and number the words in the order in which they are first seen.
+
+    Args:
+        characters: Code points of all texts in lower case, one after the other.
+        lengths: Of each text, in characters (N,).
+        kinds: SPACE, ALONE, LETTER or SIGN of each code point; runs of letters are words, all else but spaces stands
+            for itself.
+        slots: A table from hash to word number, -1 where it is empty; a power of two long.
+        hashes: Hash of each word so far, with room for more.
+        stems: Hash of each word's first `STEM_LENGTH` characters, likewise.
+        n_words: How many words there are so far.
+
+    Returns:
+        Word numbers of the tokens; how many tokens there are up to the end of each text (N,); slots, hashes, stems and
+        n_words as they are now.
+    """
+    ids = np.empty(characters.size, np.int32)
+    ends = np.empty(lengths.size, np.int64)
+    n = 0
+    at = 0
+    for text in range(lengths.size):
+        end = at + lengths[text]
+        while at < end:
+            kind = kinds[characters[at]]
+            if kind == SPACE:
+                at += 1
+                continue
+            key = _FNV_START
+            stem = _FNV_START
+            first = at
+            while True:
+                key = (key ^ np.uint64(characters[at])) * _FNV_PRIME
+                at += 1
+                if at - first <= STEM_LENGTH:
+                    stem = key
+                if kind != LETTER or at == end or kinds[characters[at]] != LETTER:
+                    break
+            key = mix(key, _ONE)
+            mask = np.uint64(slots.size - 1)
+            slot = key & mask
+            while slots[slot] >= 0 and hashes[slots[slot]] != key:
+                slot = (slot + _ONE) & mask
+            if slots[slot] < 0:
+                if n_words == hashes.size:
+                    hashes = np.concatenate((hashes, np.empty_like(hashes)))
+                    stems = np.concatenate((stems, np.empty_like(stems)))
+                slots[slot] = n_words
+                hashes[n_words] = key
+                stems[n_words] = mix(stem, _TWO)
+                ids[n] = n_words
+                n_words += 1
+                if 2 * n_words > slots.size:
+                    slots = np.full(2 * slots.size, -1, np.int32)
+                    mask = np.uint64(slots.size - 1)
+                    for word in range(n_words):
+                        slot = hashes[word] & mask
+                        while slots[slot] >= 0:
+                            slot = (slot + _ONE) & mask
+                        slots[slot] = word
+            else:
+                ids[n] = slots[slot]
+            n += 1
+        ends[text] = n
+    return ids[:n], ends, slots, hashes, stems, n_words
+
+
+@compiled
+def _put(
+    key: np.uint64, start: int, bits: np.uint64, turn: int, keys: Any, turns: Any, found: NDArray[np.int32], n: int
+) -> int:
+    """Append the bucket of a key to those found, unless this turn has it."""
+    bucket = np.int64(key >> (_BITS - bits))
+    slot = np.int64(np.uint64(bucket) * _SPREAD) & (keys.size - 1)
+    while turns[slot] == turn:
+        if keys[slot] == bucket:
+            return n
+        slot = (slot + 1) & (keys.size - 1)
+    turns[slot] = turn
+    keys[slot] = bucket
+    found[n] = start + bucket
+    return n + 1
+
+
+@compiled
+def _find_buckets(i: int, texts: Any, plan: Any, room: Any, found: NDArray[np.int32], sizes: NDArray[np.int32]) -> int:
+    """Distinct buckets of row i, block after block; how many each block has goes to `sizes`."""
+    ids, offsets, hashes, stems, stem_hashes = texts
+    starts, bits, salts, caps = plan
+    keys, turns, turn_of, one, new, shared, marks, stem_marks = room
+    n_roles = offsets.shape[0]
+    n = 0
+    b = 0
+    for role in range(n_roles):
+        begin = offsets[role, i]
+        end = offsets[role, i + 1]
+        before = n
+        turn_of[0] += 1
+        for at in range(begin, end):
+            n = _put(mix(hashes[ids[at]], salts[b]), starts[b], bits[b], turn_of[0], keys, turns, found, n)
+        sizes[b] = n - before
+        b += 1
+        before = n
+        turn_of[0] += 1
+        for at in range(begin, end - 1):
+            key = mix(mix(hashes[ids[at]], hashes[ids[at + 1]]), salts[b])
+            n = _put(key, starts[b], bits[b], turn_of[0], keys, turns, found, n)
+        sizes[b] = n - before
+        b += 1
+        found[n] = starts[b] + min(end - begin, 40)
+        n += 1
+        sizes[b] = 1
+        b += 1
+    counted = np.empty(N_COUNTS, np.int64)
+    pair = 0
+    for first in range(n_roles):
+        for second in range(first + 1, n_roles):
+            for level in range(2):
+                mark_of = marks if level == 0 else stem_marks
+                hash_of = hashes if level == 0 else stem_hashes
+                # Of a word or stem: `mine` where the first text has it, `both` where the second has it, too, and
+                # `other` where the second alone has it.
+                turn_of[0] += 3
+                mine, both, other = turn_of[0], turn_of[0] + 1, turn_of[0] + 2
+                n_one = 0
+                for at in range(offsets[first, i], offsets[first, i + 1]):
+                    word = ids[at] if level == 0 else stems[ids[at]]
+                    if mark_of[word] != mine:
+                        mark_of[word] = mine
+                        one[n_one] = word
+                        n_one += 1
+                n_new = 0
+                n_shared = 0
+                for at in range(offsets[second, i], offsets[second, i + 1]):
+                    word = ids[at] if level == 0 else stems[ids[at]]
+                    if mark_of[word] == mine:
+                        mark_of[word] = both
+                        shared[n_shared] = word
+                        n_shared += 1
+                    elif mark_of[word] < mine:
+                        mark_of[word] = other
+                        new[n_new] = word
+                        n_new += 1
+                turn_of[0] += 3
+                before = n
+                for x in range(n_new):
+                    n = _put(mix(hash_of[new[x]], salts[b]), starts[b], bits[b], turn_of[0], keys, turns, found, n)
+                sizes[b] = n - before
+                b += 1
+                before = n
+                turn_of[0] += 1
+                for x in range(n_shared):
+                    n = _put(mix(hash_of[shared[x]], salts[b]), starts[b], bits[b], turn_of[0], keys, turns, found, n)
+                sizes[b] = n - before
+                b += 1
+                n_two = n_new + n_shared
+                counted[3 * level] = min(n_new, 12)
+                counted[3 * level + 1] = 10 * n_shared // max(n_two, 1)
+                counted[3 * level + 2] = min(max(n_one - n_two, -10), 25) + 10
+                if level == 1:
+                    before = n
+                    turn_of[0] += 1
+                    for x in range(min(n_one, caps[pair])):
+                        key = mix(hash_of[one[x]], salts[b])
+                        for y in range(min(n_new, caps[pair])):
+                            crossed = mix(key, hash_of[new[y]])
+                            n = _put(crossed, starts[b], bits[b], turn_of[0], keys, turns, found, n)
+                    sizes[b] = n - before
+                    b += 1
+            turn_of[0] += 1
+            n_known = _count_known_pairs(
+                ids, hashes, offsets[first, i : i + 2], offsets[second, i : i + 2], turn_of[0], room
+            )
+            n_pairs = max(offsets[second, i + 1] - offsets[second, i] - 1, 0)
+            counted[6] = min(n_pairs - n_known, 12)
+            counted[7] = 10 * n_known // max(n_pairs, 1)
+            for x in range(N_COUNTS):
+                found[n] = starts[b] + LONGEST_COUNT * x + counted[x]
+                n += 1
+            sizes[b] = N_COUNTS
+            b += 1
+            pair += 1
+    return n
+
+
+@compiled
+def _count_known_pairs(
+    ids: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    turn: int,
+    room: Any,
+) -> int:
+    """How many word pairs of the second text the first has, too."""
+    keys, turns = room[0], room[1]
+    n_known = 0
+    for text in range(2):
+        bounds = first if text == 0 else second
+        for at in range(bounds[0], bounds[1] - 1):
+            key = mix(hashes[ids[at]], hashes[ids[at + 1]])
+            slot = np.int64(key & np.uint64(keys.size - 1))
+            while turns[slot] == turn and keys[slot] != np.int64(key):
+                slot = (slot + 1) & (keys.size - 1)
+            if text == 1:
+                n_known += turns[slot] == turn
+            else:
+                turns[slot] = turn
+                keys[slot] = np.int64(key)
+    return n_known
+
+
+@compiled
+def count_rows(begin: int, end: int, texts: Any, plan: Any, room: Any, most: int, counts: NDArray[np.int32]) -> None:
+    """Add to `counts` in how many of the rows `begin` to `end` each bucket is.
+
+    Args:
+        begin: First row.
+        end: Past the last row.
+        texts: Word numbers, offsets (roles, N + 1), hashes of words, stem of each word, hashes of stems.
+        plan: Of each block the first bucket, how many bits its buckets have, and a hash of its own; of each pair of
+            texts how many stems of each are crossed.
+        room: To work in: a set (keys, turns; a power of two long), turn (1,), words of a row (3 times), marks of words,
+            marks of stems.
+        most: Entries that a row has at most.
+        counts: (buckets,).
+    """
+    found = np.empty(most, np.int32)
+    sizes = np.empty(plan[0].size, np.int32)
+    for i in range(begin, end):
+        for x in range(_find_buckets(i, texts, plan, room, found, sizes)):
+            counts[found[x]] += 1
+
+
+@compiled
+def fill_rows(
+    begin: int,
+    end: int,
+    texts: Any,
+    plan: Any,
+    room: Any,
+    most: int,
+    column_of: NDArray[np.int32],
+    sizes: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """Columns of the rows `begin` to `end`, row after row and block after block.
+
+    Args:
+        begin: First row.
+        end: Past the last row.
+        texts: See `count_rows`.
+        plan: See `count_rows`.
+        room: See `count_rows`.
+        most: See `count_rows`.
+        column_of: Column of each bucket within its block, -1 for one that is not kept.
+        sizes: To fill: how many columns each row has of each block, (rows, blocks).
+    """
+    found = np.empty(most, np.int32)
+    columns = np.empty(64 * (end - begin) + most, np.int32)
+    n = 0
+    for i in range(begin, end):
+        _find_buckets(i, texts, plan, room, found, sizes[i - begin])
+        if columns.size - n < most:
+            columns = np.concatenate((columns, np.empty(columns.size // 2 + most, np.int32)))
+        x = 0
+        for b in range(sizes.shape[1]):
+            before = n
+            for _ in range(sizes[i - begin, b]):
+                column = column_of[found[x]]
+                x += 1
+                if column >= 0:
+                    columns[n] = column
+                    n += 1
+            sizes[i - begin, b] = n - before
+    return columns[:n].copy()

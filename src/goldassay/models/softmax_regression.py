@@ -1,0 +1,217 @@
+"""Multinomial logistic regression on the features of `probe_features`.
+
+With s_i the weight of row i, y_i its label, o_c an offset of class c (the logarithm of its share of the weights) and
+p_i = softmax(W x_i + o), W minimizes
+
+    sum_i s_i (-log p_i[y_i]) + penalty / 2 ||W||^2,
+
+the weights of a constant feature included. Without features that tell anything, W is 0 and p the label shares.
+
+The solver is stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013; for logistic losses Yu, Huang and Lin
+2011, as in LIBLINEAR). Each row has a dual distribution q_i over the classes, which starts at its label, and always
+W = 1 / penalty sum_i s_i (e_{y_i} - q_i) x_i. A visit to row i moves q_i towards p_i by the share
+1 / (1 + s_i ||x_i||^2 / (2 penalty)): softmax changes at most half as fast as its margins, so that no step is too far
+and the dual objective always rises. At the optimum q_i = p_i.
+
+Why this one: L-BFGS needs tens of passes over all rows, where this needs a handful; stochastic gradient descent,
+AdaGrad (Vowpal Wabbit) and SAGA have a learning rate to choose, and this has none; gradient descent must shrink all
+weights in each step, or keep books, where here a step touches the features of one row. A row's weight only makes its
+steps longer, so that a bootstrap visits each distinct row once a pass. Eight penalties are fitted at once: the weights
+of a feature lie side by side for all of them, and fetching them from memory is what takes the time.
+
+Passes are sequential, so that results have the same bits on any number of cores; independent fits run side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.models.lanes import WIDTH
+from goldassay.models.softmax_kernels import ascend_classes, ascend_penalties, sum_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.models.probe_features import ProbeFeatures
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a regression is fitted to.
+
+    Attributes:
+        features: Of all rows.
+        widths: How many columns of each block are used, (B,).
+        rows: Of the features, (n,).
+        labels: Of these rows, below `n_classes`, (n,).
+        weights: Of these rows, above 0, (n,).
+        n_classes: K.
+    """
+
+    features: ProbeFeatures
+    widths: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    weights: NDArray[np.float32]
+    n_classes: int
+
+    @property
+    def firsts(self) -> NDArray[np.int64]:
+        """Where each block's columns begin, and the row of the constant, (B + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.widths)]).astype(np.int64)
+
+    @property
+    def offsets(self) -> NDArray[np.float32]:
+        """The logarithm of each label's share of the weights, (K,); that of half a row for a label without rows."""
+        shares = np.bincount(self.labels, self.weights, self.n_classes)
+        return np.log(np.where(shares > 0, shares, 0.5) / shares.sum()).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """W and the offsets o.
+
+    Attributes:
+        widths: How many columns of each block are used, (B,).
+        table: W, the constant's weights last, and zeros beyond the K-th class, (columns + 1, P) in one piece.
+        offsets: o, (K,).
+    """
+
+    widths: NDArray[np.int64]
+    table: NDArray[np.float32]
+    offsets: NDArray[np.float32]
+
+    def margins(self, features: ProbeFeatures, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """W x + o of some rows, (n, K)."""
+        firsts = np.concatenate([[0], np.cumsum(self.widths)]).astype(np.int64)
+        stride = _padded(self.offsets.size)
+        sums = sum_rows(*_given(features, self.widths, firsts), rows, stride, self.table)
+        return np.asarray(sums[:, : self.offsets.size] + self.offsets)
+
+
+@dataclass(frozen=True)
+class PenaltyPath:
+    """Weights for each of eight penalties.
+
+    Attributes:
+        problem: What they are fitted to.
+        table: (columns + 1, C, 8) in one piece, C = 1 for two classes, of which it is the second's W, and else K.
+    """
+
+    problem: Problem
+    table: NDArray[np.float32]
+
+    def margins(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """W x + o of some rows for each penalty, (8, n, K)."""
+        problem = self.problem
+        stride = WIDTH * _n_vectors(problem.n_classes)
+        given = _given(problem.features, problem.widths, problem.firsts)
+        sums = sum_rows(*given, rows, stride, self.table).reshape(rows.size, -1, WIDTH)
+        if problem.n_classes == 2:
+            sums = np.concatenate([-sums, sums], axis=1)
+        return np.ascontiguousarray((sums + problem.offsets[:, np.newaxis]).transpose(2, 0, 1))
+
+    def weights(self, at: int) -> Weights:
+        """Those for the penalty at a position."""
+        own = self.table.reshape(-1, _n_vectors(self.problem.n_classes), WIDTH)[:, :, at]
+        table = np.zeros((own.shape[0], _padded(self.problem.n_classes)), dtype=np.float32)
+        table[:, : self.problem.n_classes] = own if self.problem.n_classes > 2 else np.hstack([-own, own])
+        return Weights(self.problem.widths, table.ravel(), self.problem.offsets)
+
+
+def fit_penalties(
+    problem: Problem,
+    penalties: Sequence[float],
+    n_passes: int,
+    rng: np.random.Generator,
+    checkpoint: Callable[[], None] = lambda: None,
+) -> PenaltyPath:
+    """Fit eight penalties at once; each as if it were alone.
+
+    Args:
+        problem: What is fitted.
+        penalties: Eight of them, above 0.
+        n_passes: Over all rows.
+        rng: Of the order of the rows, drawn anew for each pass.
+        checkpoint: Called before each pass; what it raises ends the work.
+    """
+    n_vectors = _n_vectors(problem.n_classes)
+    firsts = problem.firsts
+    table = np.zeros((firsts[-1] + 1) * n_vectors * WIDTH, dtype=np.float32)
+    starts = np.zeros((problem.rows.size, n_vectors, WIDTH), dtype=np.float32)
+    if problem.n_classes == 2:
+        starts[:, 0, :] = problem.labels[:, np.newaxis]
+    else:
+        starts[np.arange(problem.rows.size), problem.labels] = 1
+    duals = starts.ravel()
+    strengths = (1 / np.asarray(penalties, dtype=np.float64)).astype(np.float32)
+    for _ in range(n_passes):
+        checkpoint()
+        ascend_penalties(
+            *_given(problem.features, problem.widths, firsts),
+            problem.rows,
+            rng.permutation(problem.rows.size),
+            problem.weights,
+            problem.offsets,
+            strengths,
+            table,
+            duals,
+        )
+    return PenaltyPath(problem, table)
+
+
+def fit_penalty(
+    problem: Problem,
+    penalty: float,
+    n_passes: int,
+    rng: np.random.Generator,
+    checkpoint: Callable[[], None] = lambda: None,
+) -> Weights:
+    """Fit one penalty: for many rows, or many classes.
+
+    Args:
+        problem: What is fitted.
+        penalty: Above 0.
+        n_passes: Over all rows.
+        rng: Of the order of the rows, drawn anew for each pass.
+        checkpoint: Called before each pass; what it raises ends the work.
+    """
+    stride = _padded(problem.n_classes)
+    firsts = problem.firsts
+    table = np.zeros((firsts[-1] + 1) * stride, dtype=np.float32)
+    starts = np.zeros((problem.rows.size, stride), dtype=np.float32)
+    starts[np.arange(problem.rows.size), problem.labels] = 1
+    duals = starts.ravel()
+    for _ in range(n_passes):
+        checkpoint()
+        ascend_classes(
+            *_given(problem.features, problem.widths, firsts),
+            problem.rows,
+            rng.permutation(problem.rows.size),
+            problem.weights,
+            problem.offsets,
+            np.float32(1 / penalty),
+            table,
+            duals,
+        )
+    return Weights(problem.widths, table, problem.offsets)
+
+
+def _given(
+    features: ProbeFeatures, widths: NDArray[np.int64], firsts: NDArray[np.int64]
+) -> tuple[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]], NDArray[np.int64], NDArray[np.int64], int]:
+    rows_of = (features.columns, features.starts, features.sizes)
+    return rows_of, widths, firsts, features.longest
+
+
+def _n_vectors(n_classes: int) -> int:
+    return 1 if n_classes == 2 else n_classes
+
+
+def _padded(n_classes: int) -> int:
+    return -(-n_classes // WIDTH) * WIDTH

@@ -1,0 +1,10 @@
+"""The papers' experiments, each from one command: ours beside the printed, and whether the conclusions hold.
+
+A study is one package of this room, and is found by itself: it declares its sizes (which sets, which networks, how many
+seeds), and says what is measured of the runs that come of it. Training, resuming and the page are the same for all.
+"""
+
+from goldassay.papers.finding import find_recipe, list_recipes
+from goldassay.papers.running import open_study, price_study, run_study
+
+__all__ = ["find_recipe", "list_recipes", "open_study", "price_study", "run_study"]

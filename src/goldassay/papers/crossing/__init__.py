@@ -1,0 +1,127 @@
+"""Do the four questions find the same examples, and does debiasing take the flaws away or only move them?
+
+Our own study, of no paper: on one dataset each test example is classed by every question, and the classes are laid over
+each other. What two questions measure of the same runs would coincide by itself, so that instability and confidence
+are measured of different halves of the seeds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldassay.papers.crossing.conclusions import conclude
+from goldassay.papers.crossing.debiasing import measure_debiasing, objectives_table
+from goldassay.papers.crossing.examples import class_examples
+from goldassay.papers.crossing.overlaps import measure_overlaps, overlaps_table
+from goldassay.papers.crossing.variance import measure_variance, variance_table
+from goldassay.papers.recipe import Findings, Scale, Training
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.data import Dataset
+    from goldassay.papers.recipe import ScaleName
+    from goldassay.papers.workplace import Workplace
+
+TITLE = "Where the four questions cross"
+PAPER = "a study of goldassay's own"
+
+TRAIN, DEV, TEST, PLAIN = "SNLI train", "SNLI dev", "SNLI", "plain"
+
+_KEPT = {"record": ["predictions", "logits"]}
+_OBJECTIVES = {
+    "product of experts": {"objective": "product_of_experts"},
+    "learned-mixin": {"objective": "learned_mixin"},
+    "confidence regularization": {"objective": "confidence_regularization"},
+    "guided cross-entropy": {"objective": "guided_cross_entropy"},
+    "adversarial": {"objective": "adversarial"},
+}
+_BIASED = {"product of experts", "learned-mixin", "confidence regularization", "guided cross-entropy"}
+
+
+def _trainings(
+    network: str, tests: tuple[str, ...], seeds: int, few: int, every: int, names: tuple[str, ...], **options: object
+) -> tuple[Training, ...]:
+    """The plain network, it on the hypothesis alone, and it under each objective."""
+    return (
+        Training(
+            train=TRAIN,
+            tests=tests,
+            models={PLAIN: network},
+            seeds=seeds,
+            options={**options, "record": ["predictions", "logits", "embeddings"], "checkpoint_every": every},
+        ),
+        Training(
+            train=TRAIN,
+            tests=(TEST,),
+            models={PLAIN: network},
+            seeds=few,
+            conditions=("hypothesis_only",),
+            options={**options, **_KEPT},
+        ),
+        Training(
+            train=TRAIN,
+            tests=tests,
+            models=dict.fromkeys(names, network),
+            seeds=few,
+            options={**options, **_KEPT},
+            of={
+                name: {**_OBJECTIVES[name], **({"bias": "quick_probe", "bias_folds": 5} if name in _BIASED else {})}
+                for name in names
+            },
+        ),
+    )
+
+
+_ELSEWHERE = {"MNLI-m": "mnli_matched", "counterfactual": "counterfactual", "ANLI": "anli"}
+
+SCALES: Mapping[ScaleName, Scale] = {
+    "smoke": Scale(
+        sets={TRAIN: "specimen/train", TEST: "specimen/test", "elsewhere": "specimen/dev"},
+        trainings=_trainings("ngram_average", (TEST, "elsewhere"), 4, 2, 4, ("product of experts",)),
+        note="A made-up set under the name of a real one: it shows that the study runs, and nothing about SNLI.",
+        chosen={"clusters": 10},
+    ),
+    "desk": Scale(
+        sets={TRAIN: "snli_train_part", TEST: "snli_test", **_ELSEWHERE},
+        trainings=_trainings(
+            "bilstm", (TEST, *_ELSEWHERE), 6, 3, 38, tuple(_OBJECTIVES), precision="auto", rows=18_000,
+            vary=["initialization", "order", "dropout"],
+        ),
+        note="A BiLSTM of desk size on 18,000 pairs of SNLI: 6 seeds, ten checkpoints each; 3 seeds of each objective "
+        "and on the hypothesis alone.",
+        chosen={"clusters": 50},
+        optional=frozenset(_ELSEWHERE),
+    ),
+    "paper": Scale(
+        sets={TRAIN: "snli_train", DEV: "snli_dev", TEST: "snli_test", **_ELSEWHERE},
+        trainings=_trainings(
+            "infersent", (TEST, *_ELSEWHERE), 10, 5, 1_000, tuple(_OBJECTIVES), configuration="published", dev=DEV
+        ),
+        note="InferSent of the published size on all of SNLI, whose dev set decides when to stop: 10 seeds, 5 of each "
+        "objective.",
+        chosen={"clusters": 50},
+        optional=frozenset(_ELSEWHERE),
+    ),
+}  # fmt: skip
+
+
+def prepare(_work: Workplace) -> dict[str, Dataset]:
+    """Nothing is made of other sets."""
+    return {}
+
+
+def measure(work: Workplace) -> Findings:
+    """Class the test examples, lay the classes over each other, and hold each objective against plain training."""
+    tests = [name for name in work.sets if name not in (TRAIN, DEV)]
+    examples = class_examples(work, TRAIN, TEST, PLAIN)
+    overlaps = measure_overlaps(examples, work.seed)
+    variance = measure_variance(examples, work.seed)
+    objectives = list(dict.fromkeys(name for each in work.scale.trainings for name in each.models if name != PLAIN))
+    debiasing = measure_debiasing(work, examples, objectives, tests, PLAIN)
+    return Findings(
+        conclusions=conclude(overlaps, variance, debiasing),
+        comparisons=(overlaps_table(overlaps), variance_table(variance), objectives_table(debiasing)),
+        notes=examples.notes,
+        tables={"examples": examples.to_frame(), "overlaps": overlaps, "variance": variance, "debiasing": debiasing},
+    )

@@ -1,0 +1,181 @@
+"""Scores that would not come out the same: ten seeds, standard and analysis sets, checkpoint by checkpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldassay.papers.instability.conclusions import conclude
+from goldassay.papers.instability.evidence import (
+    READING,
+    REFERENCE,
+    RELEASED,
+    Evidence,
+    released_report,
+)
+from goldassay.papers.instability.tables import compare_tables
+from goldassay.papers.joining import join_sets
+from goldassay.papers.recipe import PRETRAINED, Findings, Scale, Shown, Training
+from goldassay.questions.instability import report_instability
+from goldassay.questions.run_choice import RunChoice
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.data import Dataset
+    from goldassay.papers.recipe import ScaleName
+    from goldassay.papers.workplace import Workplace
+
+TITLE = "The curse of performance instability"
+PAPER = "Zhou, Nie, Tan and Bansal 2020"
+
+JOINED = "SNLI+MNLI"
+
+_SETS = {"SNLI": "snli_dev", REFERENCE: "mnli_matched", "BREAK-NLI": "breaking_nli", "HANS": "hans", "SICK": "sick"}
+_FURTHER = {"ANLI": "anli", "counterfactual": "counterfactual"}
+_TRAINED = {"SNLI train": "snli_train", "MNLI train": "mnli_train"}
+_TRAINED_PART = {"SNLI train": "snli_train_part", "MNLI train": "mnli_train_part"}
+_TESTS = (*_SETS, *_FURTHER)
+_ANALYSIS = {
+    "MNLI-mm": "mnli_mismatched", "SNLI-hard": "snli_hard", "STR-L": "stress_length", "STR-S": "stress_spelling",
+    "STR-NE": "stress_negation", "STR-O": "stress_overlap", "STR-A": "stress_antonym", "STR-NU": "stress_numbers",
+}  # fmt: skip
+_PARTS = {
+    "NewsNLI": "equate_news", "RedditNLI": "equate_reddit", "RTE-Quant": "equate_rte", "AWPNLI": "equate_word_problems",
+}  # fmt: skip
+# Test sets that are made of several, the stress test of numbers among them.
+_MADE = {"EQU-NAT": ("NewsNLI", "RedditNLI", "RTE-Quant"), "EQU-SYN": ("AWPNLI", "STR-NU")}
+_READING_TRAINED = "SQuAD train"
+_READING = {READING: "squad_dev", "AddSent": "add_sent", "AddOneSent": "add_one_sent"}
+# The training rows are those of every run: only what a seed means in the paper follows it.
+_SEEDED = {"vary": ["initialization", "order", "dropout"], "record": ["predictions"]}
+
+SCALES: Mapping[ScaleName, Scale] = {
+    "smoke": Scale(
+        sets={"SNLI train": "specimen/train", REFERENCE: "specimen/dev", "HANS": "specimen/test"},
+        trainings=(
+            Training(
+                train="SNLI train",
+                tests=(REFERENCE, "HANS"),
+                models={"bag of words": "bag_of_words", "averaged words": "word_average"},
+                seeds=3,
+                options={**_SEEDED, "checkpoint_every": 20},
+            ),
+        ),
+        note="Made-up sets under the names of real ones: it shows that the study runs, and nothing about them.",
+    ),
+    "desk": Scale(
+        sets={**_TRAINED_PART, **_SETS, **_FURTHER},
+        trainings=(
+            Training(
+                train=JOINED,
+                tests=_TESTS,
+                models={"BiLSTM": "bilstm", "DAM": "dam", "ESIM": "esim"},
+                seeds=5,
+                options={**_SEEDED, "precision": "auto", "rows": 28_000},
+                # A twentieth of the steps of each.
+                of={
+                    "BiLSTM": {"checkpoint_every": 29},
+                    "DAM": {"checkpoint_every": 66},
+                    "ESIM": {"checkpoint_every": 88},
+                },
+            ),
+            Training(
+                train=JOINED,
+                tests=_TESTS,
+                models={PRETRAINED: PRETRAINED},
+                seeds=3,
+                options={
+                    **_SEEDED, "precision": "auto", "rows": 5_000, "changes": {"epochs": 2},
+                    "checkpoint_every": 79,
+                },
+            ),
+        ),
+        note="Small networks, 5 seeds and 20 checkpoints, trained on samples of SNLI and MNLI; a pretrained checkpoint "
+        "with 3 seeds and 4 checkpoints on 5,000 pairs. The paper trains 10 seeds on 942,069 pairs and evaluates 117 "
+        "checkpoints. Rows of BERT-B are the authors' own predictions.",
+        optional=frozenset(_FURTHER),
+    ),
+    "paper": Scale(
+        sets={**_TRAINED, **_SETS, **_ANALYSIS, **_PARTS, _READING_TRAINED: "squad_train", **_READING},
+        trainings=(
+            Training(
+                train=JOINED,
+                tests=(*_SETS, *_ANALYSIS, *_MADE),
+                models={
+                    "ESIM": "esim",
+                    RELEASED: "google-bert/bert-base-uncased",
+                    "BERT-L": "google-bert/bert-large-uncased",
+                    "RoBERTa-B": "FacebookAI/roberta-base",
+                    "RoBERTa-L": "FacebookAI/roberta-large",
+                    "XLNet-B": "xlnet/xlnet-base-cased",
+                    "XLNet-L": "xlnet/xlnet-large-cased",
+                },
+                seeds=10,
+                options={**_SEEDED, "configuration": "published", "checkpoint_every": 500},
+                # It stops by a dev score, and the paper chooses checkpoints on this one.
+                of={"ESIM": {"dev": REFERENCE}},
+            ),
+            Training(
+                train=_READING_TRAINED,
+                tests=tuple(_READING),
+                models={RELEASED: "google-bert/bert-base-uncased", "XLNet-B": "xlnet/xlnet-base-cased"},
+                seeds=10,
+                options={**_SEEDED, "configuration": "published"},
+            ),
+        ),
+        note="As printed: 10 seeds on all of SNLI and MNLI, a checkpoint every 500 steps, and 10 on SQuAD 1.1. ESIM "
+        "with ELMo is left out.",
+        optional=frozenset({*_ANALYSIS, *_PARTS, _READING_TRAINED, *_READING}),
+    ),
+}  # fmt: skip
+
+
+def prepare(work: Workplace) -> dict[str, Dataset]:
+    """SNLI and MNLI are trained on together, and some test sets have several parts."""
+    made = {}
+    for name, parts in {JOINED: tuple(_TRAINED), **_MADE}.items():
+        if all(part in work.sets for part in parts):
+            made[name] = join_sets(name, {part: work.sets[part] for part in parts})
+    asked = {name for training in work.scale.trainings for name in (training.train, *training.tests)}
+    work.unmade |= asked - work.sets.keys() - made.keys() - work.absent.keys()
+    return made
+
+
+def measure(work: Workplace) -> Findings:
+    """Spread, deviations, decomposition, selection and correlations, of our runs and of the released ones."""
+    references = {training.train: REFERENCE for training in work.scale.trainings} | {_READING_TRAINED: READING}
+    reports = {
+        "reading" if reference == READING else "ours": report_instability(
+            [work.runs], reference=reference, choice=RunChoice(train_set=train), seed=work.seed
+        )
+        for train, reference in references.items()
+        if train in work.sets and reference in work.sets
+    }
+    released = released_report(work)
+    if released is not None:
+        reports["released"] = released
+    found = {name: Evidence(report, RELEASED if name == "released" else None) for name, report in reports.items()}
+    tested = {name for training in work.scale.trainings for name in training.tests} - _READING.keys()
+    notes = [] if work.pretrained or work.scale_name != "desk" else ["No pretrained checkpoint was given."]
+    if released is None and work.scale_name == "desk":
+        notes.append("The authors' own predictions are not at hand; BERT-B has no row.")
+    return Findings(
+        conclusions=conclude(list(found.values())),
+        comparisons=compare_tables(
+            [each for name, each in found.items() if name != "reading"],
+            found.get("reading"),
+            {name: dataset for name, dataset in work.sets.items() if name in tested},
+        ),
+        reports=reports,
+        shown=tuple(
+            Shown(f"{place}. {title}", name, figure)
+            for name in reports
+            for place, title, figure in (
+                ("Figure 1", "Accuracy over training", "instability_trajectories"),
+                ("Figure 2", "Accuracies of all runs", "instability_runs"),
+                ("Figure 3", "Which sets move together", "instability_correlations"),
+                ("Figure 4", "Which examples move together", "instability_map"),
+            )
+        ),
+        notes=tuple(notes),
+    )

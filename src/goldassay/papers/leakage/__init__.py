@@ -1,0 +1,58 @@
+"""Labels that a part of the input gives away: models of single sentences, their agreement, and clusters, over sets.
+
+Its networks are declared as trainings rather than left to `report_leakage`, which could train them too: like this they
+are priced before they start, go to several processes or machines, and stand still halfway, as in every other study.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldassay.papers.leakage.conclusions import conclude
+from goldassay.papers.leakage.evidence import compared, file_name, measured_sets, rows_of_all
+from goldassay.papers.leakage.grid import peco_cells
+from goldassay.papers.leakage.scales import SCALES
+from goldassay.papers.leakage.sets import prepare
+from goldassay.papers.leakage.tables import compare_tables
+from goldassay.papers.recipe import Findings, Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from goldassay.papers.leakage.evidence import MeasuredSet
+    from goldassay.papers.workplace import Workplace
+
+__all__ = ["PAPER", "SCALES", "TITLE", "measure", "prepare"]
+
+TITLE = "Single sentences that give the label away"
+PAPER = "Saxon, Wang, Xu and Wang 2023"
+
+
+def measure(work: Workplace) -> Findings:
+    """Every set by every model: conditions, agreement, relevances and clusters; then all sets beside each other."""
+    found = measured_sets(work)
+    rows = rows_of_all(found)
+    reports = {each.name: each.report for each in found} | compared(found)
+    notes = [] if work.pretrained or work.scale_name != "desk" else ["No pretrained checkpoint was given."]
+    return Findings(
+        conclusions=conclude(rows, {f"{each.dataset} ({each.model})": each.document for each in found}),
+        comparisons=compare_tables(rows, peco_cells(work, found), work.sets),
+        reports=reports,
+        shown=tuple(_shown(found)),
+        notes=tuple(notes),
+    )
+
+
+def _shown(found: Iterable[MeasuredSet]) -> Iterable[Shown]:
+    """Of each model the set that has a map, and all sets together."""
+    for model in dict.fromkeys(each.model for each in found):
+        yield Shown(
+            f"Figures 2, 5, 6 and 7. What goes together over sets, {model}", file_name(model), "leakage_datasets"
+        )
+    for each in found:
+        if each.mapped:
+            about = f"{each.dataset}, {each.model}"
+            yield Shown(f"Figure 1. Clusters of sentences, {about}", each.name, "leakage_map")
+            yield Shown(f"How much clusters lean, {about}", each.name, "leakage_curve")
+            yield Shown(f"Figure 8. Confidence in biased clusters and elsewhere, {about}", each.name,
+                        "leakage_confidence")  # fmt: skip

@@ -1,0 +1,241 @@
+"""What the paper concludes, and what became of it in our runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.numbers import percent, points
+from goldassay.papers.majority import middle_of, standing_of
+from goldassay.papers.recipe import PRETRAINED, Conclusion
+from goldassay.papers.shift.scales import TRANSFORMERS
+from goldassay.papers.shift.sets import NEWSGROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from goldassay.papers.shift.evidence import Evidence
+
+    Row = Mapping[str, Any]
+    Figure = tuple[float, float, float]
+
+_FINE_TUNED = frozenset({PRETRAINED, *TRANSFORMERS})
+# Of one family the smaller and the larger, and of a distilled model its teacher.
+SIZES = (("BERT Base", "BERT Large"), ("ALBERT Base", "ALBERT Large"), ("ALBERT Large", "ALBERT XLarge"))
+DISTILLED = (("DistilBERT", "BERT Base"),)
+_TOO_FEW = "There are no such models of both kinds."
+
+
+def conclude(found: Evidence) -> tuple[Conclusion, ...]:
+    """What became of each conclusion, as far as there are runs to say so."""
+    gaps = [row for row in found.gaps if not row["own"] and row["gap"] is not None]
+    return (
+        _smaller_gaps(gaps),
+        _declines(gaps),
+        _size(gaps),
+        _distilled(gaps),
+        _detects(found.detection),
+        _blind(found.detection),
+        _fewer_alarms(found.detection),
+    )
+
+
+def _is_pretrained(row: Row) -> bool:
+    return row["model"] in _FINE_TUNED
+
+
+def _gap(row: Row) -> Figure:
+    return row["gap"], row["gap_low"], row["gap_high"]
+
+
+def _alarms(row: Row) -> Figure:
+    return row["false_alarm_rate"], row["false_alarm_rate_low"], row["false_alarm_rate_high"]
+
+
+def _difference(first: Figure, second: Figure) -> Figure:
+    """How much less the second is; their intervals are of models that are trained apart from each other."""
+    value = first[0] - second[0]
+    below = ((first[0] - first[1]) ** 2 + (second[2] - second[0]) ** 2) ** 0.5
+    above = ((first[2] - first[0]) ** 2 + (second[0] - second[1]) ** 2) ** 0.5
+    return value, value - below, value + above
+
+
+def _paired(
+    name: str,
+    statement: str,
+    place: str,
+    pairs: Iterable[tuple[Row, Row]],
+    figure: Callable[[Row], Figure],
+    what: str,
+) -> Conclusion:
+    """By how much the figure of the second of each pair is less than that of the first; most pairs decide."""
+    found = sorted(((_difference(figure(a), figure(b)), a, b) for a, b in pairs), key=lambda each: each[0][0])
+    if not found:
+        return Conclusion(name, statement, place, "not measured", _TOO_FEW)
+    less = sum(low > 0 for (_, low, _), *_ in found)
+    more = sum(high < 0 for (_, _, high), *_ in found)
+    ((value, low, high), first, second), middle = middle_of(found, "pair")
+    return Conclusion(
+        name,
+        statement,
+        place,
+        standing_of(less, more, len(found)),
+        f"Of {len(found)} pairs of models on one shift the {what} surely less in {less}, surely more in {more}. The "
+        f"figure is of {middle}, {second['model']} against {first['model']}, {_where(first)}.",
+        value,
+        low,
+        high,
+        "difference",
+    )
+
+
+def _where(row: Row) -> str:
+    return f"from {row['train']} to {row['test']}" if "test" in row else f"on {row['dataset']}"
+
+
+def _same_shift(rows: Sequence[Row]) -> Iterable[tuple[Row, Row]]:
+    """Each model that is not pretrained with each that is, on the same shift.
+
+    Without those that nothing is trained for: between two sets theirs is a difference of difficulty, not a loss.
+    """
+    for first in rows:
+        if not _is_pretrained(first) and first.get("trained", True):
+            for second in rows:
+                if _is_pretrained(second) and _where(second) == _where(first):
+                    yield first, second
+
+
+def _of_family(rows: Sequence[Row], pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[Row, Row]]:
+    for small, large in pairs:
+        for first in rows:
+            if first["model"] == small:
+                for second in rows:
+                    if second["model"] == large and _where(second) == _where(first):
+                        yield first, second
+
+
+def _smaller_gaps(gaps: Sequence[Row]) -> Conclusion:
+    return _paired(
+        "Smaller gaps", "Pretrained transformers lose less on other distributions than models of word vectors.",
+        "Figures 1, 2", _same_shift(gaps), _gap, "pretrained model loses",
+    )  # fmt: skip
+
+
+def _declines(gaps: Sequence[Row]) -> Conclusion:
+    """The relative loss of LSTMs between the sources of STS-B."""
+    statement = "An LSTM loses more than 35 % of its score between sources of STS-B."
+    rows = [row for row in gaps if "LSTM" in row["model"] and row["train"].startswith("STS-B")]
+    rows = [row for row in rows if row["relative_gap"] is not None]
+    if not rows:
+        return Conclusion("Declines", statement, "Section 3", "not measured", "There is no LSTM on STS-B.")
+    limit = 0.35
+    above = sum(row["relative_low"] > limit for row in rows)
+    below = sum(row["relative_high"] < limit for row in rows)
+    found = sorted(rows, key=lambda row: row["relative_gap"])
+    middle, called = middle_of(found, "shift")
+    most = found[-1]
+    return Conclusion(
+        "Declines",
+        statement,
+        "Section 3",
+        standing_of(above, below, len(rows)),
+        f"Of {len(rows)} shifts it loses surely more than 35 % in {above}, surely less in {below}; most "
+        f"{_where(most)}: {percent(most['relative_gap'], 0)}. The figure is of {called}, "
+        f"{_where(middle)}.",
+        middle["relative_gap"],
+        middle["relative_low"],
+        middle["relative_high"],
+        "share",
+    )
+
+
+def _size(gaps: Sequence[Row]) -> Conclusion:
+    """Whether the larger model of a family loses less: the paper says that it need not."""
+    statement = "Larger models are not always more robust."
+    pairs = [(first, second, _difference(_gap(first), _gap(second))) for first, second in _of_family(gaps, SIZES)]
+    if not pairs:
+        why = "There are no two sizes of one family."
+        return Conclusion("Size", statement, "Figure 3", "not measured", why)
+    better = sum(low > 0 for *_, (_, low, _) in pairs)
+    worse = sum(high < 0 for *_, (_, _, high) in pairs)
+    first, second, (value, low, high) = min(pairs, key=lambda each: each[2][0])
+    return Conclusion(
+        "Size",
+        statement,
+        "Figure 3",
+        "held" if worse else "did not hold" if better == len(pairs) else "not shown",
+        f"Of {len(pairs)} pairs of sizes on one shift the larger loses surely less in {better}, surely more in "
+        f"{worse}. The figure is of the pair that speaks most against size, {second['model']} against "
+        f"{first['model']}, {_where(first)}.",
+        value,
+        low,
+        high,
+        "difference",
+    )
+
+
+def _distilled(gaps: Sequence[Row]) -> Conclusion:
+    return _paired(
+        "Distilled", "A distilled model is less robust than its teacher.", "Section 3",
+        _of_family(gaps, DISTILLED), _gap, "teacher loses",
+    )  # fmt: skip
+
+
+def _against_chance(rows: Sequence[Row]) -> tuple[int, int]:
+    """How many are surely better, and surely no better than chance."""
+    better = sum(row["false_alarm_rate_high"] < row["false_alarm_rate_chance"] for row in rows)
+    worse = sum(row["false_alarm_rate_low"] > row["false_alarm_rate_chance"] for row in rows)
+    return better, worse
+
+
+def _detects(detection: Sequence[Row]) -> Conclusion:
+    statement = "Pretrained models tell foreign texts better than chance, on all five sets."
+    rows = [row for row in detection if _is_pretrained(row)]
+    if not rows:
+        return Conclusion("Detects", statement, "Figure 4", "not measured", "There is no pretrained model.")
+    better, worse = _against_chance(rows)
+    last = max(rows, key=lambda row: row["false_alarm_rate"])
+    return Conclusion(
+        "Detects",
+        statement,
+        "Figure 4",
+        "held" if better == len(rows) else "did not hold" if worse else "not shown",
+        f"Of {len(rows)} pairs of model and set {better} are surely better than chance, {worse} surely worse. The "
+        f"figure is the highest rate of false alarms, of {last['model']} on {last['dataset']}; chance is "
+        f"{points(last['false_alarm_rate_chance'])}.",
+        *_alarms(last),
+    )
+
+
+def _blind(detection: Sequence[Row]) -> Conclusion:
+    statement = f"Models without pretraining are near or worse than chance on {NEWSGROUPS}."
+    rows = [row for row in detection if not _is_pretrained(row) and row["dataset"] == NEWSGROUPS]
+    if not rows:
+        told = any(row["dataset"] == NEWSGROUPS for row in detection)
+        why = "There is no such model." if told else f"{NEWSGROUPS} is not at hand."
+        return Conclusion("Blind", statement, "Figure 4", "not measured", why)
+    better, worse = _against_chance(rows)
+    first = min(rows, key=lambda row: row["false_alarm_rate"])
+    return Conclusion(
+        "Blind",
+        statement,
+        "Figure 4",
+        # Near chance is what cannot be told from it.
+        standing_of(len(rows) - better, better, len(rows)),
+        f"Of {len(rows)} models {better} are surely better than chance, {worse} surely worse. The figure is the lowest "
+        f"rate of false alarms, of {first['model']}; chance is {points(first['false_alarm_rate_chance'])}. Elsewhere: "
+        f"{_elsewhere(detection)}",
+        *_alarms(first),
+    )
+
+
+def _elsewhere(detection: Sequence[Row]) -> str:
+    others = [row for row in detection if not _is_pretrained(row) and row["dataset"] != NEWSGROUPS]
+    better, worse = _against_chance(others)
+    return f"{better} of {len(others)} surely better, {worse} surely worse."
+
+
+def _fewer_alarms(detection: Sequence[Row]) -> Conclusion:
+    return _paired(
+        "Fewer alarms", "Pretrained models raise fewer false alarms than others.", "Figure 4", _same_shift(detection),
+        _alarms, "pretrained model's alarms are",
+    )  # fmt: skip

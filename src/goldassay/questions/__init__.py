@@ -1,0 +1,1 @@
+"""The questions that goldassay answers: evidence in, findings out."""

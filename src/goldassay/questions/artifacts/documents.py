@@ -1,0 +1,234 @@
+"""The reports of `artifacts mine` and `artifacts assign`, as plain documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.artifacts.highlighting import mark_pattern
+from goldassay.core.verdicts import Headline, Verdict
+from goldassay.questions.artifacts.inputs import texts_for
+from goldassay.questions.artifacts.search import judge_patterns
+from goldassay.questions.artifacts.searched import Searched
+from goldassay.questions.artifacts.section import Described, describe_patterns, ranked_by_gain, shares
+from goldassay.questions.artifacts.segmenters import SEPARATOR
+from goldassay.questions.artifacts.shortlist import of_table
+from goldassay.questions.inputs import describe_input
+from goldassay.questions.report_frame import frame_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from goldassay.artifacts import DifficultyAssignment, PatternFile, PatternTable
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import Settings
+    from goldassay.data import Dataset
+    from goldassay.questions.artifacts.searched import Training
+    from goldassay.questions.artifacts.shortlist import Shortlist
+
+SAMPLE_PER_CLASS = 12
+STRONGEST_PER_VALUE = 3
+
+
+def document_of_mining(
+    mined: PatternTable,
+    train: Dataset,
+    test: Dataset | None,
+    steps: Steps,
+    settings: Settings,
+    condition: str | None = None,
+    by_value: Mapping[str, PatternTable] | None = None,
+) -> dict[str, Any]:
+    """The report on patterns mined in memory: as in the audit, with a verdict where they were tried on a test set.
+
+    Args:
+        mined: All patterns.
+        train: What they were mined from.
+        test: What they are tried on, or None.
+        steps: What was done, and when.
+        settings: Hold what a finding is, the limits of the verdict, and the seed of the examples shown.
+        condition: The column that the rows were also parted by, or None.
+        by_value: Patterns of each of its values.
+    """
+    q, threshold = settings.artifacts.q, settings.artifacts.threshold
+    short = of_table(mined, q, threshold)
+    searched = Searched(train, texts_for(train, mined), mined)
+    held_out = None if test is None else Searched(test, texts_for(test, mined), mined)
+    described = describe_patterns(short, searched, held_out, settings.seed)
+    rows: list[dict[str, Any]] = []
+    for value, table in (by_value or {}).items():
+        rows += rows_of_value(value, table, of_table(table, q, threshold).findings())
+    return document_of_findings(
+        described, short, searched, describe_input("train", train), test, steps, settings, condition, rows
+    )
+
+
+def document_of_findings(
+    described: Described,
+    short: Shortlist,
+    train: Training,
+    about: Mapping[str, Any],
+    test: Dataset | None,
+    steps: Steps,
+    settings: Settings,
+    condition: str | None = None,
+    by_value: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """The report on mined patterns, wherever they and what they were mined from are.
+
+    Args:
+        described: The section on them.
+        short: The patterns.
+        train: What they were mined from.
+        about: Where it came from, as `describe_input` says it.
+        test: What they were tried on, or None.
+        steps: What was done, and when.
+        settings: Hold the limits of the verdict.
+        condition: The column that the rows were also parted by, or None.
+        by_value: The rows of each of its values, as `rows_of_value` gives them.
+    """
+    section = {**described.section, "table": "findings"}
+    if by_value:
+        section |= {"condition": condition, "by_value": list(by_value)}
+    findings = {
+        "questions": ["artifacts"],
+        "verdicts": {
+            "artifacts": judge_patterns(
+                described, short, train.text_columns, test, settings.verdicts.artifacts
+            ).to_dict()
+        },
+        "dataset": {
+            "name": train.name,
+            "label_names": list(short.label_names),
+            "text_columns": list(train.text_columns),
+        },
+        "inputs": [about, *([] if test is None else [describe_input("test", test)])],
+        "artifacts": section,
+        "settings": {
+            **described.section["settings"],
+            "seed": settings.seed,
+            "verdicts": settings.verdicts.artifacts.model_dump(mode="json"),
+        },
+    }
+    title = f"Artifacts of {train.name}" + ("" if test is None else f", tried on {test.name}")
+    return frame_findings(title, findings, steps, settings)
+
+
+def rows_of_value(value: str, patterns: PatternTable | PatternFile, findings: pl.DataFrame) -> list[dict[str, Any]]:
+    """The sizes of one value's patterns, and a row for each of its strongest folded findings."""
+    sizes = {
+        "value": value,
+        "n_examples": patterns.settings["n_sentences"],
+        "n_patterns": len(patterns),
+        "n_findings": findings.height,
+    }
+    strongest = ranked_by_gain(findings, shares(patterns)).head(STRONGEST_PER_VALUE)
+    rows = strongest.select("pattern", "label", "support", "probability", "wilson_low", "wilson_high").to_dicts()
+    return [{**sizes, **row} for row in rows] or [sizes]
+
+
+def document_of_subsets(
+    figures: Mapping[str, Any],
+    assignment: DifficultyAssignment,
+    patterns: PatternTable,
+    test: Dataset,
+    train: Dataset | None,
+    steps: Steps,
+    settings: Settings,
+) -> dict[str, Any]:
+    """The report on the classes of a test set: their sizes, and a sample of each with what decided.
+
+    Args:
+        figures: Those of `Subsets.to_dict`.
+        assignment: The classes.
+        patterns: What decided.
+        test: The examples.
+        train: What the patterns were mined from, if it is at hand.
+        steps: What was done, and when.
+        settings: Hold the seed of the sample.
+    """
+    mined_with = patterns.settings
+    n = len(assignment)
+    overlap = figures["overlap"]
+    section = {
+        "applies_to": mined_with.get("text", test.text_columns[-1]),
+        "difficulty": {name: {"n": count, "share": count / n} for name, count in assignment.summary.items()},
+        "sizes": figures["sizes"],
+        "overlap": overlap,
+        "judged": figures["judged"],
+        "sample": _sample(assignment, patterns, test, settings.seed),
+        "settings": {"threshold": mined_with.get("threshold"), "min_count": mined_with["min_count"]},
+    }
+    findings = {
+        "questions": ["artifacts"],
+        "verdicts": {"artifacts": _classed(figures).to_dict()},
+        "dataset": _dataset(test),
+        "inputs": [*([] if train is None else [describe_input("train", train)]), describe_input("test", test)],
+        "artifacts": section,
+        "settings": {"patterns": {**mined_with, "label_counts": dict(_counted(patterns))}},
+    }
+    return frame_findings(f"Easy and hard examples of {test.name}", findings, steps, settings)
+
+
+def _classed(figures: Mapping[str, Any]) -> Verdict:
+    """What stands in the place of a verdict: classing examples judges nothing."""
+    summary = figures["summary"]
+    decided = summary["easy"] + summary["hard"]
+    evidence = (
+        f"{figures['patterns']['n_patterns']:,} patterns class {decided:,} of {figures['n_examples']:,} test examples: "
+        f"{summary['easy']:,} easy, {summary['hard']:,} hard. This page judges nothing: goldassay audit does."
+    )
+    next_step = "Measure models on both: goldassay artifacts gap subsets.parquet --runs RUNS."
+    if not decided:
+        return Verdict("not measurable", evidence, None, "Lower the threshold, or mine more training data.", "")
+    bounds = figures["easy_share_interval"]
+    headline = Headline("easy of easy and hard", figures["easy_share"], bounds["low"], bounds["high"], "share")
+    return Verdict("not measurable", evidence, headline, next_step, "")
+
+
+def _sample(assignment: DifficultyAssignment, patterns: PatternTable, test: Dataset, seed: int) -> list[dict[str, Any]]:
+    """Some examples of each class that hold a pattern, drawn at random, with the pattern of highest probability."""
+    texts = texts_for(test, patterns)
+    frame = patterns.to_frame()
+    probability = frame["probability"].to_numpy()
+    ids, labels = (test.examples[name].to_list() for name in ("example_id", "label"))
+    rng = np.random.default_rng(seed)
+    rows = []
+    for name in ("hard", "conflicting", "easy"):
+        members = np.flatnonzero(assignment.classes == name)
+        drawn = np.sort(rng.choice(members, min(SAMPLE_PER_CLASS, members.size), replace=False)).tolist()
+        places = assignment.rows[drawn].tolist()
+        cut = patterns.tokenized([texts[place] for place in places])
+        for k, (at, place) in enumerate(zip(drawn, places, strict=True)):
+            held = assignment.pattern_ids_of(at)
+            decisive = frame.row(int(held[probability[held].argmax()]), named=True)
+            marked = mark_pattern(texts[place], cut.sentence(k), decisive["tokens"], decisive["gaps"])
+            rows.append(
+                {
+                    "class": name,
+                    "example_id": ids[place],
+                    "text": marked.text.replace(SEPARATOR, "\n"),
+                    "marks": [list(span) for span in marked.spans],
+                    "label": labels[place],
+                    "pattern": decisive["pattern"],
+                    "pattern_label": decisive["label"],
+                    "probability": decisive["probability"],
+                    "n_patterns": len(held),
+                }
+            )
+    return rows
+
+
+def _dataset(dataset: Dataset) -> dict[str, Any]:
+    return {
+        "name": dataset.name,
+        "label_names": list(dataset.label_names),
+        "text_columns": list(dataset.text_columns),
+    }
+
+
+def _counted(patterns: PatternTable) -> list[tuple[str, int]]:
+    return list(zip(patterns.label_names, patterns.settings["label_counts"], strict=True))

@@ -1,0 +1,224 @@
+"""`artifacts gap`: accuracy of any runs on easy and hard examples, a row a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.artifacts import difficulty_gap
+from goldassay.core.errors import InputError
+from goldassay.core.files import written_together
+from goldassay.core.progress import Progress, silent
+from goldassay.questions.artifacts.published import classes_by_text
+from goldassay.report.saving import write_tables
+from goldassay.runs.duplicates import join_duplicates
+from goldassay.runs.naming import renamed
+from goldassay.runs.reading import find_slices, list_slices, runs_of
+from goldassay.runs.slices import Request
+from goldassay.runs.tables import read_table
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from goldassay.core.subsets import SubsetAccuracies
+    from goldassay.runs.slices import Slice
+
+ID = "example_id"
+SHOWN = ("full", "easy", "hard")
+
+
+@dataclass(frozen=True)
+class GapTable:
+    """Accuracies on full, easy, hard, and the gap, a row a model and condition.
+
+    Attributes:
+        table: model, condition, train_set, dataset, n_runs; full, easy, hard, each with _low and _high, and gap with
+            its own (95 %, over examples and runs); reason where a figure is not defined.
+        results: The accuracies on every class, in the order of the rows.
+        notes: What was found on the way and changes what was counted, in sentences.
+    """
+
+    table: pl.DataFrame
+    results: tuple[SubsetAccuracies, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows, and how the intervals were made."""
+        first = self.results[0]
+        return {
+            "rows": self.table.to_dicts(),
+            "n_examples": {row.subset: row.n for row in first.subsets},
+            "interval_method": first.interval_method,
+            "level": first.level,
+            "seed": first.seed,
+            "n_draws": first.n_draws,
+            "notes": list(self.notes),
+        }
+
+    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Write the table as Parquet and CSV.
+
+        Raises:
+            OutputError: The folder cannot be written to.
+        """
+        with written_together(directory) as folder:
+            write_tables({"gap": self.table}, folder)
+        return [Path(directory) / f"gap.{kind}" for kind in ("parquet", "csv")]
+
+
+def measure_gaps(
+    subsets: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
+    runs: Sequence[str | os.PathLike[str]],
+    *,
+    test: str | os.PathLike[str] | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    models: Sequence[str] = (),
+    condition: str | None = None,
+    dataset: str | None = None,
+    names: str | None = None,
+    class_column: str = "class",
+    seed: int = 0,
+    progress: Progress = silent,
+) -> GapTable:
+    """Measure the gap of each model, condition and training set that the runs hold.
+
+    A run that stands in two files, as correctness in one and as predictions in the other, is counted once.
+
+    Args:
+        subsets: A table with example_id and the class of each, as `artifacts assign` writes it; its labels, if it has
+            any, score runs that have predictions only. Or the name of each class and the file of its rows, as subsets
+            are published, to be found in `test` by their texts.
+        runs: Files and folders of predictions.
+        test: The test set with its ids, where the subsets are lists of rows.
+        columns: Of the test set, which plays which role.
+        models: Only these; a name with * takes all that match as runs of one. Without it each model has a row.
+        condition: Only this one.
+        dataset: Only this one.
+        names: What the names of runs say, as a regular expression with groups; see `goldassay.runs.naming.renamed`.
+        class_column: The column of classes.
+        seed: Of the bootstrap.
+        progress: Told after each row.
+
+    Raises:
+        InputError: A file cannot be read, has no such columns, the ids of subsets and runs do not fit, or two files
+            contradict each other about a run.
+    """
+    table, classes, source = _classes(subsets, class_column, test, columns)
+    found = find_slices(runs, "auto", Request())
+    if names is not None:
+        found = renamed(found, names)
+    found, notes = _each_once([part for part in found if dataset in (None, part.collection.dataset)])
+    asked = [row for row in _collections(found, models) if condition in (None, row["condition"])] if found else []
+    if not asked:
+        raise InputError(
+            f"there are no runs of condition {condition or 'any'} on dataset {dataset or 'any'}",
+            mend="see what is there with: goldassay runs list PATH",
+        )
+    gold = source if "label" in table.columns else None
+    rows, results = [], []
+    for done, which in enumerate(asked, start=1):
+        last = "last" if which.pop("several") else None
+        of_one = runs_of(found, which, fallback_gold=gold, checkpoint=last)
+        result = difficulty_gap(of_one, classes, seed=seed)
+        rows.append(_row(of_one.model, of_one.condition, of_one.train_set, of_one.dataset, result))
+        results.append(result)
+        progress(done, len(asked))
+    return GapTable(pl.DataFrame(rows), tuple(results), notes)
+
+
+def _classes(
+    subsets: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]],
+    class_column: str,
+    test: str | os.PathLike[str] | None,
+    columns: str | Mapping[str, str] | None,
+) -> tuple[pl.DataFrame, dict[str, str], Path]:
+    """The table of classes, the class of each example, and the file that holds the right labels."""
+    if not isinstance(subsets, Mapping):
+        if test is not None:
+            raise InputError("a table of classes by id needs no test set", mend="leave out --test")
+        table, classes = _read_classes(Path(subsets), class_column)
+        return table, classes, Path(subsets)
+    if test is None:
+        raise InputError(
+            "rows without ids are found by their texts, but there is no test set to find them in",
+            mend="give it with --test FILE",
+        )
+    table = classes_by_text(subsets, test, columns=columns)
+    return table, dict(table.select(ID, "class").iter_rows()), Path(test)
+
+
+def _each_once(found: Sequence[Slice]) -> tuple[list[Slice], tuple[str, ...]]:
+    joined = join_duplicates(found)
+    return joined.slices, tuple(
+        f"{n} {'run stands' if n == 1 else 'runs stand'} both in {one} and in {other}, which agree on every example: "
+        "each is counted once"
+        for (one, other), n in joined.pairs.items()
+    )
+
+
+def _read_classes(path: Path, class_column: str) -> tuple[pl.DataFrame, dict[str, str]]:
+    if not path.is_file():
+        raise InputError("there is no such file", file=path, mend="make one with artifacts assign")
+    table = read_table(path)
+    if table is None:
+        raise InputError("this is no table", file=path, mend="give Parquet, CSV, TSV or JSON lines")
+    for name in (ID, class_column):
+        if name not in table.columns:
+            raise InputError(
+                f"there is no column {name!r} (columns: {', '.join(table.columns[:20])})",
+                file=path,
+                mend="make the file with artifacts assign, or name the column of classes with --class",
+            )
+    listed = table.select(pl.col(ID, class_column).cast(pl.String)).drop_nulls()
+    if listed[ID].n_unique() < listed.height:
+        twice = listed.filter(listed[ID].is_duplicated())[ID][0]
+        raise InputError(f"example {twice!r} is there twice", file=path, column=ID, mend="give each example once")
+    return table, dict(listed.iter_rows())
+
+
+def _collections(found: Sequence[Slice], models: Sequence[str]) -> list[dict[str, Any]]:
+    """What to read, a row each: as it is there, or as the names with * ask for it."""
+    keys = ("dataset", "condition", "split", "train_set")
+    rows = list_slices(found).select("model", *keys, several=pl.col("n_checkpoints") > 1)
+    if not models:
+        return rows.to_dicts()
+    chosen = []
+    for name in models:
+        pattern = "^" + "".join(".*" if c == "*" else "." if c == "?" else _escaped(c) for c in name) + "$"
+        matching = rows.filter(pl.col("model").str.contains(pattern))
+        if not matching.height:
+            raise InputError(
+                f"there are no runs of a model {name!r}",
+                mend=f"there are {', '.join(rows['model'].unique().sort()[:8])}",
+            )
+        grouped = matching.group_by(keys, maintain_order=True).agg(pl.col("several").any())
+        chosen += [{"model": name, **row} for row in grouped.to_dicts()]
+    return chosen
+
+
+def _escaped(character: str) -> str:
+    return character if character.isalnum() or character == "_" else f"\\{character}"
+
+
+def _row(model: str, condition: str, train_set: str, dataset: str, result: SubsetAccuracies) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "model": model,
+        "condition": condition,
+        "train_set": train_set,
+        "dataset": dataset,
+        "n_runs": result.n_runs,
+    }
+    for name in SHOWN:
+        part = result[name]
+        row |= {name: part.accuracy, f"{name}_low": part.low, f"{name}_high": part.high}
+    return row | {
+        "gap": result.delta,
+        "gap_low": result.delta_low,
+        "gap_high": result.delta_high,
+        "reason": result.reason,
+    }

@@ -1,0 +1,243 @@
+"""What the studies of artifacts read: labelled texts, and patterns mined now or before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from goldassay.artifacts import PatternTable, mine_patterns
+from goldassay.core.errors import InputError
+from goldassay.core.progress import Progress, silent
+from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
+from goldassay.data.facts import length_unit_of
+from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
+from goldassay.questions.artifacts.choices import choose_tokenizer, least_count
+from goldassay.questions.artifacts.segmenters import AUTO, SEPARATOR, EachText, resolve_tokenizer
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+# Not a role of any dataset: all texts of an example, one after the other.
+ALL_TEXTS = "all"
+# Of patterns of all texts: what cut these before their tokens were put together.
+_CUT_WITH = "cut_with"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How patterns are mined.
+
+    Attributes:
+        max_tokens: Most tokens of a pattern.
+        max_gap: Most tokens skipped between two.
+        min_count: Fewest examples; None: 50 from 200,000 rows on, below that one in a thousand, at least 8.
+        tokenizer: "auto" (by script), "treebank", "whitespace", "characters", or a function of the user's by its place:
+            MODULE:FUNCTION or FILE.py:FUNCTION.
+        text: The role to mine; None: the last text, which of a pair is the hypothesis; "all": all texts.
+    """
+
+    max_tokens: int = 3
+    max_gap: int = 3
+    min_count: int | None = None
+    tokenizer: str = "auto"
+    text: str | None = None
+
+
+DEFAULT = Bounds()
+
+
+def load(
+    path: str | os.PathLike[str] | Dataset,
+    *,
+    file_format: str = "auto",
+    columns: str | Mapping[str, str] | None = None,
+    part: str = "train",
+) -> Dataset:
+    """Read a labelled dataset; of one that has parts, the one named, if it is there.
+
+    Raises:
+        InputError: It cannot be read, or has no classes.
+    """
+    dataset = path if isinstance(path, Dataset) else read_dataset(path, format=file_format, columns=columns)
+    parts = dataset.parts
+    if len(parts) > 1 and part in parts:
+        dataset = parts[part]
+    require_classes(dataset, 1)
+    return dataset
+
+
+def texts_for(dataset: Dataset, patterns: PatternTable) -> list[str]:
+    """The texts to look for patterns in: those of the role that they were mined from.
+
+    Raises:
+        InputError: There is no such role.
+    """
+    return _texts(dataset, patterns.settings.get("text"), patterns.settings.get(_CUT_WITH))
+
+
+def _texts(dataset: Dataset, text: str | None, cut_with: Tokenizer | None) -> list[str]:
+    """The texts of one role, by default the last; "all": the tokens of all texts of each example, with spaces between.
+
+    Tokens and not texts are put together, since Treebank splits a period off only where a text ends. Without a
+    tokenizer the texts themselves, for a function that takes them apart again.
+    """
+    if text != ALL_TEXTS:
+        return dataset.texts(text or dataset.text_columns[-1])
+    return put_together([dataset.texts(role) for role in dataset.text_columns], cut_with)
+
+
+def put_together(texts: Sequence[Sequence[str]], cut_with: Tokenizer | None) -> list[str]:
+    """All texts of each example as one, given the texts of each role."""
+    if cut_with is None:
+        return [SEPARATOR.join(each) for each in zip(*texts, strict=True)]
+    corpora = [tokenize(of_role, cut_with) for of_role in texts]
+    return [" ".join(token for corpus in corpora for token in corpus.sentence(i)) for i in range(len(texts[0]))]
+
+
+def how_to_cut(bounds: Bounds, length_unit: str) -> tuple[Tokenizer, Tokenizer | None, dict[str, Any]]:
+    """The tokenizer; what cuts the texts before where they are put together; and what settings say of it.
+
+    Raises:
+        InputError: The tokenizer that was named cannot be used.
+    """
+    wanted = resolve_tokenizer(bounds.tokenizer)
+    together = bounds.text == ALL_TEXTS
+    if not isinstance(wanted, str):
+        return (EachText(wanted) if together else wanted), None, {}
+    chosen = choose_tokenizer(length_unit, wanted)
+    return ("whitespace", chosen, {_CUT_WITH: chosen}) if together else (chosen, None, {})
+
+
+def mine_dataset(dataset: Dataset, bounds: Bounds, progress: Progress = silent) -> PatternTable:
+    """Mine one text of a dataset; the table's settings also say which.
+
+    Raises:
+        InputError: A bound, the role or the tokenizer cannot be used, or there is only one class.
+    """
+    return mine_corpus(dataset, bounds, progress)[0]
+
+
+def mine_corpus(dataset: Dataset, bounds: Bounds, progress: Progress = silent) -> tuple[PatternTable, TokenizedCorpus]:
+    """Mine one text of a dataset as `mine_dataset` does, and return its tokens too.
+
+    Raises:
+        InputError: As there.
+    """
+    require_classes(dataset)
+    tokenizer, cut_with, about = how_to_cut(bounds, length_unit_of(dataset))
+    corpus = tokenize(_texts(dataset, bounds.text, cut_with), tokenizer)
+    mined = mine_patterns(
+        corpus,
+        dataset.labels(),
+        bounds.max_tokens,
+        bounds.max_gap,
+        least_count(len(dataset)) if bounds.min_count is None else bounds.min_count,
+        tokenizer,
+        label_names=dataset.label_names,
+        progress=progress,
+    )
+    settings = mined.settings | {"text": bounds.text or dataset.text_columns[-1]} | about
+    return replace(mined, settings=settings), corpus
+
+
+def read_patterns(path: str | os.PathLike[str], dataset: Dataset, tokenizer: str = "auto") -> PatternTable:
+    """Read patterns mined before, and refuse them where they do not fit the data.
+
+    Args:
+        path: A file that `PatternTable.write` wrote.
+        dataset: What they are to be looked for in.
+        tokenizer: "auto": whichever of ours the patterns were mined with; otherwise it must be that one. A function
+            has to be named.
+
+    Raises:
+        InputError: The file cannot be read or is newer, or its tokenizer, labels or text are others.
+    """
+    patterns = _with_tokenizer(PatternTable.read(path), path, dataset, tokenizer)
+    unknown = [label for label in dataset.label_names if label not in patterns.label_names]
+    if unknown:
+        raise InputError(
+            f"the patterns are of the labels {', '.join(patterns.label_names)}; {dataset.source} also has "
+            f"{', '.join(unknown)}",
+            file=path,
+            mend="use patterns mined from data with the same labels",
+        )
+    text = patterns.settings.get("text")
+    if text is not None and text != ALL_TEXTS and text not in dataset.text_columns:
+        raise InputError(
+            f"the patterns are of the text {text}; {dataset.source} has {', '.join(dataset.text_columns)}",
+            file=path,
+            mend="name the text's column with --columns, or mine anew",
+        )
+    return patterns
+
+
+def _with_tokenizer(patterns: PatternTable, path: str | os.PathLike[str], dataset: Dataset, name: str) -> PatternTable:
+    """The patterns, with the function that they were mined with if it was one."""
+    mined_with = patterns.settings.get(_CUT_WITH, patterns.settings["tokenizer"])
+    chosen = resolve_tokenizer(name)
+    if chosen == AUTO and mined_with not in TOKENIZERS:
+        raise InputError(
+            f"the patterns were mined with the function {mined_with}",
+            file=path,
+            mend="name it with --tokenizer MODULE:FUNCTION or FILE.py:FUNCTION",
+        )
+    if chosen != AUTO and tokenizer_name(chosen) != mined_with:
+        raise InputError(
+            f"the patterns were mined with the tokenizer {mined_with}, not {tokenizer_name(chosen)}",
+            file=path,
+            mend="use that one, or mine anew",
+        )
+    wanted = choose_tokenizer(length_unit_of(dataset), AUTO)
+    if chosen == AUTO and (mined_with == "characters") != (wanted == "characters"):
+        raise InputError(
+            f"the patterns were mined with the tokenizer {mined_with}, unfit for the script of {dataset.source}",
+            file=path,
+            mend=f"mine with {wanted}, or insist with --tokenizer {mined_with}",
+        )
+    if isinstance(chosen, str):
+        return patterns
+    return patterns.with_tokenizer(EachText(chosen) if patterns.settings.get("text") == ALL_TEXTS else chosen)
+
+
+def patterns_for(
+    dataset: Dataset,
+    train: Dataset | None,
+    file: str | os.PathLike[str] | None,
+    bounds: Bounds,
+    progress: Progress = silent,
+) -> PatternTable:
+    """Patterns to look for in a dataset: read from a file if one is given, else mined from the training set.
+
+    Raises:
+        InputError: There is neither, or they do not fit the dataset.
+    """
+    if file is not None:
+        patterns = read_patterns(file, dataset, bounds.tokenizer)
+        mined_from = patterns.settings.get("text")
+        if bounds.text is not None and mined_from is not None and bounds.text != mined_from:
+            raise InputError(
+                f"the patterns were mined from the {mined_from}, not from {bounds.text}",
+                file=file,
+                mend="leave out --text, or mine anew",
+            )
+        return patterns
+    if train is None:
+        raise InputError("there is nothing to take patterns from", mend="give TRAIN, or --patterns FILE mined before")
+    check_same_labels(train, dataset)
+    return mine_dataset(train, bounds, progress)
+
+
+def cut(patterns: PatternTable, threshold: float, q: float | None = None) -> PatternTable:
+    """Keep what exceeds the threshold and, where q is given, is significant.
+
+    Raises:
+        InputError: The threshold is negative or below one that the patterns were cut at before, or q is no share.
+    """
+    before = patterns.settings.get("threshold", 0.0)
+    if 0 <= threshold < before:
+        raise InputError(
+            f"the threshold is {threshold}, but the patterns were already cut at {before}",
+            mend="raise it, or mine anew",
+        )
+    return (patterns if q is None else patterns.significant(q)).select(threshold)

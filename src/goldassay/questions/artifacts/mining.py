@@ -1,0 +1,186 @@
+"""`artifacts mine`: a training set's patterns, of all rows and of each value of a column."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.artifacts import Confirmation, PatternFile, PatternTable, confirm_patterns
+from goldassay.core.errors import InputError
+from goldassay.core.files import written_together
+from goldassay.core.progress import Progress, silent
+from goldassay.core.settings import ArtifactSettings
+from goldassay.data import check_same_labels
+from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, mine_dataset, texts_for
+from goldassay.questions.artifacts.output import write_report
+from goldassay.questions.artifacts.shortlist import STANDING, of_table
+from goldassay.report.saving import write_tables
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from goldassay.data import Dataset
+
+KEEPING = ArtifactSettings()
+STRONGEST = 10
+MAX_VALUES = 100
+TESTED = ("test_support", "test_probability")
+
+
+@dataclass(frozen=True)
+class MinedArtifacts:
+    """Patterns mined from a dataset.
+
+    Attributes:
+        patterns: Of all rows.
+        findings: Those significant and telling by `keeping`, folded: each under the part that already tells as much (of
+            more than `shortlist.FOLDED_AT_MOST` only the strongest; the others have no `n_folded`); with a test set
+            also test_support, test_probability, confirmed.
+        confirmation: The findings on the test set, or None.
+        condition: The column that the rows were also parted by, or None.
+        by_value: Of each of its values, in order; mined from the rows with it alone.
+        skipped: Value to why it has no table.
+        keeping: Beyond which q and share a pattern is a finding.
+    """
+
+    patterns: PatternTable
+    findings: pl.DataFrame
+    confirmation: Confirmation | None
+    condition: str | None
+    by_value: dict[str, PatternTable]
+    skipped: dict[str, str]
+    keeping: ArtifactSettings = KEEPING
+
+    def strongest(self, k: int = STRONGEST) -> pl.DataFrame:
+        """Of each label the k unfolded findings that give most away: support x (probability - share of the label)."""
+        return strongest(self.findings, self.patterns, k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures, and the strongest findings."""
+        return {
+            "settings": self.patterns.settings,
+            "label_names": list(self.patterns.label_names),
+            "n_patterns": len(self.patterns),
+            "n_findings": self.findings.height,
+            "n_unfolded": int(self.findings.select(STANDING.sum()).item()),
+            "n_not_folded": self.findings["n_folded"].null_count(),
+            "strongest": self.strongest().to_dicts(),
+            "confirmation": None if self.confirmation is None else self.confirmation.to_dict(),
+            "condition": self.condition,
+            "by_value": {
+                value: {
+                    "n_examples": table.settings["n_sentences"],
+                    "n_patterns": len(table),
+                    "strongest": strongest(_findings(table, self.keeping), table, STRONGEST).to_dicts(),
+                }
+                for value, table in self.by_value.items()
+            },
+            "skipped": self.skipped,
+        }
+
+    def save(self, directory: str | os.PathLike[str], document: Mapping[str, Any] | None = None) -> list[Path]:
+        """Write patterns.parquet (which `PatternTable.read` reads), the findings, and the tables of each value.
+
+        With a report if its document is given (`documents.document_of_mining` makes it).
+
+        Raises:
+            OutputError: The folder cannot be written to.
+        """
+        tables = {"findings": self.findings}
+        if self.condition is not None and self.by_value:
+            column = self.condition if self.condition not in self.findings.columns else f"{self.condition}_value"
+            tables["patterns_by_value"] = pl.concat(
+                table.to_frame().select(pl.lit(value).alias(column), pl.all()) for value, table in self.by_value.items()
+            )
+        with written_together(directory) as folder:
+            write_tables({"patterns": self.patterns.to_frame(), **tables}, folder)
+            self.patterns.write(folder / "patterns.parquet")
+            if document is not None:
+                write_report(document, ["patterns", *tables], folder)
+        paths = [Path(directory) / f"{name}.{kind}" for name in ("patterns", *tables) for kind in ("parquet", "csv")]
+        return paths if document is None else [*paths, Path(directory) / "report.html"]
+
+
+def mine(
+    dataset: Dataset,
+    bounds: Bounds = DEFAULT,
+    condition: str | None = None,
+    test: Dataset | None = None,
+    progress: Progress = silent,
+    keeping: ArtifactSettings = KEEPING,
+) -> MinedArtifacts:
+    """Mine a dataset, and each part of it that a metadata column names; see what holds on a test set.
+
+    Of `keeping` the largest q and the threshold are used, as the audit uses them.
+
+    Raises:
+        InputError: The column is not there or has too many values, the data cannot be mined, or the test set has other
+            texts or labels.
+    """
+    if test is not None:
+        check_same_labels(dataset, test)
+    parts = {} if condition is None else _parts(dataset, condition)
+    patterns = mine_dataset(dataset, bounds, progress)
+    by_value: dict[str, PatternTable] = {}
+    skipped: dict[str, str] = {}
+    for value, part in parts.items():
+        if part.examples["label"].n_unique() < 2:
+            skipped[value] = f"all its {len(part):,} rows have one label"
+            continue
+        with warnings.catch_warnings():
+            # A rare value has no frequent pattern: its empty table says so.
+            warnings.simplefilter("ignore", UserWarning)
+            by_value[value] = mine_dataset(part, bounds)
+    findings, confirmation = _findings(patterns, keeping), None
+    if test is not None:
+        labels = test.examples["label"].to_list()
+        confirmation = confirm_patterns(_telling(patterns, keeping), texts_for(test, patterns), labels)
+        findings = findings.with_columns(
+            confirmation.to_frame().select("test_support", "test_probability", "confirmed")
+        )
+    return MinedArtifacts(patterns, findings, confirmation, condition, by_value, skipped, keeping)
+
+
+def strongest(findings: pl.DataFrame, patterns: PatternTable | PatternFile, k: int) -> pl.DataFrame:
+    """Rows for reading, by label, then by gain; with test_support and test_probability where there is a test set."""
+    counts = patterns.settings["label_counts"]
+    prior = {name: n / max(sum(counts), 1) for name, n in zip(patterns.label_names, counts, strict=True)}
+    share = pl.col("label").replace_strict(prior, return_dtype=pl.Float64)
+    ranked = findings.filter(STANDING).sort(
+        pl.col("support") * (pl.col("probability") - share), descending=True, maintain_order=True
+    )
+    columns = ("label", "pattern", "support", "probability", "wilson_low", "q_value", "n_folded", *TESTED)
+    return pl.concat(ranked.filter(pl.col("label") == label).head(k) for label in patterns.label_names).select(
+        column for column in columns if column in ranked.columns
+    )
+
+
+def _telling(patterns: PatternTable, keeping: ArtifactSettings) -> PatternTable:
+    return patterns.significant(keeping.q).select(keeping.threshold)
+
+
+def _findings(patterns: PatternTable, keeping: ArtifactSettings) -> pl.DataFrame:
+    return of_table(patterns, keeping.q, keeping.threshold).findings()
+
+
+def _parts(dataset: Dataset, column: str) -> dict[str, Dataset]:
+    examples = dataset.examples
+    if column not in examples.columns:
+        raise InputError(
+            f"there is no column {column!r}", file=dataset.source, mend=f"choose from {', '.join(examples.columns)}"
+        )
+    values = examples[column].cast(pl.String, strict=False).fill_null("")
+    names = sorted(values.unique().to_list())
+    if len(names) > MAX_VALUES:
+        raise InputError(
+            f"it has {len(names):,} values, more than the {MAX_VALUES} that are mined apart",
+            file=dataset.source,
+            column=column,
+            mend="choose a column of few values, such as the genre",
+        )
+    return {name: dataset.take((values == name).to_numpy()) for name in names}

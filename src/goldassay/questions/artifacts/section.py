@@ -1,0 +1,174 @@
+"""What a report says of mined patterns: the strongest of each label with examples, the scatter, the curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.artifacts import (
+    Confirmation,
+    DifficultyAssignment,
+    Giveaway,
+    assign_difficulty,
+    confirm_patterns,
+)
+from goldassay.artifacts.coverage import CoverageCount
+from goldassay.artifacts.pattern_worth import giveaway_by_counts
+from goldassay.core.results import to_plain
+from goldassay.questions.artifacts.samples import sample_examples
+from goldassay.questions.artifacts.shortlist import STANDING
+
+if TYPE_CHECKING:
+    from goldassay.artifacts import PatternFile, PatternTable
+    from goldassay.questions.artifacts.searched import Searched, Training
+    from goldassay.questions.artifacts.shortlist import Shortlist
+
+# What is shown; the tables hold everything.
+STRONGEST_PER_LABEL = 12
+VARIANTS_PER_PATTERN = 8
+
+
+@dataclass(frozen=True)
+class Described:
+    """The section of the report on mined patterns, and what it was made from.
+
+    Attributes:
+        section: Plain data.
+        findings: The selected patterns, folded; with a test set also how each does there.
+        confirmation: The findings on the test set, or None.
+        assignment: The classes of the test examples, or None.
+        given: What guessing by pattern gains on the test set, or None.
+    """
+
+    section: dict[str, Any]
+    findings: pl.DataFrame
+    confirmation: Confirmation | None
+    assignment: DifficultyAssignment | None
+    given: Giveaway | None
+
+
+def describe_patterns(short: Shortlist, train: Training, test: Searched | None, seed: int) -> Described:
+    """Fold what is significant and telling, show examples of it, and see what it does on a test set if there is one.
+
+    Args:
+        short: Patterns of the training set.
+        train: What they were mined from.
+        test: What they are tried on; without it the curve is of the training set itself.
+        seed: Of the examples shown.
+    """
+    selected = short.selected
+    findings = short.findings()
+    confirmation, assignment, given = None, None, None
+    if test is not None:
+        confirmation = confirm_patterns(selected, test.corpus, test.labels)
+        findings = findings.with_columns(
+            confirmation.to_frame().select("test_support", "test_probability", "confirmed")
+        )
+        assignment = assign_difficulty(test.corpus, test.labels, selected)
+        if len(assignment):
+            # Of the selected every row counts: they are cut already.
+            on_train = _counted(selected, (-1.0,), train)
+            given = giveaway_by_counts(assignment, test.labels, on_train.label_counts, on_train.left_open[0])
+    shown = ("max_tokens", "max_gap", "min_count", "tokenizer")
+    section = {
+        "applies_to": short.settings.get("text", train.text_columns[-1]),
+        "settings": {
+            **{key: short.settings[key] for key in shown},
+            "q": short.q,
+            "threshold": short.threshold,
+        },
+        "prior": shares(selected),
+        "n_mined": short.n_mined,
+        "n_significant": short.n_significant,
+        "n_selected": len(selected),
+        "n_standing": int(findings.select(STANDING.sum()).item()),
+        "n_not_folded": findings["n_folded"].null_count(),
+        "n_confirmed": None if confirmation is None else confirmation.n_confirmed,
+        "strongest": _strongest(findings, selected, train, seed),
+        "scatter": short.scatter,
+        "coverage_of": "training" if test is None else "test",
+        "coverage_curve": _curve(short, test or train),
+    }
+    if assignment is not None and given is not None:
+        section |= {
+            "difficulty": {name: {"n": n, "share": n / len(assignment)} for name, n in assignment.summary.items()},
+            "coverage": given.coverage,
+            "precision": given.precision,
+            "giveaway": given.giveaway,
+        }
+    return Described(to_plain(section), findings, confirmation, assignment, given)
+
+
+def shares(mined: PatternTable | PatternFile) -> dict[str, float]:
+    """Each label's share of the sentences that were mined."""
+    counts = np.array(mined.settings["label_counts"], np.float64)
+    return dict(zip(mined.label_names, (counts / max(counts.sum(), 1.0)).tolist(), strict=True))
+
+
+def ranked_by_gain(findings: pl.DataFrame, prior: dict[str, float]) -> pl.DataFrame:
+    """The findings that stand for themselves, with their position `at`, by how much more than by chance they tell.
+
+    Ranked by the examples they give away beyond the label's share, support x (probability - share): a pattern in ten
+    examples with p = 1 matters less than one in a thousand with p = .9.
+    """
+    share = pl.col("label").replace_strict(prior, return_dtype=pl.Float64)
+    return (
+        findings.with_row_index("at")
+        .filter(STANDING)
+        .sort(pl.col("support") * (pl.col("probability") - share), descending=True, maintain_order=True)
+    )
+
+
+def _strongest(
+    findings: pl.DataFrame, selected: PatternTable, train: Training, seed: int
+) -> dict[str, list[dict[str, Any]]]:
+    ranked = ranked_by_gain(findings, shares(selected))
+    chosen = {
+        label: ranked.filter(pl.col("label") == label).head(STRONGEST_PER_LABEL).to_dicts()
+        for label in selected.label_names
+    }
+    wanted = [row["at"] for rows in chosen.values() for row in rows]
+    samples = sample_examples(selected, wanted, train, seed)
+    keys = (
+        "pattern", "support", "probability", "wilson_low", "wilson_high", "lift", "q_value",
+        "test_support", "test_probability", "confirmed", "n_folded",
+    )  # fmt: skip
+    heads = pl.Series([row["pattern"] for rows in chosen.values() for row in rows], dtype=pl.String)
+    folded = findings.filter(pl.col("folded_under").is_in(heads.implode()))
+
+    def variants(row: dict[str, Any]) -> list[dict[str, Any]]:
+        under = folded.filter((pl.col("folded_under") == row["pattern"]) & (pl.col("label") == row["label"]))
+        return under.head(VARIANTS_PER_PATTERN).select("pattern", "support", "probability").to_dicts()
+
+    return {
+        label: [
+            {
+                **{key: row[key] for key in keys if key in row},
+                "variants": variants(row),
+                "examples": samples[row["at"]],
+            }
+            for row in rows
+        ]
+        for label, rows in chosen.items()
+    }
+
+
+def _curve(short: Shortlist, searched: Training) -> list[dict[str, Any]]:
+    """Coverage and precision at a row of thresholds."""
+    counted = _counted(short.for_curve, short.thresholds, searched)
+    n = int(counted.label_counts.sum())
+    rows = zip(short.thresholds, counted.covered.tolist(), counted.decided.tolist(), counted.easy.tolist(), strict=True)
+    return [
+        {"threshold": t, "coverage": covered / n if n else None, "precision": easy / decided if decided else None}
+        for t, covered, decided, easy in rows
+    ]
+
+
+def _counted(patterns: PatternTable, thresholds: tuple[float, ...], searched: Training) -> CoverageCount:
+    counted = CoverageCount(patterns, thresholds)
+    for corpus, codes in searched.corpora():
+        counted.add(corpus, codes)
+    return counted

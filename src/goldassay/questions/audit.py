@@ -1,0 +1,124 @@
+"""The audit: from a dataset to a report with a verdict for each question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings, with_seed
+from goldassay.questions.checks import AUDITED, registered_checks
+from goldassay.questions.evidence import Evidence
+from goldassay.questions.evidence_directory import evidence_directory
+from goldassay.questions.report_frame import compose_report, frame_findings
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from goldassay.core.finding import Finding
+    from goldassay.data import Dataset
+    from goldassay.report import Report
+
+__all__ = ["audit"]
+
+
+def audit(
+    train: Any,
+    test: Any = None,
+    runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    seed: int | None = None,
+    *,
+    model: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    label_names: Sequence[str] | None = None,
+    format: str = "auto",  # noqa: A002
+    settings: Settings | None = None,
+    quiet: bool = True,
+) -> Report:
+    """Audit a benchmark: facts, artifacts, leakage, instability, and a verdict for each question.
+
+    Args:
+        train: The training part: a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or
+            list of dicts.
+        test: The evaluation part, likewise. Without it the data's own test part is used, or a share of the rows is set
+            apart such that no sentence stands in both parts.
+        runs: Predictions of trained models on the evaluation part: a path or several.
+        seed: Of everything that draws at random; by default that of the settings, 0.
+        model: A network that judges leakage in place of the quick probes: its name, or a checkpoint's folder or name
+            on the hub; by default that of the settings, none. It needs the extra `train`.
+        out: Where the evidence (the quick probes' runs) is kept as it is made, in `out/runs`. Without it the
+            evidence is kept only until the report is made.
+        columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
+        label_names: The labels that may occur, in order; any other is refused. By default those of the data.
+        format: The format of the files, where their content does not say it.
+        settings: Everything else that can be set; by default `Settings()`.
+        quiet: Show no progress.
+
+    Returns:
+        The report; it shows itself in a notebook, and `.save(directory)` writes its files.
+
+    Raises:
+        InputError: The data cannot be read or audited; the message says where and how to mend it.
+    """
+    settings = with_seed(settings or Settings(), seed)
+    if model is not None:
+        leakage_settings = settings.leakage.model_copy(update={"model": model})
+        settings = settings.model_copy(update={"leakage": leakage_settings})
+    steps = Steps(quiet)
+    evidence = Evidence(
+        train,
+        test,
+        _as_list(runs),
+        columns=columns,
+        label_names=label_names,
+        file_format=format,
+        settings=settings,
+        steps=steps,
+    )
+    with evidence_directory(out) as directory:
+        evidence.keep_runs_in(directory)
+        facts = evidence.facts
+        answered = [(check, check.run(evidence)) for check in registered_checks()]
+        conditions = list(evidence.readers.conditions)
+    training, evaluation = evidence.train, evidence.test
+    found = [finding for _, finding in answered]
+    added = [(check, finding) for check, finding in answered if check.question not in AUDITED]
+    document = {
+        "verdicts": {
+            check.question: {**finding.verdict.to_dict(), "question": check.asks}
+            for check, finding in answered
+            if finding.verdict is not None
+        },
+        "dataset": {
+            "name": training.name,
+            "label_names": list(training.label_names),
+            "text_columns": list(training.text_columns),
+            "conditions": conditions,
+        },
+        "inputs": evidence.inputs,
+        "facts": facts.to_dict(),
+        **{each.question: each.results for each in found},
+        "settings": settings.model_dump(mode="json"),
+    }
+    tables = {name: table for each in found for name, table in each.tables.items()}
+    tables["examples"] = _examples(evaluation, found)
+    title = f"Audit of {training.name}, evaluated on {evaluation.name}"
+    figures = [figure for _, finding in added for figure in finding.figures]
+    return compose_report(frame_findings(title, document, steps, settings, figures), tables, added)
+
+
+def _examples(test: Dataset, found: Sequence[Finding]) -> pl.DataFrame:
+    """One row for each test example: its texts and label, and what each question says of it."""
+    columns = {name: values for each in found for name, values in each.examples.items()}
+    return test.examples.select(
+        "example_id", *test.text_columns, "label", *(values.alias(name) for name, values in columns.items())
+    )
+
+
+def _as_list(runs: Any) -> list[Any]:
+    if runs is None:
+        return []
+    return list(runs) if isinstance(runs, (list, tuple)) else [runs]

@@ -1,0 +1,72 @@
+"""The questions that can be answered: their registration, and the modules by which each shows its results.
+
+A question is a folder of this room. `check` answers it in an audit; `figures`, `sections` and `charts` turn its results
+into figures, sections and pictures, `latex` into tables for papers; all but `figures` and `sections` may be missing.
+To add a question, add its folder and its name below. From outside the package `register_check` adds one to every later
+audit, which then brings its figures, sections and charts in its `Finding`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Protocol
+
+from goldassay.core.figures import declare_verdict
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from goldassay.core.finding import Finding
+    from goldassay.questions.evidence import Evidence
+
+# The questions of an audit, in the order in which reports show them; then those that only their own command asks.
+AUDITED = ("artifacts", "leakage", "instability", "shift")
+FURTHER = ("comparison",)
+# What is no question: it describes the data, and has figures, sections and charts like one.
+DESCRIBING = "facts"
+
+_ADDED: list[Check] = []
+
+
+class Check(Protocol):
+    """One question: what it is called, and how it is answered.
+
+    Attributes:
+        question: Its key in reports, settings and the public interface.
+        title: Its heading.
+        asks: The question itself, for people.
+    """
+
+    question: str
+    title: str
+    asks: str
+
+    def run(self, evidence: Evidence) -> Finding:
+        """Answer the question from the evidence; what the evidence does not allow is `not measurable`."""
+
+
+def registered_checks() -> tuple[Check, ...]:
+    """Every question of an audit: those of this package, then those that `register_check` added."""
+    return (*(each.CHECK for each in question_modules("check", AUDITED).values()), *_ADDED)
+
+
+def register_check(check: Check) -> None:
+    """Add a question to every later audit; one with the same key is replaced."""
+    unregister_check(check.question)
+    _ADDED.append(check)
+    declare_verdict(check.question)
+
+
+def unregister_check(question: str) -> None:
+    """Remove a question that `register_check` added."""
+    _ADDED[:] = [each for each in _ADDED if each.question != question]
+
+
+def question_modules(name: str, questions: tuple[str, ...] = (DESCRIBING, *AUDITED, *FURTHER)) -> dict[str, ModuleType]:
+    """The module of a name of each question that has one, in the order of the questions."""
+    return {
+        question: import_module(f"{__package__}.{question}.{name}")
+        for question in questions
+        if find_spec(f"{__package__}.{question}.{name}") is not None
+    }

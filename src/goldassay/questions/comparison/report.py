@@ -1,0 +1,137 @@
+"""A comparison as a report: which model is better, the noise in it, and what would settle it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings, with_seed
+from goldassay.questions.comparison import compare_models
+from goldassay.questions.comparison.sentences import judge_comparison, over, say_comparison, told_apart
+from goldassay.questions.instability.inputs import describe_inputs, describe_reading
+from goldassay.questions.instability.spread import measure_spread
+from goldassay.questions.report_frame import compose_report, frame_findings
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from goldassay.questions.comparison import ModelComparison, ModelComparisons
+    from goldassay.questions.run_choice import RunChoice
+    from goldassay.report import Report
+    from goldassay.runs import Runs
+    from goldassay.runs.slices import Slice
+
+__all__ = ["report_comparison"]
+
+
+def report_comparison(
+    models: Sequence[Runs],
+    choice: RunChoice,
+    *,
+    paths: Sequence[str | os.PathLike[str]] = (),
+    found: Sequence[Slice] = (),
+    names: Sequence[str] | None = None,
+    clusters: str | None = None,
+    matched: bool = False,
+    method: Literal["normal", "bootstrap"] = "normal",
+    seed: int | None = None,
+    settings: Settings | None = None,
+    quiet: bool = True,
+) -> tuple[Report, ModelComparisons]:
+    """Compare models that have been read, and write up what was found.
+
+    Args:
+        models: Runs of each model, on one dataset.
+        choice: How they were read; holds the dataset that was predicted, if it was given.
+        paths: Where they were read from.
+        found: What was found there, and taken.
+        names: What to call models of the same name.
+        clusters: Take examples together by this group of the runs or column of the dataset.
+        matched: Runs of the same seed belong together.
+        method: Of the intervals.
+        seed: Of all draws; by default that of the settings.
+        settings: Hold the seed.
+        quiet: Show no progress.
+
+    Raises:
+        InputError: The examples, their right labels or the matched seeds differ, or there is no such group.
+    """
+    settings = with_seed(settings or Settings(), seed)
+    steps = Steps(quiet)
+    with steps.step("comparing the models"):
+        compared = compare_models(
+            models,
+            names=names,
+            clusters=clusters,
+            gold=choice.gold_of(models[0].dataset),
+            matched=matched,
+            method=method,
+            intersect=choice.align == "intersect",
+            seed=settings.seed,
+        )
+    results = [
+        {**measure_spread(runs), **describe_reading(runs, found), "model": name, "name": name}
+        for name, runs in zip(compared.names, compared.models, strict=True)
+    ]
+    alone = len(compared.pairs) == 1
+    pairs = [
+        _pair(pair, p, told_apart(pair) if alone else p <= compared.alpha)
+        for pair, p in zip(compared.pairs, compared.adjusted_p, strict=True)
+    ]
+    findings = {
+        "questions": ["comparison"],
+        "verdicts": {"comparison": judge_comparison(compared)},
+        "inputs": describe_inputs(paths, found, choice),
+        "instability": {"source": "runs", "results": results},
+        "comparison": {
+            "dataset": compared.models[0].dataset,
+            "n_examples": compared.models[0].n_examples,
+            "over": over(compared.pairs[0]),
+            "sentences": say_comparison(compared),
+            "notes": [
+                *compared.notes,
+                *dict.fromkeys(said for pair in compared.pairs for said in pair.comparison.caveats),
+            ],
+            "pairs": pairs,
+            "groups": [list(group) for group in compared.groups],
+            "alpha": compared.alpha,
+        },
+        "settings": {
+            "seed": settings.seed,
+            "clusters": clusters,
+            "matched": matched,
+            "method": method,
+            "reading": choice.said(),
+        },
+    }
+    title = (
+        f"Comparison of {' and '.join(compared.names) if len(compared.names) == 2 else f'{len(compared.names)} models'}"
+    )
+    document = frame_findings(f"{title} on {compared.models[0].dataset}", findings, steps, settings)
+    tables = {
+        "models": pl.DataFrame(results, infer_schema_length=None),
+        "comparisons": pl.DataFrame(pairs, infer_schema_length=None),
+    }
+    return compose_report(document, tables), compared
+
+
+def _pair(pair: ModelComparison, adjusted_p: float, apart: bool) -> dict[str, Any]:
+    """A pair as one flat row."""
+    row = pair.to_dict()
+    interval, chance = row.pop("interval"), row.pop("probability_interval")
+    for key in ("caveats", "notes", "skipped"):
+        row.pop(key)
+    return {
+        **row,
+        "low": interval["low"],
+        "high": interval["high"],
+        "level": interval["level"],
+        "interval_method": interval["method"],
+        "probability_low": chance["low"],
+        "probability_high": chance["high"],
+        "adjusted_p": adjusted_p,
+        "told_apart": apart,
+    }

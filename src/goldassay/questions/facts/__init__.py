@@ -1,0 +1,1 @@
+"""Facts: what the data are before any question is put to them."""

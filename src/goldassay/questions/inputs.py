@@ -1,0 +1,127 @@
+"""What is audited: a training part and an evaluation part with the same labels."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.errors import InputError
+from goldassay.core.files import sha256_of
+from goldassay.core.naming import split_named_path
+from goldassay.data import Dataset, check_same_labels, parse_columns, read_dataset, require_classes
+from goldassay.data.splits import split_disjoint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.core.settings import Settings
+
+
+def load_inputs(
+    train: Any,
+    test: Any,
+    *,
+    columns: str | Mapping[str, str] | None,
+    label_names: Sequence[str] | None,
+    file_format: str,
+    settings: Settings,
+) -> tuple[Dataset, Dataset, tuple[str, ...]]:
+    """Read the training and the evaluation part, and say how the latter came about.
+
+    Where no evaluation set is given: the data's own test part, else its dev part, else a share of the rows set
+    apart such that no sentence stands in both parts.
+
+    Raises:
+        InputError: A file cannot be read, there are no labels or only one class, the two parts differ in their text
+            columns, or the evaluation part has labels that the training part lacks.
+    """
+    roles = parse_columns(columns) if isinstance(columns, str) else columns
+    reading = {"columns": roles, "label_names": label_names}
+    source = _load(train, reading, file_format, "train")
+    parts = source.parts
+    decisions: list[str] = []
+    training = parts.get("train", source) if len(parts) > 1 else source
+    if test is not None:
+        evaluation = _load(test, reading, file_format, "test")
+        if training is not source:
+            decisions.append("Only the train part of the training data is used; the evaluation set was given.")
+    elif training is not source:
+        name = "test" if "test" in parts else "dev"
+        if name not in parts:
+            raise InputError(
+                f"has the parts {', '.join(sorted(parts))} but neither test nor dev",
+                file=source.source,
+                mend="name an evaluation set with --test FILE",
+            )
+        evaluation = parts[name]
+        decisions.append(f"The data's own {name} part is the evaluation set.")
+    else:
+        require_classes(source)
+        training, evaluation = split_disjoint(source, share=settings.data.test_share, seed=settings.seed)
+        decisions.append(
+            f"The data have no test part: {len(evaluation):,} of {len(source):,} rows were set apart (seed "
+            f"{settings.seed}) such that no sentence stands in both parts."
+        )
+    require_classes(training)
+    if training.text_columns != evaluation.text_columns:
+        raise InputError(
+            f"its texts are {', '.join(evaluation.text_columns)}, those of the training data "
+            f"{', '.join(training.text_columns)}",
+            file=evaluation.source,
+            mend="make the roles equal with --columns",
+        )
+    check_same_labels(training, evaluation)
+    return training, evaluation, tuple(decisions)
+
+
+def _load(source: Any, reading: Mapping[str, Any], file_format: str, name: str) -> Dataset:
+    if isinstance(source, Dataset):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        given, path = split_named_path(os.fspath(source))
+        return read_dataset(path, format=file_format, name=given or None, **reading)
+    return Dataset.from_frame(source, name=name, **reading)
+
+
+def describe_input(role: str, dataset: Dataset, decisions: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What the report says of one input: where it came from, what was decided, what was dropped."""
+    provenance = dataset.provenance
+    return {
+        "role": role,
+        "name": dataset.name,
+        "sha256": [file.sha256 for file in provenance.files],
+        "files": [file.name for file in provenance.files],
+        "n_rows": len(dataset),
+        "n_read": provenance.n_read,
+        "format": provenance.format,
+        "roles": dict(provenance.roles),
+        "decisions": [*provenance.decisions, *decisions],
+        "dropped": dict(provenance.dropped),
+    }
+
+
+def majority_share(dataset: Dataset) -> float:
+    """Share of the most frequent label."""
+    counts = np.bincount(dataset.labels())
+    return float(counts.max() / counts.sum())
+
+
+def _holds_runs(file: Path, folder: Path) -> bool:
+    """Whether a file is where runs are looked for: not in a folder whose name begins with a dot or an underscore."""
+    inside = file.relative_to(folder).parts
+    return file.is_file() and not any(part.startswith((".", "_")) for part in inside)
+
+
+def describe_runs(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What the report says of runs that were handed in: their files, as they stood."""
+    place = Path(path)
+    files = [place] if place.is_file() else sorted(file for file in place.rglob("*") if _holds_runs(file, place))
+    return {
+        "role": "runs",
+        "name": place.name,
+        "sha256": [sha256_of(file) for file in files],
+        "files": [file.name if place.is_file() else str(file.relative_to(place)) for file in files],
+    }

@@ -1,0 +1,278 @@
+"""Every measure of the study, set of runs by set of runs, and what was finished when it was stopped."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.questions.instability.deviations import NOTE, measure_deviation
+from goldassay.questions.instability.examples import measure_examples
+from goldassay.questions.instability.inputs import describe_reading
+from goldassay.questions.instability.intervals import add_group_bounds, measure_intervals
+from goldassay.questions.instability.maps import measure_map
+from goldassay.questions.instability.means import RunMeans
+from goldassay.questions.instability.planning import plan_runs
+from goldassay.questions.instability.selection import measure_selection
+from goldassay.questions.instability.sentences import say, say_selection
+from goldassay.questions.instability.spread import MOST_GROUPS, caveats_of, measure_groups, measure_spread
+from goldassay.questions.instability.texts import group_names
+from goldassay.questions.instability.training import measure_correlations, measure_trajectories, trajectory_table
+from goldassay.questions.instability.verdict import WHOLE
+from goldassay.questions.run_sets import short_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.core.progress import Progress
+    from goldassay.data import Dataset
+    from goldassay.questions.run_sets import RunSet
+    from goldassay.runs import Runs
+    from goldassay.runs.slices import Slice
+
+# A map takes a screen of the page.
+MOST_MAPS = 2
+
+_NAMES = ("model", "dataset", "condition")
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is measured, and how.
+
+    Attributes:
+        sets: One entry a model, dataset and condition, told apart by their names; each is loaded when its turn comes.
+        reference: The dataset whose spread the others' are held against, or None.
+        groups: Group columns to take the variance apart by; None for all that the runs have.
+        texts: {dataset: what was predicted}, where it is at hand.
+        found: What was found at the paths, for the table of what was read.
+        seed: Of all draws.
+        keep_finished: Stop at an interruption with what is finished, instead of losing it.
+    """
+
+    sets: Sequence[RunSet]
+    reference: str | None
+    groups: Sequence[str] | None
+    texts: Mapping[str, Dataset | None]
+    found: Sequence[Slice]
+    seed: int
+    keep_finished: bool
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What was measured of one set of runs, whose predictions are then let go of."""
+
+    result: dict[str, Any]
+    means: RunMeans
+    groups: list[dict[str, Any]]
+    intervals: list[dict[str, Any]]
+    plans: list[dict[str, Any]]
+    deviation: dict[str, Any] | None
+    selection: dict[str, Any] | None
+    examples: list[tuple[dict[str, Any], pl.DataFrame, pl.DataFrame]]
+    sentences: list[str]
+
+    def place(self) -> tuple[bool, float]:
+        """By which sentences are ordered: the whole input first, then the least stable."""
+        return self.result["condition"] not in WHOLE, -self.spread
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation over runs, for an order of the sets."""
+        return self.result.get("sd") or -math.inf
+
+
+def measure(study: Study, progress: Progress) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
+    """The section of the report, and its tables.
+
+    One set of runs is in memory at a time, and beside it the last scores of the reference: the measures across
+    datasets take means alone.
+
+    Raises:
+        InputError: The runs of a set cannot be read or do not fit together.
+        KeyboardInterrupt: It was stopped before anything was finished, or nothing is to be kept.
+    """
+    by_position: dict[int, _Measured] = {}
+    maps = _Maps()
+    references = _References()
+    # Others are held against the reference, so that it goes first.
+    order = sorted(range(len(study.sets)), key=lambda i: study.sets[i].dataset != study.reference)
+    stopped = False
+    try:
+        for n_done, position in enumerate(order):
+            progress(n_done, len(order))
+            by_position[position] = _measure_set(study, study.sets[position], references, maps)
+    except KeyboardInterrupt:
+        if not study.keep_finished or not by_position:
+            raise
+        stopped = True
+    done = [by_position[position] for position in sorted(by_position)]
+    names = short_names([study.sets[position] for position in sorted(by_position)])
+    section = _section(study, done, maps.kept, names)
+    if stopped:
+        section["interrupted"] = {"finished": len(done), "of": len(study.sets)}
+    return section, _tables(section, done)
+
+
+def _section(
+    study: Study,
+    done: Sequence[_Measured],
+    maps: Sequence[dict[str, Any]],
+    names: Mapping[tuple[str, str, str], str],
+) -> dict[str, Any]:
+    means = [each.means for each in done]
+    trajectories = measure_trajectories(means)
+    groups = [entry for each in done for entry in each.groups]
+    intervals = [entry for each in done for entry in each.intervals]
+    plans = [entry for each in done for entry in each.plans]
+    deviations = [each.deviation for each in done if each.deviation is not None]
+    selections = [each.selection for each in done if each.selection is not None]
+    examples = [entry for each in done for entry, *_ in each.examples]
+    results = [each.result for each in done]
+    for row in [*results, *groups, *intervals, *plans, *deviations, *selections, *examples, *trajectories, *maps]:
+        row["name"] = names[tuple(row[key] for key in _NAMES)]
+    chosen = [say_selection(row, str(study.reference), row["name"]) for row in selections]
+    against = {"reference": study.reference, "note": NOTE, "rows": deviations}
+    return {
+        "source": "runs",
+        "note": None,
+        "interrupted": None,
+        "sentences": [said for each in sorted(done, key=_Measured.place) for said in each.sentences],
+        "caveats": caveats_of(results),
+        "results": results,
+        "intervals": intervals,
+        "plans": plans,
+        "groups": [{**each, "rows": each["rows"][:MOST_GROUPS], "n_groups": len(each["rows"])} for each in groups],
+        "deviations": None if study.reference is None else against,
+        "trajectories": trajectories,
+        "correlations": measure_correlations(means),
+        "reference": study.reference,
+        "selections": selections,
+        "selection_sentences": [sentence for sentence in chosen if sentence],
+        "examples": examples,
+        "maps": list(maps),
+    }
+
+
+@dataclass
+class _References:
+    """Each model's runs on the reference: last scores of each example, and means at all checkpoints."""
+
+    finals: dict[tuple[str, str], Runs] = field(default_factory=dict)
+    means: dict[tuple[str, str, str], RunMeans] = field(default_factory=dict)
+
+
+@dataclass
+class _Maps:
+    """The maps of the least stable sets so far."""
+
+    kept: list[dict[str, Any]] = field(default_factory=list)
+    spreads: list[float] = field(default_factory=list)
+
+    def offer(self, runs: Runs, spread: float, seed: int) -> None:
+        """Draw the map of a set, if it is among the least stable."""
+        at = sum(spread <= other for other in self.spreads)
+        if at >= MOST_MAPS or (drawn := measure_map(runs, seed)) is None:
+            return
+        self.spreads = [*self.spreads[:at], spread, *self.spreads[at:]][:MOST_MAPS]
+        self.kept = [*self.kept[:at], drawn, *self.kept[at:]][:MOST_MAPS]
+
+
+def _measure_set(study: Study, runs_set: RunSet, references: _References, maps: _Maps) -> _Measured:
+    """Load one set of runs and measure all of it."""
+    texts = study.texts[runs_set.dataset]
+    runs = _with_groups(runs_set.load(), study.groups, texts)
+    final, means = runs.final(), RunMeans.of(runs)
+    result = {**measure_spread(final), **describe_reading(runs, study.found)}
+    groups = measure_groups(final)
+    own, kin = (runs.model, runs.condition), (runs.model, runs.condition, runs.train_set)
+    is_reference = runs.dataset == study.reference
+    if is_reference:
+        # A view of the last predictions would keep those of all checkpoints.
+        references.finals[own] = replace(final, predictions=None, logits=None)
+        references.means[kin] = means
+    deviation = None if study.reference is None else measure_deviation(final, references.finals.get(own))
+    selection = None
+    if study.reference is not None and not is_reference:
+        selection = measure_selection(runs, references.means.get(kin), study.seed)
+    examples, intervals, plans = [], [], []
+    if runs.n_runs > 1:
+        add_group_bounds(groups, final, study.seed)
+        examples = [measure_examples(runs, texts)]
+        intervals = [{**{key: result[key] for key in _NAMES}, "figures": measure_intervals(final, result, study.seed)}]
+        plans = [plan_runs(final, result)]
+        maps.offer(runs, result["sd"], study.seed)
+    several = len({each.model for each in study.sets}) > 1
+    aside = [runs.model] if several else []
+    aside += [] if runs.condition in WHOLE else [runs.condition]
+    name = f"{runs.dataset} ({', '.join(aside)})" if aside else runs.dataset
+    return _Measured(
+        result=result,
+        means=means,
+        groups=groups,
+        intervals=intervals,
+        plans=plans,
+        deviation=deviation,
+        selection=selection,
+        examples=examples,
+        sentences=say(result, groups, examples[0][0] if examples else None, name),
+    )
+
+
+def _with_groups(runs: Runs, wanted: Sequence[str] | None, dataset: Dataset | None) -> Runs:
+    if wanted is None:
+        return runs
+    found = {column: group_names(runs, column, dataset) for column in wanted}
+    return replace(runs, groups={name: values for name, values in found.items() if values is not None})
+
+
+def _tables(section: Mapping[str, Any], done: Sequence[_Measured]) -> dict[str, pl.DataFrame]:
+    plans = [
+        {key: plan[key] for key in plan if key != "seeds"}
+        | {
+            f"seeds_for_{1000 * each['difference'] / 10:g}_points{end}": each[f"n{end}"]
+            for each in plan["seeds"]
+            for end in ("", "_low", "_high")
+        }
+        for plan in section["plans"]
+    ]
+    tables = {
+        "instability": _frame(section["results"]),
+        "intervals": _frame(_spread_out(section["intervals"], "figures", _NAMES)),
+        "seeds_needed": _frame(plans),
+        "instability_groups": _frame(
+            _spread_out([entry for each in done for entry in each.groups], "rows", (*_NAMES, "column"))
+        ),
+        "normalized_deviations": _frame((section["deviations"] or {}).get("rows", [])),
+        "model_selection": _frame(section["selections"]),
+        "trajectories": trajectory_table(section["trajectories"]),
+        "dataset_correlations": _frame(_pairs_of_datasets(section["correlations"])),
+    }
+    examples = [each for measured in done for each in measured.examples]
+    if examples:
+        tables["examples"] = pl.concat([table for _, table, _ in examples], how="diagonal_relaxed")
+        tables["covarying_pairs"] = pl.concat([pairs for *_, pairs in examples], how="diagonal_relaxed")
+    return {name: table for name, table in tables.items() if table.height}
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _spread_out(entries: Sequence[Mapping[str, Any]], inner: str, keys: Sequence[str]) -> list[dict[str, Any]]:
+    return [{**{key: each[key] for key in keys}, **row} for each in entries for row in each[inner]]
+
+
+def _pairs_of_datasets(correlations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": each["model"], "condition": each["condition"], "over": each["over"],
+            "a": each["names"][i], "b": each["names"][j],
+            "correlation": each["values"][i][j], "low": each["low"][i][j], "high": each["high"][i][j],
+            "n_runs_used": each["n_runs_used"][i][j],
+        }
+        for each in correlations for i in range(len(each["names"])) for j in range(i + 1, len(each["names"]))
+    ]  # fmt: skip

@@ -1,0 +1,264 @@
+"""Evidence made elsewhere: predictions of the conditions, embeddings, relevances, gold probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.errors import InputError
+from goldassay.core.nearest import did_you_mean
+from goldassay.questions.inputs import describe_input
+from goldassay.questions.leakage.evidence import (
+    GIVEN,
+    PAIRED,
+    TEXT,
+    ConditionEvidence,
+    aligned,
+    gold_probabilities,
+    is_part,
+    named_path,
+)
+from goldassay.questions.leakage.given_arrays import read_probabilities, read_vectors
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_sets import describe_paths, find_runs, read_found, read_one
+from goldassay.runs.beside import read_embeddings, read_relevances
+from goldassay.training.many_seeds import load_data
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.data import Dataset
+    from goldassay.runs import Runs
+    from goldassay.runs.slices import Slice
+
+
+@dataclass(frozen=True)
+class GivenEvidence:
+    """Where evidence lies.
+
+    Attributes:
+        paths: Files or folders of predictions; embeddings and relevances beside them are found by themselves.
+        choice: Which of the runs to take, and how to read them.
+        conditions: Condition to the model (with * or ? several) whose runs are of it, where files do not say so.
+        embeddings: Role to a file of embeddings (.npy or Parquet).
+        probabilities: Condition to a file of the gold label's probability, with ":COLUMN" where it has several.
+        bits: The same of -log2 of the probability.
+    """
+
+    paths: Sequence[str]
+    choice: RunChoice = field(default_factory=RunChoice)
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    embeddings: Mapping[str, str] = field(default_factory=dict)
+    probabilities: Mapping[str, str] = field(default_factory=dict)
+    bits: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_evidence(
+    given: GivenEvidence, train: Any, test: Any, columns: str | Mapping[str, str] | None
+) -> tuple[ConditionEvidence, list[dict[str, Any]]]:
+    """Read and fit together what was made elsewhere.
+
+    Args:
+        given: Where it lies.
+        train: The training part, for its label shares and patterns; or None.
+        test: What was predicted, for its texts; or None where the runs hold the right labels.
+        columns: Roles of the columns of both.
+
+    Returns:
+        The evidence, and what the report says of each input.
+
+    Raises:
+        InputError: It cannot be read, is of several models or datasets, or does not fit together.
+    """
+    name, test = named_path(test)
+    tested = None if test is None else load_data(test, "test", columns, name)
+    trained = None if train is None else load_data(train, "train", columns)
+    if tested is not None:
+        _check_roles(given, tested)
+    choice = given.choice if tested is None else replace(given.choice, gold={"": test})
+    found = find_runs(list(given.paths), choice)
+    conditions = _as_named(found, choice, given.conditions) if given.conditions else _as_stored(found, choice)
+    first = conditions.get(PAIRED) or next(iter(conditions.values()))
+    conditions = {name: _like(runs, first) for name, runs in _whole_first(conditions).items()}
+    gold, names = _gold(first, tested)
+    evidence = ConditionEvidence(
+        name=name or _dataset_name(first, given.paths, tested),
+        model=first.model,
+        source=GIVEN,
+        label_names=names,
+        gold=gold,
+        example_ids=first.example_ids,
+        conditions=conditions,
+        probabilities=_probabilities(given, conditions, gold, first.example_ids),
+        test=None if tested is None else _rows(tested, first.example_ids),
+        train=trained,
+        about=f"Measured from the predictions of {_models(conditions)}.",
+    )
+    evidence = beside_runs(evidence, given.paths)
+    if given.embeddings:
+        vectors = {role: [read_vectors(Path(file), first.example_ids, role)] for role, file in given.embeddings.items()}
+        files = ", ".join(Path(file).name for file in given.embeddings.values())
+        evidence = replace(evidence, vectors={**evidence.vectors, **vectors}, vectors_are=f"those of {files}")
+    inputs = describe_paths(list(given.paths), found)
+    inputs += [describe_input(role, data) for role, data in (("train", trained), ("test", tested)) if data is not None]
+    return evidence, inputs
+
+
+def _models(conditions: Mapping[str, Runs]) -> str:
+    """The model's name, or that of each condition where they differ."""
+    names = {runs.model for runs in conditions.values()}
+    if len(names) == 1:
+        return names.pop()
+    return ", ".join(f"{runs.model} ({condition})" for condition, runs in conditions.items())
+
+
+def _dataset_name(runs: Runs, paths: Sequence[str], test: Dataset | None) -> str:
+    """What the runs call the dataset; where they do not, and are called after their own file, as the test set is."""
+    own = {Path(path).name.partition(".")[0] for path in paths}
+    return test.name if test is not None and runs.dataset in own else runs.dataset
+
+
+def _check_roles(given: GivenEvidence, test: Dataset) -> None:
+    """Refuse what is said to be of a text that the test set has not."""
+    parts = {f"condition {name!r}": name.removesuffix("_only") for name in given.conditions if is_part(name)}
+    for what, role in (parts | {f"embeddings of {name!r}": name for name in given.embeddings}).items():
+        if role not in test.text_columns:
+            raise InputError(
+                f"{what}: the test set has no {role}", file=test.source, mend=did_you_mean(role, test.text_columns)
+            )
+
+
+def beside_runs(evidence: ConditionEvidence, paths: Sequence[str]) -> ConditionEvidence:
+    """Add the embeddings and relevances that lie beside the runs, of the same model and dataset.
+
+    The embeddings are those of single sentences in the model of the whole; where there are none, those of the models
+    that were trained on one sentence, which says so.
+    """
+    vectors: dict[str, list[NDArray[np.floating[Any]]]] = {}
+    what = ""
+    wanted = {(runs.model, runs.dataset, runs.train_set): None for runs in evidence.conditions.values()}
+    asked = [dict(zip(("model", "dataset", "train_set"), each, strict=True)) for each in wanted]
+    for source in (PAIRED, TEXT, ""):
+        of = {"condition": source} if source else {}
+        for path in map(Path, paths):
+            for each in (found for one in asked for found in _if_any(read_embeddings, path, **one, **of)):
+                for role, values in each.vectors.items():
+                    if role != PAIRED:
+                        rows = aligned(values, each.example_ids, evidence.example_ids, "embeddings", str(path))
+                        vectors.setdefault(role, []).append(rows)
+        if vectors:
+            what = f"the layer before the classifier of {evidence.model}, {source or 'trained on one sentence alone'}"
+            break
+    relevances: dict[str, dict[int, Any]] = {}
+    for path in map(Path, paths):
+        for found in (each for one in asked for each in _if_any(read_relevances, path, **one)):
+            relevances.setdefault(found.origin.condition, {})[found.origin.seed] = found
+    return replace(evidence, vectors=vectors, vectors_are=what, relevances=relevances)
+
+
+def _if_any(read: Any, path: Path, **asked: str) -> list[Any]:
+    """What lies beside the runs that are asked for; nothing where nothing does. Damaged files are refused."""
+    try:
+        found: list[Any] = read(path, **asked)
+    except InputError as error:
+        if error.problem.startswith(("there is no ", "there are no ")):
+            return []
+        raise
+    return found
+
+
+def _as_named(found: list[Slice], choice: RunChoice, conditions: Mapping[str, str]) -> dict[str, Runs]:
+    return {
+        name: replace(read_one(found, replace(choice, model=model)), condition=name)
+        for name, model in conditions.items()
+    }
+
+
+def _as_stored(found: list[Slice], choice: RunChoice) -> dict[str, Runs]:
+    sets = list(read_found(found, choice))
+    for name in ("model", "dataset", "split", "train_set"):
+        there = list(dict.fromkeys(str(getattr(runs, name)) for runs in sets))
+        if len(there) > 1:
+            more = "" if len(there) <= 6 else ", ..."
+            mend = f"choose one with --{name.replace('_', '-')} NAME"
+            if name == "model":
+                mend += ", or say with --as CONDITION=NAME which model is of which condition"
+            raise InputError(f"there are runs of {len(there)} {name}s: {', '.join(there[:6])}{more}", mend=mend)
+    return {runs.condition: runs for runs in sets}
+
+
+def _whole_first(conditions: Mapping[str, Runs]) -> dict[str, Runs]:
+    order = sorted(conditions, key=lambda name: (name not in (PAIRED, TEXT), not name.endswith("_only")))
+    return {name: conditions[name] for name in order}
+
+
+def _like(runs: Runs, first: Runs) -> Runs:
+    """The runs' examples in the order of the first condition's, its labels' codes in its order.
+
+    Raises:
+        InputError: They are other examples or have other labels.
+    """
+    if set(runs.label_names) - set(first.label_names):
+        raise InputError(
+            f"the runs of {runs.condition} have the labels {', '.join(runs.label_names)}, those of {first.condition} "
+            f"{', '.join(first.label_names)}",
+            mend="map them with --labels NAME=LABEL,...",
+        )
+    if runs.n_examples != first.n_examples:
+        raise InputError(
+            f"the runs of {runs.condition} cover {runs.n_examples:,} examples, those of {first.condition} "
+            f"{first.n_examples:,}",
+            mend="give runs on the same examples, or --align intersect",
+        )
+    if not np.array_equal(runs.example_ids, first.example_ids):
+        rows = aligned(
+            np.arange(runs.n_examples), runs.example_ids, first.example_ids, f"runs of {runs.condition}", None
+        )
+        runs = runs.take(rows)
+    if runs.label_names == first.label_names:
+        return runs
+    codes = np.array([first.label_names.index(name) for name in runs.label_names], np.int64)
+    logits = runs.logits
+    if logits is not None:
+        moved = np.full((*logits.shape[:-1], len(first.label_names)), -np.inf)
+        moved[..., codes] = logits
+        logits = moved
+    return replace(
+        runs,
+        label_names=first.label_names,
+        gold=None if runs.gold is None else codes[runs.gold],
+        predictions=None if runs.predictions is None else codes[runs.predictions],
+        logits=logits,
+    )
+
+
+def _gold(runs: Runs, test: Dataset | None) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    if runs.gold is not None:
+        return runs.gold, runs.label_names
+    if test is None:
+        raise InputError("the runs do not hold the right labels", mend="give what was predicted with --test FILE")
+    labels = _rows(test, runs.example_ids)
+    return labels.labels(), labels.label_names
+
+
+def _rows(test: Dataset, ids: NDArray[Any]) -> Dataset:
+    own = np.array(test.examples["example_id"].cast(str).to_list(), dtype=np.str_)
+    if len(test) == ids.size and np.array_equal(own, ids.astype(np.str_)):
+        return test
+    if len(test) == ids.size and set(own.tolist()) != set(ids.astype(np.str_).tolist()):
+        # Runs aligned by position carry numbers for ids.
+        return test
+    return test.take(aligned(np.arange(len(test)), own, ids, "the texts", test.source))
+
+
+def _probabilities(
+    given: GivenEvidence, conditions: Mapping[str, Runs], gold: NDArray[np.int64], ids: NDArray[Any]
+) -> dict[str, NDArray[np.float64]]:
+    found = {name: p for name, runs in conditions.items() if (p := gold_probabilities(runs, gold)) is not None}
+    found |= {name: read_probabilities(place, ids, bits=False) for name, place in given.probabilities.items()}
+    return found | {name: read_probabilities(place, ids, bits=True) for name, place in given.bits.items()}

@@ -1,0 +1,86 @@
+"""What the other questions know of the examples whose sentences are clustered."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.artifacts import assign_difficulty, fold_redundant
+from goldassay.artifacts.folding import parts_below
+from goldassay.data.tokenization import tokenize
+from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
+from goldassay.questions.leakage.crossing import KnownOfExamples
+from goldassay.questions.leakage.evidence import PAIRED, TEXT, ConditionEvidence, softmax_at
+from goldassay.training.conditions import tokenizer_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.artifacts import PatternTable
+    from goldassay.core.settings import Settings
+    from goldassay.data import Dataset
+
+
+@dataclass(frozen=True)
+class Artifacts:
+    """What patterns of the training part say of the test examples.
+
+    Attributes:
+        patterns: Those that give a label away and stand for themselves.
+        classes: Difficulty by all of them, (N,).
+    """
+
+    patterns: PatternTable
+    classes: NDArray[np.str_]
+
+
+def find_artifacts(train: Dataset, test: Dataset, role: str, settings: Settings) -> Artifacts:
+    """Mine one text of the training part, as an audit does, and class the test examples by what is found."""
+    chosen = settings.artifacts
+    bounds = Bounds(chosen.max_tokens, chosen.max_gap, chosen.min_count, chosen.tokenizer, role)
+    with warnings.catch_warnings():
+        # That nothing was frequent enough is a finding: no example is then covered.
+        warnings.simplefilter("ignore", UserWarning)
+        mined = mine_dataset(train, bounds)
+    significant = mined.significant(chosen.q)
+    telling = significant.select(chosen.threshold)
+    assigned = assign_difficulty(test.texts(role), test.examples["label"].to_list(), telling)
+    standing = fold_redundant(telling, parts_below(telling, [significant]))["folded_under"].is_null().to_numpy()
+    return Artifacts(telling.take(np.flatnonzero(standing)), assigned.classes)
+
+
+def known_of(evidence: ConditionEvidence, role: str, artifacts: Artifacts | None) -> KnownOfExamples:
+    """All that is known of the examples, for one role's clusters."""
+    test = evidence.test
+    texts = test.texts(role) if test is not None and role in test.text_columns else None
+    probabilities, what = confidences(evidence)
+    return KnownOfExamples(
+        texts=texts,
+        corpus=None if texts is None or test is None else tokenize(texts, tokenizer_of(test)),
+        classes=None if artifacts is None else artifacts.classes,
+        gold_probabilities=probabilities,
+        confidence=what,
+        correct={name: runs.final().scores for name, runs in evidence.conditions.items()},
+        patterns=None if artifacts is None else artifacts.patterns,
+    )
+
+
+def confidences(evidence: ConditionEvidence) -> tuple[NDArray[np.float64] | None, str]:
+    """The gold label's probability from the model of the whole, over checkpoints and runs, (M, N), and what M is.
+
+    Training dynamics are of the checkpoints of one training; where only final models are at hand, the runs take their
+    place.
+    """
+    name = next((each for each in (PAIRED, TEXT) if each in evidence.conditions), "")
+    runs = evidence.conditions.get(name)
+    if runs is not None and runs.checkpoints is not None and runs.logits is not None and runs.n_checkpoints > 1:
+        logits = np.asarray(runs.logits, dtype=np.float64)
+        found = softmax_at(logits, evidence.gold).reshape(-1, evidence.gold.size)
+        return found, f"the {runs.n_checkpoints} checkpoints of {runs.n_runs} runs of the {name} model"
+    final = evidence.probabilities.get(name)
+    if final is None:
+        return None, ""
+    return final, f"{len(final)} trained model{'s' if len(final) > 1 else ''} of the {name} condition"

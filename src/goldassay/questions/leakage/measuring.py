@@ -1,0 +1,357 @@
+"""Every measure of leakage on one dataset's evidence: the section of the report, its tables, and the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.results import to_plain
+from goldassay.core.subsets import accuracy_by_subset
+from goldassay.core.verdicts import Verdict, not_measurable
+from goldassay.leakage import (
+    agreement_from_correctness,
+    agreement_over_runs,
+    single_sentence_report,
+    usable_information,
+    withhold_shares,
+)
+from goldassay.questions.leakage.clusters import (
+    RoleClusters,
+    cluster_table,
+    example_table,
+    measure_clusters,
+)
+from goldassay.questions.leakage.evidence import EMPTY, LONGEST, PAIRED, PROBES, TEXT, ConditionEvidence, is_part
+from goldassay.questions.leakage.knowing import find_artifacts
+from goldassay.questions.leakage.map import measure_map
+from goldassay.questions.leakage.relevance import measure_relevance
+from goldassay.questions.leakage.sentences import say
+from goldassay.questions.leakage.verdict import judge_leakage, leakage_doubts, worst_part
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import Settings
+    from goldassay.leakage import ConditionAccuracy, SingleSentenceReport
+    from goldassay.questions.leakage.knowing import Artifacts
+    from goldassay.questions.leakage.options import LeakageChoice
+
+
+NOTE = (
+    "{judge} is a lower bound: what it reads from a part of the input, a stronger model reads too. Where the "
+    "paired probe is weak, the share recovered is inflated; the verdict therefore rests on the improvement over the "
+    "majority."
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The section of the report, its tables, and the verdict."""
+
+    section: dict[str, Any]
+    tables: dict[str, pl.DataFrame]
+    verdict: Verdict
+
+
+def measure(
+    evidence: ConditionEvidence,
+    choice: LeakageChoice,
+    settings: Settings,
+    steps: Steps,
+    classes: NDArray[np.str_] | None = None,
+) -> Measured:
+    """Measure all that the evidence allows; what it does not stands in the section's `undefined`, with the reason.
+
+    Args:
+        evidence: Predictions of the conditions.
+        choice: How deep to measure.
+        settings: Limits, seed, and how patterns are mined.
+        steps: Progress.
+        classes: Difficulty of each example by patterns of the last text, (N,), where it is known already; else
+            patterns are mined where both parts are at hand.
+
+    Raises:
+        InputError: Embeddings cannot be used, or there are fewer examples than the clusters asked for.
+    """
+    seed = settings.seed
+    undefined: dict[str, str] = {}
+    with steps.step("measuring the conditions"):
+        report = _single_sentence(evidence, seed)
+        information = _information(evidence, seed, undefined)
+        agreements = _agreements(evidence, seed, undefined)
+        relevance, relevance_examples = measure_relevance(evidence, undefined)
+    artifacts: dict[str, Artifacts] = {}
+    if classes is None and evidence.train is not None and evidence.test is not None:
+        with steps.step("mining patterns"):
+            for role in evidence.test.text_columns:
+                artifacts[role] = find_artifacts(evidence.train, evidence.test, role, settings)
+    found: list[RoleClusters] = []
+    for role, vectors in _vectors(evidence, choice, undefined).items():
+        with steps.step(f"clustering the {role} sentences") as progress:
+            found.append(measure_clusters(evidence, role, vectors, artifacts.get(role), choice, seed, progress))
+    drawn = None
+    if choice.map and found:
+        with steps.step("laying out the map"):
+            drawn = measure_map(max(found, key=lambda each: each.row["score"]), evidence, seed, undefined)
+    if evidence.test is not None and (last := artifacts.get(evidence.test.text_columns[-1])) is not None:
+        classes = last.classes
+    difficulty = None if classes is None else _difficulty(evidence, classes, seed)
+    section = {
+        "source": evidence.source,
+        "model": evidence.model,
+        "dataset": evidence.name,
+        "probe": evidence.about,
+        "vectors": evidence.vectors_are,
+        "seeds": [str(seed) for seed in next(iter(evidence.conditions.values())).seeds],
+        "remarks": list(evidence.remarks),
+        "n_examples": evidence.gold.size,
+        "train_majority_accuracy": report.train_majority_accuracy,
+        "interval_method": report.interval_method,
+        "conditions": report.to_frame().to_dicts(),
+        "difficulty": [] if difficulty is None else difficulty.to_dicts(),
+        "caveats": list(report.caveats),
+        "note": NOTE.format(judge="A quick probe") if evidence.source == PROBES and _part_rows(report) else report.note,
+        "information": information,
+        "agreement": agreements,
+        "relevance": relevance,
+        "peco": [each.row for each in found],
+        "divergences": [row for each in found for row in each.divergences],
+        "clusters": [card for each in found for card in each.cards],
+        "confidence": [_confidence(each) for each in found if each.crossing.confidence],
+        "grid": [{"role": each.role, **row} for each in found if each.grid is not None for row in each.grid.to_dicts()],
+        "map": drawn,
+        "splits": [dict(row) for row in evidence.splits],
+        "undefined": undefined,
+    }
+    plain = to_plain(section)
+    plain["sentences"] = say(plain)
+    return Measured(
+        plain,
+        _tables(evidence, report, difficulty, found, classes, relevance_examples),
+        _verdict(evidence, report, settings),
+    )
+
+
+def _tables(
+    evidence: ConditionEvidence,
+    report: SingleSentenceReport,
+    difficulty: pl.DataFrame | None,
+    found: list[RoleClusters],
+    classes: NDArray[np.str_] | None,
+    relevance: pl.DataFrame | None,
+) -> dict[str, pl.DataFrame]:
+    tables = {"leakage": report.to_frame()}
+    if difficulty is not None:
+        tables["leakage_by_difficulty"] = difficulty
+    if found:
+        tables["clusters"] = cluster_table(found, evidence.label_names)
+        tables["divergences"] = pl.DataFrame([row for each in found for row in each.divergences])
+    examples = example_table(found, evidence, classes)
+    if evidence.probabilities:
+        bits = {f"pvi_{name}": found_ for name, found_ in _pvi(evidence).items()}
+        examples = examples.with_columns(pl.Series(name, values) for name, values in bits.items())
+    tables["examples"] = examples
+    if relevance is not None:
+        tables["relevance"] = relevance
+    grids = [each.grid.select(pl.lit(each.role).alias("role"), pl.all()) for each in found if each.grid is not None]
+    if grids:
+        tables["grid"] = pl.concat(grids)
+    return tables
+
+
+def _single_sentence(evidence: ConditionEvidence, seed: int) -> SingleSentenceReport:
+    return withhold_shares(
+        single_sentence_report(
+            {name: runs.final().scores for name, runs in evidence.conditions.items()},
+            evidence.gold,
+            clusters=evidence.clusters,
+            label_names=evidence.label_names,
+            train_gold=evidence.train_gold,
+            fixed=(EMPTY, LONGEST),
+            seed=seed,
+        )
+    )
+
+
+def _part_rows(report: SingleSentenceReport) -> list[ConditionAccuracy]:
+    return [row for row in report.conditions if is_part(row.condition)]
+
+
+def _mean_log(probabilities: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The geometric mean over runs: its PVI is the mean of the runs' PVI."""
+    smallest = np.finfo(np.float64).smallest_subnormal
+    return np.asarray(np.exp2(np.log2(np.maximum(probabilities, smallest)).mean(axis=0)))
+
+
+def _null(evidence: ConditionEvidence) -> dict[str, Any]:
+    """What bits are counted against, as arguments; nothing where label shares must stand in for it."""
+    if evidence.null is not None:
+        return {"null_probabilities": _mean_log(evidence.null), "null_is": evidence.null_is}
+    empty = evidence.probabilities.get(EMPTY)
+    return {} if empty is None else {"null_probabilities": _mean_log(empty)}
+
+
+def _information(evidence: ConditionEvidence, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:
+    if not evidence.probabilities:
+        undefined["usable information"] = (
+            "it needs the gold label's probability: logits, or probabilities by themselves"
+        )
+        return []
+    null = _null(evidence)
+    rows = []
+    for name, probabilities in evidence.probabilities.items():
+        if name == EMPTY:
+            continue
+        runs = evidence.conditions.get(name)
+        found = usable_information(
+            _mean_log(probabilities),
+            **null,
+            gold=evidence.gold,
+            train_gold=evidence.train_gold,
+            correct=None if runs is None else runs.final().scores.mean(axis=0) > 0.5,
+            seed=seed,
+        )
+        rows.append({"condition": name, "n_runs": len(probabilities), **_without(found.to_dict(), "pvi")})
+    return rows
+
+
+def _pvi(evidence: ConditionEvidence) -> dict[str, Any]:
+    null = _null(evidence)
+    return {
+        name: usable_information(
+            _mean_log(each), **null, gold=evidence.gold, train_gold=evidence.train_gold, n_draws=1
+        ).pvi
+        for name, each in evidence.probabilities.items()
+        if name != EMPTY
+    }
+
+
+def _agreements(evidence: ConditionEvidence, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:
+    whole = evidence.conditions.get(PAIRED)
+    if whole is None:
+        if TEXT not in evidence.conditions:
+            undefined["decision agreement"] = "it needs the predictions of the paired condition"
+        return []
+    decided = whole.final().predictions
+    rows: list[dict[str, Any]] = []
+    for name, runs in evidence.conditions.items():
+        if name in (PAIRED, TEXT):
+            continue
+        predictions = runs.final().predictions
+        if predictions is None or decided is None:
+            undefined["decision agreement itself"] = (
+                "only right and wrong are known, not what was chosen: it has bounds"
+            )
+            scores = runs.final().scores, whole.final().scores
+            bounded = agreement_from_correctness(*scores, clusters=evidence.clusters, seed=seed)
+            rows.append({"condition": name, "agreement": None, "recovery": None, "kappa": None, **bounded.to_dict()})
+            continue
+        found = agreement_over_runs(predictions, decided, evidence.gold, clusters=evidence.clusters, seed=seed)
+        rows.append({"condition": name, **found.to_dict()})
+    return rows
+
+
+def _vectors(
+    evidence: ConditionEvidence, choice: LeakageChoice, undefined: dict[str, str]
+) -> dict[str, list[NDArray[np.floating[Any]]]]:
+    """Embeddings that can be clustered, by role, the last text (of a pair the hypothesis) first."""
+    if not choice.cluster:
+        return {}
+    if not evidence.vectors:
+        undefined["cluster outliers (PECO)"] = "they need embeddings of single sentences"
+        return {}
+    if choice.n_clusters is None and evidence.gold.size < choice.k:
+        undefined["cluster outliers (PECO)"] = (
+            f"{evidence.gold.size} examples cannot make the usual {choice.k} clusters; ask for fewer with --clusters"
+        )
+        return {}
+    known = {
+        role: [each for each in vectors if np.ptp(each, axis=0).any()] for role, vectors in evidence.vectors.items()
+    }
+    for role in (role for role, vectors in known.items() if not vectors):
+        undefined[f"cluster outliers (PECO) of the {role} sentences"] = "their embeddings are all equal"
+    return {role: vectors for role, vectors in reversed(known.items()) if vectors}
+
+
+def _difficulty(evidence: ConditionEvidence, classes: Any, seed: int) -> pl.DataFrame:
+    subsets = {"full": classes == classes, "easy": classes == "easy", "hard": classes == "hard"}
+    return pl.concat(
+        [
+            accuracy_by_subset(runs.final().scores, subsets, clusters=evidence.clusters, seed=seed)
+            .to_frame()
+            .select(pl.lit(condition).alias("condition"), pl.all())
+            for condition, runs in evidence.conditions.items()
+        ]
+    )
+
+
+def _confidence(found: RoleClusters) -> dict[str, Any]:
+    crossing = found.crossing
+    biased = crossing.table.filter(pl.col("biased"))
+    size = biased["size"].to_numpy()
+    return {
+        "role": found.role,
+        "of": crossing.confidence,
+        "correlation": crossing.confidence_correlation,
+        "low": crossing.confidence_low,
+        "high": crossing.confidence_high,
+        "biased_share": crossing.biased_share,
+        "biased_histogram": crossing.biased_histogram,
+        "other_histogram": crossing.other_histogram,
+        "biased_mean": float(biased["confidence"].to_numpy() @ size / size.sum()) if size.size else None,
+    }
+
+
+def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in names}
+
+
+def _verdict(evidence: ConditionEvidence, report: SingleSentenceReport, settings: Settings) -> Verdict:
+    parts = _part_rows(report)
+    if not parts:
+        return not_measurable(
+            "Each example is a single text: it has no premise and hypothesis of which one could be left out."
+            if TEXT in evidence.conditions
+            else "There are no predictions of a model that sees only a part of the input.",
+            "Give the predictions of a part, or a training set to train on."
+            if TEXT not in evidence.conditions
+            else "Nothing to do for this question; look at the artifacts.",
+        )
+    best = worst_part(parts, settings.verdicts.leakage)
+    return judge_leakage(
+        condition=best.condition,
+        accuracy=best.accuracy,
+        majority=best.majority,
+        improvement=best.improvement,
+        low=best.improvement_low,
+        high=best.improvement_high,
+        n_seeds=best.n_runs,
+        n_test=report.n_examples,
+        n_shared=_shared_rows(evidence),
+        limits=settings.verdicts.leakage,
+        subject=_subject(evidence),
+        doubts=leakage_doubts(parts, settings.verdicts.leakage),
+    )
+
+
+def _subject(evidence: ConditionEvidence) -> str:
+    """What was measured; models of other names a condition are no kind of model."""
+    if evidence.source == PROBES:
+        return "A quick probe"
+    names = {runs.model for runs in evidence.conditions.values()}
+    name = names.pop() if len(names) == 1 else ""
+    article = "An" if name[:1].lower() in tuple("aeiou") else "A"
+    return f"{article} {name} model" if name else "A model"
+
+
+def _shared_rows(evidence: ConditionEvidence) -> int:
+    """Test rows whose texts all stand together in a training row."""
+    if evidence.train is None or evidence.test is None:
+        return 0
+    roles = list(evidence.test.text_columns)
+    known = evidence.train.examples.select(roles).unique()
+    return evidence.test.examples.select(roles).join(known, on=roles, how="semi").height

@@ -1,0 +1,132 @@
+"""What was found about leakage, in plain sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.questions.leakage.evidence import PROBES, is_part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# From this share of its examples on a cluster is worth a sentence of its own.
+_MOST_CLUSTERS = 2
+_MOST_WORDS = 4
+_CHANCE = 0.05
+_FEWEST_SPLITS = 2
+
+_CHANGED = {
+    "shuffled": "With the words of each text in random order",
+    "overlap": "From the words alone that all texts share",
+    "length": "From the texts' lengths alone",
+    "longest_choice": "By always naming the longest choice",
+}
+
+
+def say(section: Mapping[str, Any]) -> list[str]:
+    """The most important first."""
+    rows = {row["condition"]: row for row in section["conditions"]}
+    information = {row["condition"]: row for row in section["information"]}
+    parts = sorted((row for row in rows.values() if is_part(row["condition"])), key=lambda row: -row["improvement"])
+    said = [_part(row, information.get(row["condition"])) for row in parts]
+    said[1:1] = _splits(parts[0], section) if parts else []
+    said += [
+        f"{words}, {_points(rows[name]['accuracy'])} % of the labels are right."
+        for name, words in _CHANGED.items()
+        if name in rows and rows[name]["improvement_low"] > 0
+    ]
+    said += [sentence for row in section["peco"] if (sentence := _clusters(row, section["n_examples"]))]
+    said += [_card(card) for card in section["clusters"][:_MOST_CLUSTERS]]
+    said += [_agreement(row) for row in section["agreement"] if is_part(row["condition"]) and row["agreement"]]
+    return said
+
+
+def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None) -> str:
+    name = row["condition"].removesuffix("_only")
+    if row["n_constant"] == row["n_runs"]:
+        return (
+            f"Models of the {name} alone name one label for every example, which is right in "
+            f"{_points(row['accuracy'])} %: what the {name} tells is not measured by that."
+        )
+    said = (
+        f"From the {name} alone {_points(row['accuracy'])} % of the labels are right, "
+        f"{_signed(row['improvement'])} points ({_signed(row['improvement_low'])} to "
+        f"{_signed(row['improvement_high'])}) over always naming the commonest"
+    )
+    if row["recovered"] is not None:
+        said += f", and {_points(row['recovered'])} % of what the whole input gives"
+    if information is not None and information["information"] > 0:
+        said += f": {information['information']:.2f} bits of the label's {information['h_yb']:.2f}"
+    return said + "."
+
+
+def _splits(best: Mapping[str, Any], section: Mapping[str, Any]) -> list[str]:
+    """How far the luck of splitting moves the most telling part's improvement."""
+    name = best["condition"]
+    rows = [row for row in section["splits"] if name in row and "majority" in row]
+    gains = [row[name] - row["majority"] for row in rows]
+    probed = section["source"] == PROBES
+    if probed:
+        gains.append(best["improvement"])
+    if len(gains) < _FEWEST_SPLITS:
+        return []
+    points = "these points" if probed else "the points of a quick probe in the network's place"
+    return [f"Over {len(gains)} splits of the data {points} range from {_signed(min(gains))} to {_signed(max(gains))}."]
+
+
+def _clusters(row: Mapping[str, Any], n: int) -> str:
+    role = row["role"]
+    score = f"{_minus(row['score'], '.3f')} (chance {row['null_mean']:.3f} taken off, p {_p(row['p_value'])})"
+    if row["p_value"] > _CHANCE:
+        return f"Clusters of like {role} sentences do not give labels away beyond chance: the outlier score is {score}."
+    share = f"{row['n_significant']} of {row['n_clusters']} clusters of like {role} sentences lean beyond chance"
+    if row["n_biased"]:
+        share += (
+            f"; {row['n_biased']}, with {row['n_biased_examples']:,} of the {n:,} examples, diverge by more than "
+            f"{row['threshold']:g}"
+        )
+    return f"{share}. The outlier score is {score}."
+
+
+def _card(card: Mapping[str, Any]) -> str:
+    return f"{lead(card)}{about(card)}."
+
+
+def lead(card: Mapping[str, Any]) -> str:
+    """How many sentences a cluster has, and to which label they lean."""
+    return (
+        f"{card['size']:,} {card['role']} sentences lean to {card['label']}: {_points(card['share'])} % of them, where "
+        f"{_points(card['expected'])} % of all are"
+    )
+
+
+def about(card: Mapping[str, Any]) -> str:
+    """The words that tell them from the others."""
+    words = [f"“{item['word']}”" for item in card["words"][:_MOST_WORDS]]
+    return f"; they stand out by {', '.join(words)}" if words else ""
+
+
+def _agreement(row: Mapping[str, Any]) -> str:
+    part = row["condition"].removesuffix("_only")
+    said = f"A model of the {part} alone decides like one of the whole input in {_points(row['agreement'])} % of cases"
+    if row["kappa"] is not None:
+        said += f" (by chance {_points(row['chance'])} %; kappa {row['kappa']:.2f})"
+    if row["recovery"] is not None:
+        said += f", and is then right in {_points(row['recovery'])} %"
+    return said + "."
+
+
+def _points(value: float | None) -> str:
+    return "—" if value is None else f"{100 * value:.1f}"
+
+
+def _signed(value: float) -> str:
+    return _minus(100 * value, "+.1f")
+
+
+def _minus(value: float, form: str) -> str:
+    return format(value, form).replace("-", "−")
+
+
+def _p(value: float) -> str:
+    return f"= {value:.3f}" if value >= 0.001 else "< 0.001"

@@ -1,0 +1,99 @@
+"""Evidence from networks trained here, through the training room; what its folder already holds is used again."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from goldassay.questions.leakage.evidence import EMPTY, ConditionEvidence, gold_probabilities
+from goldassay.questions.leakage.given import beside_runs
+from goldassay.runs import read_runs
+from goldassay.training import conditions_of, plan_jobs, run_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from goldassay.core.settings import TrainingSettings
+    from goldassay.data import Dataset
+    from goldassay.training import Job
+    from goldassay.training.outcome import Watcher
+
+    Watched = Callable[[int], AbstractContextManager[Watcher]]
+
+# Embeddings and relevances are what PECO and token relevance agreement are measured from.
+RECORD = ("predictions", "logits", "embeddings", "relevance")
+
+
+def network_conditions(wanted: Sequence[str], text_columns: Sequence[str]) -> tuple[str, ...]:
+    """What a network is shown: the conditions asked for, by default every text alone and all; and nothing.
+
+    A model of the empty input is what usable information is measured against.
+    """
+    return tuple(dict.fromkeys((*(wanted or conditions_of(text_columns)), EMPTY)))
+
+
+def train_evidence(
+    train: Dataset,
+    test: Dataset,
+    conditions: Sequence[str],
+    model: str,
+    seeds: Sequence[int],
+    directory: Path,
+    settings: TrainingSettings,
+    watched: Watched | None = None,
+) -> ConditionEvidence:
+    """Train what is missing in the folder, and read what it holds.
+
+    Args:
+        train: To train on.
+        test: To measure on.
+        conditions: Of `network_conditions`.
+        model: Name of a network, or a checkpoint's folder or name on the hub.
+        seeds: Which.
+        directory: Of the runs.
+        settings: Of how the network is made, and how many are trained side by side.
+        watched: Opens, for a number of trainings, what is told how they go.
+
+    Raises:
+        InputError: The data or the network cannot be used.
+        MissingDependencyError: The extra `train` is not installed.
+    """
+    jobs = plan_jobs(
+        train, model, test, out=directory, seeds=tuple(seeds), conditions=conditions, record=RECORD,
+        **settings.of_network(),
+    )  # fmt: skip
+    with nullcontext() if watched is None else watched(len(jobs)) as watcher:
+        report = run_plan(jobs, settings.workers, watcher)
+    runs = {
+        name: read_runs(
+            directory, model=report.model, dataset=test.name, condition=name, train_set=train.name, checkpoint="last"
+        )
+        for name in conditions
+    }
+    first = next(iter(runs.values()))
+    assert first.gold is not None
+    probabilities = {
+        name: found for name, each in runs.items() if (found := gold_probabilities(each, first.gold)) is not None
+    }
+    evidence = ConditionEvidence(
+        name=test.name,
+        model=report.model,
+        source="training",
+        label_names=first.label_names,
+        gold=first.gold,
+        example_ids=first.example_ids,
+        conditions=runs,
+        probabilities=probabilities,
+        test=test,
+        train=train,
+        about=_about(report.model, jobs[0], len(train)),
+        remarks=tuple(report.remarks()),
+    )
+    return beside_runs(evidence, [str(directory)])
+
+
+def _about(model: str, job: Job, n_rows: int) -> str:
+    drawn = f"{n_rows:,}" if job.rows is None else f"{job.rows:,} of the {n_rows:,}"
+    return f"{model} was trained on {drawn} rows{', drawn with replacement' if job.bootstrap else ''}."

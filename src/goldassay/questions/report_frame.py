@@ -1,0 +1,234 @@
+"""From findings to a report: the document around them, and the sections of each question that it answers."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.digest import digest_of
+from goldassay.core.document import SCHEMA, SCHEMA_VERSION
+from goldassay.core.documents import evidence_of, mapping
+from goldassay.core.numbers import bounds_in, with_unit
+from goldassay.core.results import to_plain
+from goldassay.core.sections import VerdictCard
+from goldassay.questions import provenance
+from goldassay.questions.charts import charts_of, paper_charts_of
+from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules
+from goldassay.questions.reproduction import reproduction_of
+from goldassay.questions.subject import subject_of
+from goldassay.report.report import Report
+from goldassay.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+    import polars as pl
+
+    from goldassay.core.figures import Figure
+    from goldassay.core.finding import Finding
+    from goldassay.core.progress import Steps
+    from goldassay.core.sections import Section
+    from goldassay.core.settings import Settings
+    from goldassay.questions.checks import Check
+
+_ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "told apart": "check"}
+
+_PACKAGES = ("goldassay", "numpy", "scipy", "scikit-learn", "polars", "numba", "nltk")
+_TRAINING = ("torch", "transformers", "accelerate")
+# Which command makes what: the first whose part a report has. An audit names no questions, as it answers all.
+_COMMANDS = (
+    ("leakage suggest", ("leakage", "suggestion")),
+    ("leakage measure", ("leakage",)),
+    ("artifacts mine", ("artifacts", "n_mined")),
+    ("artifacts assign", ("artifacts",)),
+    ("compare", ("comparison",)),
+    ("instability", ("instability",)),
+    ("shift detection", ("shift", "detection")),
+    ("shift generalization", ("shift",)),
+)
+
+
+def describe_environment(*, trained: bool = False) -> dict[str, Any]:
+    """Python, platform and the versions of the libraries that compute, and that train where something was trained."""
+    packages = {}
+    for name in (*_PACKAGES, *(_TRAINING if trained else ())):
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "packages": packages,
+    }
+
+
+def compose_report(
+    document: Mapping[str, Any],
+    tables: Mapping[str, pl.DataFrame] = MappingProxyType({}),
+    added: Sequence[tuple[Check, Finding]] = (),
+) -> Report:
+    """The report of a document: verdict cards, sections and charts of the questions that it answers.
+
+    Args:
+        document: What `report.json` has.
+        tables: Full tables by name.
+        added: Questions that are not of this package, with what they found.
+    """
+    plain = to_plain(document)
+    asked = _asked(plain)
+    written: list[Section] = []
+    if set(AUDITED) <= asked.keys() or plain.get("facts"):
+        written += question_modules("sections", (DESCRIBING,))[DESCRIBING].sections(plain)
+    for module in asked.values():
+        written += module.sections(plain)
+    written += [section for _, finding in added for section in finding.sections]
+    written += provenance.sections(plain)
+    headings = {question: module.heading(plain) for question, module in asked.items()}
+    headings |= {check.question: (check.title, check.asks) for check, _ in added}
+    latex = question_modules("latex", tuple(asked))
+    return Report(
+        document=document,
+        tables=tables,
+        charts={**charts_of(plain), **{name: chart for _, found in added for name, chart in found.charts.items()}},
+        paper_charts=paper_charts_of(plain),
+        sections=tuple(written),
+        cards=tuple(_cards(plain, headings)),
+        subject=subject_of(plain),
+        reproduction=reproduction_of(plain),
+        paper_tables=tuple(table for module in latex.values() for table in module.paper_tables(plain)),
+    )
+
+
+def _asked(document: Mapping[str, Any]) -> dict[str, ModuleType]:
+    """The sections' modules of the questions that a document answers: those it names, else all of an audit."""
+    named = document.get("questions")
+    asked = tuple(question for question in (*AUDITED, *FURTHER) if isinstance(named, list) and question in named)
+    return question_modules("sections", asked or AUDITED)
+
+
+def _cards(document: Mapping[str, Any], headings: Mapping[str, tuple[str, str]]) -> list[VerdictCard]:
+    """The verdict cards; none where the document judges nothing, such as a ranking of rows."""
+    if document.get("questions") and "verdicts" not in document:
+        return []
+    cards = []
+    for question, (title, lead) in headings.items():
+        verdict = mapping(document, "verdicts", question)
+        headline = mapping(verdict, "headline")
+        word, unit = str(verdict.get("verdict") or "not measurable"), str(headline.get("unit"))
+        cards.append(
+            VerdictCard(
+                key=question,
+                title=title,
+                lead=lead,
+                verdict=word,
+                icon=_ICONS.get(word, "none"),
+                value=with_unit(headline.get("value"), unit) if headline else "",
+                interval=bounds_in(headline.get("low"), headline.get("high"), unit) if headline else "",
+                label=str(headline.get("label") or ""),
+                evidence=evidence_of(verdict),
+                next_step=str(verdict.get("next_step") or ""),
+                rule=str(verdict.get("rule") or ""),
+                judged=bool(verdict),
+            )
+        )
+    return cards
+
+
+def frame_findings(
+    title: str,
+    findings: Mapping[str, Any],
+    steps: Steps,
+    settings: Settings | None = None,
+    figures: Sequence[Figure] = (),
+) -> dict[str, Any]:
+    """Put findings into a report's document, with the figures that follow from them.
+
+    All that differs between two equal runs is in its block `timing`, which is stored in a file of its own. Nothing may
+    be changed in the document afterwards: its digest would not fit.
+
+    Args:
+        title: Of the report.
+        findings: Its parts.
+        steps: What was done, and when.
+        settings: What decided verdicts: their file is named, and at each verdict the limits that differ from the
+            defaults. None where the findings say it already.
+        figures: Those of questions that are not of this package.
+    """
+    if settings is not None:
+        findings = {**findings, **_settings_said(settings, findings)}
+    document = {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "goldassay_version": __version__,
+        "command": command_of(findings),
+        "title": title,
+        **findings,
+        "environment": describe_environment(),
+        "timing": {
+            "started": steps.started.isoformat(timespec="seconds"),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": {name: round(seconds, 3) for name, seconds in steps.seconds.items()},
+        },
+    }
+    # The questions' packages import this module.
+    from goldassay.questions.figures import figures_of
+
+    plain: dict[str, Any] = to_plain(document)
+    # A reader of the document, such as a comparison of two reports, knows no question.
+    for question, module in _asked(plain).items():
+        if verdict := mapping(plain, "verdicts", question):
+            plain["verdicts"][question] = {**verdict, "question": module.heading(plain)[1]}
+    plain["figures"] = [figure.to_dict() for figure in (*figures_of(plain), *figures)]
+    return {**plain, "digest": digest_of(plain)}
+
+
+def _settings_said(settings: Settings, findings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings file, and the verdicts with the limits that were changed for each."""
+    file = settings.file
+    said: dict[str, Any] = {
+        "settings_file": None if file is None else {"name": file.name, "sha256": settings.sha256},
+    }
+    if "verdicts" in findings:
+        said["verdicts"] = {
+            question: {**verdict, "limits": _changed_limits(settings, question, findings) if verdict["rule"] else ""}
+            for question, verdict in findings["verdicts"].items()
+        }
+    return said
+
+
+def _changed_limits(settings: Settings, question: str, findings: Mapping[str, Any]) -> str:
+    """The limits of a verdict that are not the default ones, in a sentence; "" where all are."""
+    limits = getattr(settings.verdicts, question, None)
+    if limits is None:
+        return ""
+    of_detection = findings.get(question, {}).get("kind") == "detection"
+    changed = [
+        f"{name} = {value:g} (default {field.default:g})"
+        for name, field in type(limits).model_fields.items()
+        if (value := getattr(limits, name)) != field.default
+        # Shift has two kinds of limits, of which a report uses one.
+        and (question != "shift" or name.endswith("false_alarms") == of_detection)
+    ]
+    if not changed:
+        return ""
+    source = "the caller" if settings.file is None else settings.file.name
+    return f"Limits set by {source}: {', '.join(changed)}."
+
+
+def command_of(findings: Mapping[str, Any]) -> str:
+    """The command that makes a report of these findings, by what they hold."""
+    if not findings.get("questions"):
+        return "audit"
+    return next((name for name, path in _COMMANDS if _is_in(findings, path)), "audit")
+
+
+def _is_in(findings: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    value: Any = findings
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value is not None

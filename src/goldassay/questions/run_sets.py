@@ -1,0 +1,334 @@
+"""Every set of runs that some paths hold, read one by one, with names that tell them apart."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.errors import InputError
+from goldassay.core.files import sha256_of
+from goldassay.core.naming import matches
+from goldassay.core.results import to_plain
+from goldassay.instability import summarize_scores
+from goldassay.questions.run_choice import RunChoice, parse_gold
+from goldassay.runs.answers import read_answers
+from goldassay.runs.gold import read_gold
+from goldassay.runs.reading import find_slices, runs_of
+from goldassay.runs.slices import UNNAMED, Collection, Request
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from goldassay.runs import Runs
+    from goldassay.runs.slices import Slice
+
+__all__ = [
+    "RunChoice",
+    "RunSet",
+    "describe_paths",
+    "describe_set",
+    "find_runs",
+    "parse_gold",
+    "placed",
+    "read_found",
+    "read_one",
+    "read_rivals",
+    "read_run_sets",
+    "short_names",
+    "told_apart",
+    "unloaded_sets",
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class RunSet:
+    """The runs of one model, dataset and condition among what was found, named now and loaded when they are needed.
+
+    Attributes:
+        model: What to call the model among the others.
+        dataset: What to call the dataset among the others.
+        condition: paired, premise_only or hypothesis_only.
+        n_runs: How many runs.
+        gold: File of right labels, if one was given.
+    """
+
+    model: str
+    dataset: str
+    condition: str
+    n_runs: int
+    gold: str | None
+    _collection: Collection
+    _parts: tuple[Slice, ...]
+    _choice: RunChoice
+
+    def load(self) -> Runs:
+        """All of its runs.
+
+        Raises:
+            InputError: They cannot be read or do not fit together.
+        """
+        return self._of(self._parts)
+
+    def load_one(self) -> Runs:
+        """One run at one checkpoint: what the examples are, without most of what was predicted of them."""
+        return self._of(self._parts[:1])
+
+    def _of(self, parts: Sequence[Slice]) -> Runs:
+        runs = _read(parts, self._choice, self._collection._asdict(), self.gold)
+        return dataclasses.replace(runs, model=self.model, dataset=self.dataset)
+
+
+def unloaded_sets(found: Sequence[Slice], choice: RunChoice) -> list[RunSet]:
+    """The sets of runs among what was found, by names that tell them apart; none of them is loaded.
+
+    Raises:
+        InputError: A file of right labels cannot be read, from which a dataset without a name takes its own.
+    """
+    keys = _sets(found, choice)
+    parts: dict[Collection, list[Slice]] = {key: [] for key in keys}
+    for part in found:
+        model = part.collection.model if choice.model is None else choice.model
+        parts[part.collection._replace(model=model)].append(part)
+    shown = _distinct([key._replace(dataset=_dataset(key.dataset, choice)) for key in keys])
+    return [
+        RunSet(
+            model=names.model,
+            dataset=names.dataset,
+            condition=names.condition,
+            n_runs=len({(part.collection.model, part.seed) for part in parts[key]}),
+            gold=choice.gold_of(key.dataset),
+            _collection=key,
+            _parts=tuple(parts[key]),
+            _choice=choice,
+        )
+        for key, names in zip(keys, shown, strict=True)
+    ]
+
+
+def _dataset(name: str, choice: RunChoice) -> str:
+    """The dataset's name, or that of its right labels where the files do not name it."""
+    path = choice.gold_of(name)
+    if name != UNNAMED or path is None or read_answers(Path(path)) is not None:
+        return name
+    return read_gold(path).name
+
+
+def find_runs(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> list[Slice]:
+    """What lies at the paths, named but not loaded: the runs that were asked for.
+
+    Raises:
+        InputError: Nothing is there or cannot be read, or nothing there is what was asked for.
+    """
+    with placed(paths):
+        found = find_slices(list(paths), choice.format, Request(dict(choice.columns)))
+        asked = _asked(choice)
+        kept = [part for part in found if _matches(part.collection, asked)]
+        if not kept:
+            raise _nothing(found, asked)
+        _check_gold(choice, {part.collection.dataset for part in kept})
+        return kept
+
+
+def read_found(found: Sequence[Slice], choice: RunChoice) -> Iterator[Runs]:
+    """Load the runs of each model, dataset and condition among what was found, one set after the other.
+
+    Raises:
+        InputError: The runs of a set cannot be read or do not fit together.
+    """
+    for key in _sets(found, choice):
+        yield _read(found, choice, key._asdict(), choice.gold_of(key.dataset))
+
+
+def read_run_sets(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> Iterator[Runs]:
+    """Read the runs of every model, dataset and condition at the paths, one after the other.
+
+    Paths are taken together: the files of one run each make one set.
+
+    Raises:
+        InputError: As for `find_runs` and `read_found`.
+    """
+    with placed(paths):
+        yield from read_found(find_runs(paths, choice), choice)
+
+
+def read_one(found: Sequence[Slice], choice: RunChoice) -> Runs:
+    """Load the runs of one model on one dataset.
+
+    Raises:
+        InputError: As for `read_found`, or there are several sets (the line names them).
+    """
+    asked = {key: getattr(choice, key) for key in Collection._fields}
+    datasets = {part.collection.dataset for part in found}
+    return _read(found, choice, asked, choice.gold_of(datasets.pop() if len(datasets) == 1 else ""))
+
+
+def read_rivals(found: Sequence[Slice], choice: RunChoice, models: Sequence[str] = ()) -> list[Runs]:
+    """Load the runs of two or more models to compare, all on one dataset.
+
+    Args:
+        found: What is there.
+        choice: How to read it, and what to take.
+        models: Those to take, by default all; with * or ?, all that match, as runs of one.
+
+    Raises:
+        InputError: As for `read_found`, fewer than two models are there, or they are of several datasets.
+    """
+    asked = [part for part in found if not models or any(matches(part.collection.model, name) for name in models)]
+    for name in ("dataset", "condition", "split"):
+        there = list(dict.fromkeys(getattr(part.collection, name) for part in asked))
+        if len(there) > 1:
+            raise InputError(
+                f"there are runs of {len(there)} {name}s: {', '.join(there[:8])}, and models are compared on one",
+                mend=f"choose one with {name}=NAME",
+            )
+    if len(models) == 1:
+        raise InputError("one model is named, and a comparison needs two", mend="give model=NAME for each of them")
+    if models:
+        return told_apart([read_one(found, dataclasses.replace(choice, model=name)) for name in models])
+    sets = told_apart(list(read_found(found, choice)))
+    if len(sets) < 2:
+        raise InputError(
+            f"the runs are all of one model, {sets[0].model}, and a comparison needs two",
+            mend="give a path for each model",
+        )
+    return sets
+
+
+def describe_paths(paths: Sequence[str | os.PathLike[str]], found: Sequence[Slice]) -> list[dict[str, Any]]:
+    """What the report says of each path: the files that held runs, as they stood, their formats and rows."""
+    described = []
+    for path in map(Path, paths):
+        own = [part for part in found if Path(part.file) == path or path in Path(part.file).parents]
+        files = sorted({Path(part.file) for part in own})
+        described.append(
+            {
+                "role": "runs",
+                "name": path.name,
+                "sha256": [sha256_of(file) for file in files if file.is_file()],
+                "files": [file.name if file == path else str(file.relative_to(path)) for file in files],
+                "format": ", ".join(dict.fromkeys(part.format for part in own)),
+                "n_read": sum(part.n_examples for part in own),
+                "n_rows": sum(part.n_examples for part in own),
+                "dropped": {},
+            }
+        )
+    return described
+
+
+def _read(found: Sequence[Slice], choice: RunChoice, asked: Mapping[str, str | None], gold: str | None) -> Runs:
+    return runs_of(
+        list(found),
+        asked,
+        gold,
+        checkpoint=choice.checkpoint,
+        labels=choice.labels,
+        label_names=choice.label_names,
+        align=choice.align,
+    )
+
+
+@contextmanager
+def placed(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
+    """Name the paths in an error that names no file: it is of what was read from them together."""
+    try:
+        yield
+    except InputError as error:
+        if error.file is not None:
+            raise
+        shown = ", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else "")
+        raise InputError(error.problem, file=shown, row=error.row, column=error.column, mend=error.mend) from error
+
+
+def _check_gold(choice: RunChoice, datasets: set[str]) -> None:
+    unknown = [name for name in choice.gold if name and name not in datasets]
+    if unknown:
+        raise InputError(
+            f"right labels are given for the dataset {unknown[0]!r}, of which there are no runs",
+            mend=f"there are runs on {', '.join(sorted(datasets))}",
+        )
+
+
+def _sets(found: Sequence[Slice], choice: RunChoice) -> list[Collection]:
+    """What tells the sets apart, each once; models asked for by a pattern are one."""
+    keys = sorted({part.collection for part in found})
+    if choice.model is not None:
+        keys = [key._replace(model=choice.model) for key in keys]
+    return list(dict.fromkeys(keys))
+
+
+def _nothing(found: Sequence[Slice], asked: Mapping[str, str]) -> InputError:
+    wanted = ", ".join(f"{key.replace('_', ' ')} {value!r}" for key, value in asked.items())
+    there = sorted({f"{part.collection.model} on {part.collection.dataset}" for part in found})
+    shown = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
+    return InputError(f"there are no runs with {wanted}", mend=f"there are {shown}")
+
+
+def _matches(row: Collection, asked: Mapping[str, str]) -> bool:
+    """Whether a set is what was asked for; the model may be asked for by a pattern."""
+    return all(
+        matches(row.model, value) if key == "model" else getattr(row, key) == value for key, value in asked.items()
+    )
+
+
+def _asked(choice: RunChoice) -> dict[str, str]:
+    return {key: value for key in Collection._fields if (value := getattr(choice, key)) is not None}
+
+
+def told_apart(sets: Sequence[Runs]) -> list[Runs]:
+    """Add the split to a dataset's name, and the training set to a model's, where there are several of them."""
+    keys = [Collection(*(getattr(runs, name) for name in Collection._fields)) for runs in sets]
+    return [
+        dataclasses.replace(runs, dataset=names.dataset, model=names.model)
+        for runs, names in zip(sets, _distinct(keys), strict=True)
+    ]
+
+
+def _distinct(keys: Sequence[Collection]) -> list[Collection]:
+    splits = Counter(name for name, _ in {(key.dataset, key.split) for key in keys})
+    trained = Counter(name for name, _ in {(key.model, key.train_set) for key in keys})
+    return [
+        key._replace(
+            dataset=f"{key.dataset}/{key.split}" if splits[key.dataset] > 1 and key.split else key.dataset,
+            model=f"{key.model}@{key.train_set}" if trained[key.model] > 1 and key.train_set else key.model,
+        )
+        for key in keys
+    ]
+
+
+def short_names(sets: Sequence[RunSet]) -> dict[tuple[str, str, str], str]:
+    """What to call each set among the others, by (model, dataset, condition): its dataset, and what else differs."""
+    keys = [(runs.model, runs.dataset, runs.condition) for runs in sets]
+    differs = [len({key[i] for key in keys}) > 1 for i in range(3)]
+    shown = (differs[0], True, differs[2])
+    return {key: " · ".join(part for part, show in zip(key, shown, strict=True) if show) for key in keys}
+
+
+def describe_set(runs: Runs) -> dict[str, Any]:
+    """What a set of runs holds, and its scores, as plain data. Scores are those of the last checkpoint."""
+    final = runs.final().scores
+    summary = summarize_scores(final) if runs.n_runs > 1 else None
+    return to_plain(
+        {
+            "model": runs.model,
+            "dataset": runs.dataset,
+            "condition": runs.condition,
+            "split": runs.split,
+            "train_set": runs.train_set,
+            "n_runs": runs.n_runs,
+            "n_checkpoints": runs.n_checkpoints,
+            "n_examples": runs.n_examples,
+            "seeds": runs.seeds,
+            "checkpoints": runs.checkpoints,
+            "label_names": runs.label_names,
+            "groups": {name: len(set(values.tolist())) for name, values in runs.groups.items()},
+            "holds": [name for name in ("gold", "predictions", "logits") if getattr(runs, name) is not None],
+            "run_means": final.mean(axis=1),
+            "mean": final.mean(),
+            "sd": None if summary is None else summary.sd,
+            "sd_interval": None if summary is None else summary.sd_interval,
+        }
+    )

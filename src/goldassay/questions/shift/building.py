@@ -1,0 +1,216 @@
+"""Building a benchmark of several domains: from its files to sets, lists of ids, and what to do with them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.core.files import written_together
+from goldassay.data import read_dataset
+from goldassay.shift.benchmark_files import FoundFile, Rows, find_files, read_rows
+from goldassay.shift.benchmark_splits import BuiltSplits, split_rows
+from goldassay.shift.benchmarks import Recipe, TrainTest, load_recipe, recipe_by_column
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+# Values of a metadata column with fewer rows are no domains to train on or to test.
+LEAST_ROWS = 50
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark that was built.
+
+    Attributes:
+        name: Of the recipe, or of dataset and column.
+        recipe: How it was built.
+        rows: What was read.
+        splits: Its parts.
+        groups: Which domains are trained on and which tested, as far as they are there.
+        seed: Of the draws.
+    """
+
+    name: str
+    recipe: Recipe
+    rows: Rows
+    splits: BuiltSplits
+    groups: tuple[TrainTest, ...]
+    seed: int
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether its labels are numbers."""
+        parts = (part for domain in self.splits.parts.values() for part in domain.values())
+        return any("label" in part.columns and part["label"].dtype.is_float() for part in parts)
+
+    def notes(self) -> list[str]:
+        """What differs from what was expected, in sentences."""
+        return [
+            f"{check['name']} has {check['found']:,} rows where {check['expected']:,} are expected"
+            for check in self.splits.checks
+            if check["found"] != check["expected"]
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was built and how, without the rows."""
+        return {
+            "name": self.name,
+            "title": self.recipe.title,
+            "metric": self.recipe.metric or None,
+            "source": self.recipe.source or None,
+            "seed": self.seed,
+            "files": self.rows.files,
+            "split": self.recipe.split.model_dump(mode="json"),
+            "decisions": [*self.recipe.decisions, *self.splits.decisions],
+            "dropped": self.splits.dropped,
+            "checks": [{**check, "equal": check["found"] == check["expected"]} for check in self.splits.checks],
+            "sets": [
+                {"domain": domain, "part": part, "file": self._file(domain, part), "n_examples": rows.height}
+                for domain, parts in self.splits.parts.items()
+                for part, rows in parts.items()
+            ],
+            "experiments": [
+                {
+                    "train": self._file(domain, "train"),
+                    "dev": self._file(domain, "dev") if "dev" in self.splits.parts[domain] else None,
+                    "in_distribution": self._file(domain, "test"),
+                    "out_of_distribution": {
+                        other: self._file(other, "test") for other in group.test if other != domain
+                    },
+                }
+                for group in self.groups
+                for domain in group.train
+            ],
+        }
+
+    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Write a file a domain and part, its ids in order, and benchmark.json that tells of them.
+
+        Raises:
+            OutputError: The folder cannot be written to.
+        """
+        names: list[str] = []
+        with written_together(directory, _written_before(Path(directory))) as folder:
+            (folder / "ids").mkdir()
+            for domain, parts in self.splits.parts.items():
+                for part, rows in parts.items():
+                    name = self._file(domain, part)
+                    if self.recipe.written_as == "squad":
+                        (folder / name).write_text(_squad(rows), encoding="utf-8")
+                    else:
+                        rows.write_ndjson(folder / name)
+                    ids = "".join(f"{each}\n" for each in rows["example_id"].to_list())
+                    (folder / "ids" / f"{_slug(domain)}_{part}.txt").write_text(ids, encoding="utf-8")
+                    names.append(name)
+            told = json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+            (folder / "benchmark.json").write_text(f"{told}\n", encoding="utf-8")
+        return [Path(directory) / name for name in (*names, "benchmark.json")]
+
+    def _file(self, domain: str, part: str) -> str:
+        return f"{_slug(domain)}_{part}.{'json' if self.recipe.written_as == 'squad' else 'jsonl'}"
+
+
+def build_benchmark(
+    name: str, places: Sequence[str | os.PathLike[str]], *, seed: int = 0, columns: dict[str, str] | None = None
+) -> Benchmark:
+    """Build the benchmark of a recipe from the files as they are published.
+
+    Raises:
+        InputError: There is no such recipe, a file is missing (the line says where it comes from), or cannot be read.
+    """
+    recipe = load_recipe(name)
+    if not places:
+        raise InputError(
+            f"{recipe.title}: no files were given", mend=f"get them from {recipe.source}, and name them with --from"
+        )
+    rows = read_rows(recipe, find_files(recipe, places), columns)
+    splits = split_rows(recipe, rows, seed=seed)
+    there = {domain for domain, parts in splits.parts.items() if "test" in parts}
+    groups = [
+        TrainTest(
+            train=[domain for domain in group.train if "train" in splits.parts.get(domain, {}) and domain in there],
+            test=[domain for domain in group.test if domain in there],
+        )
+        for group in recipe.groups
+    ]
+    kept = tuple(group for group in groups if group.train and len(group.test) > 1)
+    if not kept:
+        raise InputError(
+            f"{recipe.title}: there are rows of {', '.join(there) or 'no domain'} alone, and a shift is from one to "
+            "another",
+            mend=f"get the other files from {recipe.source}",
+        )
+    return Benchmark(name, recipe, rows, splits, kept, seed)
+
+
+def build_by_column(
+    column: str,
+    places: Sequence[str | os.PathLike[str]],
+    *,
+    seed: int = 0,
+    columns: dict[str, str] | None = None,
+    least: int = LEAST_ROWS,
+) -> Benchmark:
+    """Build a benchmark of any dataset whose column tells domains apart; values with few rows are left out.
+
+    Raises:
+        InputError: The column is not there, or fewer than two values have rows enough.
+    """
+    if not places:
+        raise InputError("no files were given", mend="name the dataset with --from FILE")
+    files = [Path(place) for place in places]
+    first = read_dataset(files[0], columns=columns or None)
+    recipe = recipe_by_column(first.name, column)
+    rows = read_rows(recipe, [FoundFile(file, recipe.files[0]) for file in files], columns)
+    counts = rows.table["domain"].value_counts()
+    kept = counts.filter(pl.col("count") >= least)["domain"].to_list()
+    if len(kept) < 2:
+        most = ", ".join(f"{row[0]} {row[1]}" for row in counts.sort("count", descending=True).head(4).iter_rows())
+        raise InputError(
+            f"{len(kept)} of its values with {least} rows or more are not enough ({most})",
+            file=files[0],
+            column=column,
+            mend="choose a column that tells domains apart, or a smaller --min-rows",
+        )
+    few = rows.table.height - int(rows.table["domain"].is_in(kept).sum())
+    if few:
+        rows.dropped[f"of a value of {column} with fewer than {least} rows"] = few
+    rows = Rows(rows.table.filter(pl.col("domain").is_in(kept)), rows.roles, rows.dropped, rows.files)
+    splits = split_rows(recipe, rows, seed=seed)
+    order = list(splits.parts)
+    return Benchmark(f"{first.name}_by_{column}", recipe, rows, splits, (TrainTest(train=order, test=order),), seed)
+
+
+def _written_before(directory: Path) -> list[str]:
+    """Files of the benchmark that stood there before: domains that are no longer there would be taken for its own."""
+    try:
+        told = json.loads((directory / "benchmark.json").read_text(encoding="utf-8"))
+        names = [str(each["file"]) for each in told["sets"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    own = [name for name in names if Path(name).name == name]
+    return [*own, *(f"ids/{Path(name).stem}.txt" for name in own)]
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "unnamed"
+
+
+def _squad(rows: pl.DataFrame) -> str:
+    """Questions as a SQuAD file, those of one passage together."""
+    passages: dict[str, list[dict[str, Any]]] = {}
+    for row in rows.iter_rows(named=True):
+        question = {"id": row["example_id"], "question": row["question"], "answers": row["answers"]}
+        passages.setdefault(row["context"], []).append(question)
+    paragraphs = [{"context": context, "qas": questions} for context, questions in passages.items()]
+    data = {"version": "1.1", "data": [{"title": "", "paragraphs": paragraphs}]}
+    # On several lines, as a whole: a single line would be taken for JSON lines.
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"

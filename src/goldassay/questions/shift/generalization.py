@@ -1,0 +1,202 @@
+"""Gaps between a model's own distribution and others, of every model, and what marks the difference."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.errors import InputError
+from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.shift.answers import texts_of
+from goldassay.shift import generalization_gap, measure_domain_shift
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from goldassay.core.progress import Progress
+    from goldassay.data import Dataset
+    from goldassay.questions.shift.answers import Answers
+    from goldassay.questions.shift.groups import Group
+    from goldassay.shift.set_metrics import Metric
+
+# Confident errors that are shown of each model and set.
+_MOST_ERRORS = 10
+
+
+def measure_gaps(
+    groups: Sequence[Group],
+    metric: Metric | None,
+    sizes: Mapping[str, int],
+    untrained: Collection[str] = (),
+    *,
+    texts: Mapping[str, Dataset] | None = None,
+    seed: int,
+    n_draws: int,
+    progress: Progress,
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """A row a model, set and metric, as plain data, and what to bear in mind.
+
+    Args:
+        groups: One a model.
+        metric: Of graded scores; None says it by what they are.
+        sizes: {model: how many parameters it has}, in place of what its runs say.
+        untrained: Models that no seed can change.
+        texts: {dataset: its texts}, where they are at hand: examples that share their first text are drawn together.
+        seed: Of the draws.
+        n_draws: Of the intervals.
+        progress: Told after each model.
+    """
+    rows: list[dict[str, Any]] = []
+    caveats: dict[str, list[str]] = {}
+    for done, group in enumerate(groups, 1):
+        sets = [group.own, *group.others]
+        chosen: tuple[Metric, ...]
+        if group.own.regression:
+            values = {each.dataset: each.predictions for each in sets if each.predictions is not None}
+            gold = {each.dataset: each.gold for each in sets if each.gold is not None}
+            chosen = ("pearson", "spearman") if metric is None else (metric,)
+        else:
+            values = {each.dataset: each.scores for each in sets if each.scores is not None}
+            gold, chosen = None, (metric or _metric_of(sets),)
+        shared = {
+            each.dataset: clusters
+            for each in sets
+            if each.dataset in values
+            and (clusters := clusters_of((texts or {}).get(each.dataset), each.example_ids)) is not None
+        }
+        for name in chosen:
+            found = generalization_gap(
+                values,
+                group.own.dataset,
+                gold=gold,
+                clusters=shared,
+                metric=name,
+                train=group.train_set,
+                seed=seed,
+                n_draws=n_draws,
+            )
+            for said in () if group.model in untrained else found.caveats:
+                caveats.setdefault(said, []).append(group.model)
+            rows += [
+                {
+                    "model": group.model,
+                    "size": sizes.get(group.model, group.n_parameters),
+                    **row,
+                    "own": row["test"] == group.own.dataset,
+                    "n_runs": found.n_runs,
+                    "trained": group.model not in untrained,
+                    "level": found.level,
+                    "interval_method": found.interval_method,
+                }
+                for row in map(asdict, found.sets)
+            ]
+        progress(done, len(groups))
+    return rows, [
+        said if len(set(models)) == len(groups) else f"{', '.join(dict.fromkeys(models))}: {said[0].lower()}{said[1:]}"
+        for said, models in caveats.items()
+    ]
+
+
+def find_untaught(groups: Sequence[Group], rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """{model: share of the most frequent label}, where it may be no better on its own set than always naming that."""
+    found = {}
+    for group in groups:
+        own = next((row for row in rows if row["own"] and row["model"] == group.model), None)
+        if own is None or own["metric"] != "accuracy" or group.own.gold is None:
+            continue
+        majority = np.bincount(np.asarray(group.own.gold, dtype=np.int64)).max() / group.own.n_examples
+        if own["low"] <= majority:
+            found[group.model] = float(majority)
+    return found
+
+
+def say_untaught(groups: Sequence[Group], untaught: Mapping[str, float]) -> list[str]:
+    """That they may be no better, in sentences."""
+    return [
+        f"{group.model} may be no better on {group.own.dataset} than always naming its most frequent label "
+        f"({100 * untaught[group.model]:.1f}): what has not been learned cannot be lost, and its gaps say little."
+        for group in groups
+        if group.model in untaught
+    ]
+
+
+def _metric_of(sets: Sequence[Answers]) -> Metric:
+    graded = any(bool(((each.scores != 0) & (each.scores != 1)).any()) for each in sets if each.scores is not None)
+    return "mean" if graded else "accuracy"
+
+
+def find_confident_errors(groups: Sequence[Group], texts: Mapping[str, Dataset]) -> list[dict[str, Any]]:
+    """The most confident errors out of distribution, a list a model and set: which examples cross over.
+
+    Ranked by the mean over runs of (1 - correctness) x confidence. With two classes or more and logits only.
+    """
+    rows = []
+    for group in groups:
+        for each in group.others:
+            if each.logits is None or each.scores is None or each.predictions is None or each.gold is None:
+                continue
+            confidence = _confidence(each.logits)
+            worth = ((1 - each.scores) * confidence).mean(axis=0)
+            shown = texts_of(each, texts.get(each.dataset))
+            for i in np.argsort(-worth, kind="stable")[:_MOST_ERRORS].tolist():
+                if worth[i] <= 0:
+                    break
+                predicted = np.bincount(each.predictions[:, i], minlength=len(each.label_names))
+                wrong = each.scores[:, i] < 1
+                rows.append(
+                    {
+                        "model": group.model,
+                        "dataset": each.dataset,
+                        "example_id": str(each.example_ids[i]),
+                        "text": None if shown is None else shown[i],
+                        "label": each.label_names[int(each.gold[i])],
+                        "prediction": each.label_names[int(predicted.argmax())],
+                        "confidence": float(confidence[wrong, i].mean()),
+                        "share_wrong": float(wrong.mean()),
+                    }
+                )
+    return rows
+
+
+def _confidence(logits: Any) -> Any:
+    from goldassay.shift import score_max_softmax
+
+    return -score_max_softmax(logits)
+
+
+def measure_domains(
+    groups: Sequence[Group], texts: Mapping[str, Dataset], *, seed: int, progress: Progress
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """How far each other set lies from the model's own, and by which words; each pair once, either way round.
+
+    Returns:
+        A row a pair whose texts are at hand, and of which pairs that could not be told, in sentences.
+    """
+    pairs: dict[tuple[str, str], tuple[Answers, Answers]] = {}
+    for group in groups:
+        for each in group.others:
+            if (each.dataset, group.own.dataset) not in pairs:
+                pairs[group.own.dataset, each.dataset] = (group.own, each)
+    rows, notes = [], []
+    for done, ((own, other), (inside, outside)) in enumerate(pairs.items(), 1):
+        sides = [texts_of(each, texts.get(each.dataset)) for each in (inside, outside)]
+        if sides[0] is not None and sides[1] is not None:
+            try:
+                found = measure_domain_shift(sides[0], sides[1], seed=seed)
+            except InputError as error:
+                # Gaps and confidence need no words.
+                notes.append(f"No words mark the shift from {own} to {other}: {error.problem}.")
+            else:
+                rows.append(
+                    {
+                        "in_distribution": own,
+                        "dataset": other,
+                        **{key: value for key, value in found.to_dict().items() if key not in ("interval", "seed")},
+                        "low": found.interval.low,
+                        "high": found.interval.high,
+                    }
+                )
+        progress(done, len(pairs))
+    return rows, notes

@@ -1,0 +1,92 @@
+"""Texts that stand on both sides of a comparison: counted, and left out of the other side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.questions.shift.answers import texts_of
+from goldassay.shift import shared_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goldassay.data import Dataset
+    from goldassay.questions.shift.answers import Answers
+    from goldassay.questions.shift.groups import Group
+
+
+def without_shared(group: Group, texts: Mapping[str, Dataset]) -> tuple[Group, list[dict[str, Any]]]:
+    """The group without those texts of the others that are in-distribution as well, and how many these were.
+
+    Raises:
+        InputError: All texts of a set are.
+    """
+    own = texts_of(group.own, texts.get(group.own.dataset))
+    rows: list[dict[str, Any]] = []
+    kept: list[Answers] = []
+    for each in group.others:
+        other = texts_of(each, texts.get(each.dataset))
+        if own is None or other is None:
+            rows.append(_row(group, each, None))
+            kept.append(each)
+            continue
+        shared = shared_texts(own, other)
+        if shared.all():
+            raise InputError(
+                f"every text of {each.dataset} is in {group.own.dataset} as well", file=each.file,
+                mend="give texts of another distribution",
+            )  # fmt: skip
+        rows.append(_row(group, each, int(shared.sum())))
+        kept.append(each.take(~shared) if shared.any() else each)
+    return replace(group, others=tuple(kept)), rows
+
+
+def check_covered(answers: Answers, dataset: Dataset | None) -> None:
+    """Refuse texts, where they are given, of other examples than were answered.
+
+    Raises:
+        InputError: The text of an example is not among them.
+    """
+    if dataset is None or not dataset.text_columns or texts_of(answers, dataset) is not None:
+        return
+    there = set(dataset.examples["example_id"].cast(pl.String).to_list())
+    missing = [str(each) for each in answers.example_ids.tolist() if str(each) not in there]
+    raise InputError(
+        f"{len(missing):,} of the {answers.n_examples:,} examples of {answers.dataset} are not in it, the first is "
+        f"{missing[0]!r}",
+        file=dataset.source,
+        mend=f"give the file that was predicted with --gold {answers.dataset}=FILE",
+    )
+
+
+def _row(group: Group, other: Answers, shared: int | None) -> dict[str, Any]:
+    return {
+        "model": group.model,
+        "in_distribution": group.own.dataset,
+        "dataset": other.dataset,
+        "n_examples": other.n_examples,
+        "n_shared": shared,
+    }
+
+
+def say_overlaps(rows: list[dict[str, Any]]) -> list[str]:
+    """What was left out, and where nothing could be looked up, in sentences; each pair of sets once."""
+    said = []
+    unknown = list(dict.fromkeys(str(row["dataset"]) for row in rows if row["n_shared"] is None))
+    for row in rows:
+        if row["n_shared"]:
+            one = row["n_shared"] == 1
+            said.append(
+                f"{row['n_shared']:,} of the {row['n_examples']:,} texts of {row['dataset']} "
+                f"{'is' if one else 'are'} in {row['in_distribution']} as well and {'was' if one else 'were'} left out."
+            )
+    if unknown:
+        said.append(
+            f"Whether texts of {', '.join(unknown)} are in-distribution as well was not looked up: give the texts with "
+            "--gold DATASET=FILE."
+        )
+    return list(dict.fromkeys(said))

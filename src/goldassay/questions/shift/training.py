@@ -1,0 +1,235 @@
+"""Train models here and ask of them what their scores lose elsewhere.
+
+Quick models are trained in this process; networks go through the training room, which keeps what is done. What they
+predicted lies in the report's folder as runs, and the report is made of these as of anybody's.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.core.files import write_parquet, written_whole
+from goldassay.core.naming import split_named_path
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings
+from goldassay.data import Dataset, read_dataset
+from goldassay.models.registry import find_network
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.shift.foreign import with_placeholder, with_texts_of, without_labels
+from goldassay.questions.shift.gap_report import report_generalization
+from goldassay.questions.shift.groups import TRAINING
+from goldassay.questions.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
+from goldassay.runs.store import METADATA_KEY
+from goldassay.shift import shared_texts
+from goldassay.training.target_choice import target_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from goldassay.report import Report
+    from goldassay.training import Done, Failure, Job
+    from goldassay.training.outcome import Watcher
+
+    Watched = Callable[[int], AbstractContextManager[Watcher]]
+
+
+def report_trained(
+    train: str,
+    tests: Sequence[str],
+    outside: Sequence[str],
+    *,
+    models: Sequence[str],
+    seeds: int,
+    out: Path,
+    in_distribution: Mapping[str, str],
+    columns: Mapping[str, str],
+    features: bool = False,
+    watched: Watched | None = None,
+    quiet: bool,
+    **options: Any,
+) -> Report:
+    """Train every model with every seed, evaluate it on every set, and report what its score loses.
+
+    Args:
+        train: Training data.
+        tests: FILE or NAME=FILE with labels, the model's own distribution first.
+        outside: FILE or NAME=FILE of texts without labels of the task, which are predicted alone.
+        models: Names.
+        seeds: How many.
+        out: The runs are kept in its folder `runs`.
+        in_distribution: As for `report_generalization`.
+        columns: {role: column name}, for all files.
+        features: Predict the training data too, under the name "train", and keep the features of every text, for
+            distances in detection.
+        watched: Shows how so many trainings go.
+        quiet: Show no progress.
+        options: Of `report_generalization`. Of its settings, [training] says how networks are made: configuration,
+            changes, rows, bootstrap, vectors, precision and device.
+
+    Raises:
+        InputError: A file cannot be read, there are fewer than two sets, or a model cannot be trained on these data.
+    """
+    if len(tests) < 2:
+        raise InputError(
+            "a gap is between two sets",
+            mend="give --test ID=FILE for the model's own distribution and --test NAME=FILE for another",
+        )
+    if seeds < 1:
+        raise InputError(f"the number of seeds is {seeds}", mend="give 1 or more")
+    for model in models:
+        if model not in QUICK:
+            find_network(model)
+    steps = Steps(quiet)
+    made = (options.get("settings") or Settings()).training.of_network()
+    with steps.step("reading the data"):
+        training = _read(train, columns)
+        sets = [with_texts_of(_read(test, columns), training) for test in tests]
+        foreign = [without_labels(with_texts_of(_read(each, columns), training)) for each in outside]
+    target_of(training).check(training, sets)
+    kept = [replace(training, name=TRAINING, groups=())] if features else []
+    names = [each.name for each in (*sets, *foreign, *kept)]
+    if len(set(names)) < len(names):
+        raise InputError("two sets have the same name", mend="name them with --test NAME=FILE")
+    folder = out / "runs"
+    notes = [*_joined_notes(training, [*sets, *foreign]), *_known_notes(training, sets)]
+    with steps.step("training") as progress:
+        for done, model in enumerate(models, 1):
+            if is_quick(model, training):
+                notes.append(predict_quick(model, training, sets, foreign, range(seeds), folder))
+            else:
+                known = [*sets, *kept]
+                _train_network(
+                    model, training, known, foreign, seeds, folder, out / "training", watched, features, made
+                )
+            progress(done, len(models))
+    own = dict(in_distribution) or {"": sets[0].name}
+    return report_generalization(
+        [str(folder)],
+        in_distribution=own,
+        choice=RunChoice(train_set=training.name),
+        texts={each.name: each for each in sets},
+        leave_out=[each.name for each in (*foreign, *kept)],
+        notes=notes,
+        untrained=["bow"] if not training.label_names else [],
+        quiet=quiet,
+        steps=steps,
+        **options,
+    )
+
+
+def _read(text: str, columns: Mapping[str, str]) -> Dataset:
+    name, path = split_named_path(text)
+    dataset = read_dataset(path, columns=dict(columns) or None)
+    return replace(dataset, name=name) if name else dataset
+
+
+def _joined_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
+    joined = [each.name for each in sets if len(each.provenance.roles.keys() & {"premise", "hypothesis"}) > 1]
+    if len(training.text_columns) > 1 or not joined:
+        return []
+    return [f"The texts of {', '.join(joined)} were joined by one space, since the models take a single text."]
+
+
+def _known_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
+    """How many texts of each set stand in the training data, and could be known by heart."""
+    known = _joined(training)
+    counts = {each.name: (int(shared_texts(known, _joined(each)).sum()), len(each)) for each in sets}
+    return [
+        f"{shared:,} of the {total:,} texts of {name} stand in the training data too and can be known by heart."
+        for name, (shared, total) in counts.items()
+        if shared
+    ]
+
+
+def _joined(dataset: Dataset) -> list[str]:
+    joined = pl.concat_str([pl.col(role) for role in dataset.text_columns], separator=" ", ignore_nulls=True)
+    return dataset.examples.select(joined.alias("text"))["text"].to_list()
+
+
+def _train_network(
+    model: str,
+    training: Dataset,
+    sets: Sequence[Dataset],
+    foreign: Sequence[Dataset],
+    seeds: int,
+    folder: Path,
+    workplace: Path,
+    watched: Watched | None,
+    features: bool,
+    made: dict[str, Any],
+) -> None:
+    """Train by the training room, and keep what it predicted; on texts without labels, without a score."""
+    from goldassay.training import plan_jobs, run_plan
+
+    if foreign and not training.label_names:
+        raise no_confidence()
+    # The training room scores whatever it predicts; the label that stands in is taken out again below.
+    placeholders = [with_placeholder(each, training) for each in foreign]
+    tests = [(each.name, each) for each in (*sets, *placeholders)]
+    made = made | ({"record": ("predictions", "logits", "embeddings")} if features else {})
+    # A checkpoint is called by its folder's name, as everywhere.
+    label = None if Path(model).is_dir() else model
+    jobs = plan_jobs(training, model, tests, out=workplace, seeds=seeds, label=label, **made)
+    with nullcontext() if watched is None else watched(len(jobs)) as watcher:
+        done = run_plan(
+            jobs, None, None if watcher is None else _LabelledOnly(watcher, {each.name for each in foreign})
+        )
+    if done.failures.height:
+        first = done.failures.row(0, named=True)
+        raise InputError(f"{done.failures.height} of {len(jobs)} runs of {model} failed: {first['reason']}")
+    names = {each.name for each in foreign}
+    for file in sorted(workplace.rglob("*.parquet")):
+        metadata = pl.read_parquet_metadata(file)
+        if METADATA_KEY in metadata:
+            _keep(file, folder / file.name, metadata, names)
+        elif features:
+            # In a folder that whoever looks for runs passes over, as the training room does.
+            place = folder / "_features" / file.relative_to(workplace)
+            with written_whole(place) as aside:
+                shutil.copyfile(file, aside)
+
+
+class _LabelledOnly:
+    """A watcher that is not told what came of sets without labels.
+
+    Args:
+        watcher: Who is told the rest.
+        foreign: Names of those sets.
+    """
+
+    def __init__(self, watcher: Watcher, foreign: set[str]) -> None:
+        self.watcher, self.foreign = watcher, foreign
+
+    def going(self, job: Job, step: int, total: int) -> None:
+        """Pass it on."""
+        self.watcher.going(job, step, total)
+
+    def done(self, job: Job, done: Done) -> None:
+        """Pass on what has a meaning."""
+        known = {name: value for name, value in done.scores.items() if name not in self.foreign}
+        self.watcher.done(job, replace(done, scores=known))
+
+    def again(self, job: Job, failure: Failure) -> None:
+        """Pass it on."""
+        self.watcher.again(job, failure)
+
+    def failed(self, job: Job, failure: Failure) -> None:
+        """Pass it on."""
+        self.watcher.failed(job, failure)
+
+
+def _keep(source: Path, target: Path, metadata: dict[str, str], foreign: set[str]) -> None:
+    frame = pl.read_parquet(source)
+    if frame.height and frame["dataset"][0] in foreign:
+        frame = frame.drop("label", "score", strict=False)
+    kept = {METADATA_KEY: metadata[METADATA_KEY]}
+    with written_whole(target) as aside:
+        write_parquet(frame, aside, compression="zstd", statistics=False, metadata=kept)

@@ -1,1 +1,0 @@
-"""What composes the rooms: the audit of a benchmark."""

@@ -1,0 +1,194 @@
+"""Two outputs that show one figure show the same number, with the same interval and the same verdict.
+
+A further question is one more command in `outputs.COMMANDS` and its entries in the two tables below.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import pytest
+
+import goldassay
+import goldassay.questions.figures  # declares the measures
+from goldassay.core.figures import declared
+from goldassay.core.numbers import bounds_in, with_unit
+from goldassay.core.settings import load_settings
+from goldassay.core.visible import one_line
+from goldassay.gate.check import Outcome, check_reports
+from goldassay.gate.policy import read_policy
+from goldassay.gate.reading import read_report
+from goldassay.questions.report_diff import diff_reports
+from tests.agreement.outputs import COMMANDS, Output, inside, make_outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Which commands answer a question, the audit first where it does.
+DOORS: Mapping[str, tuple[str, ...]] = {
+    "artifacts": ("audit", "mine"),
+    "leakage": ("audit", "measure"),
+    "instability": ("audit", "instability"),
+    "shift": ("shift",),
+    "comparison": ("compare",),
+}
+# What Markdown has a backslash before.
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]|#~@])")
+# Figures that at least these two commands must share: where none is shared, nothing is compared.
+SHARED = {
+    ("audit", "mine"): {"artifacts.selected", "artifacts.gain", "artifacts.precision", "artifacts.coverage",
+                        "artifacts.easy_share", "artifacts.hard_share"},
+    ("audit", "measure"): {"leakage.improvement", "leakage.accuracy", "leakage.recovered", "leakage.information",
+                           "leakage.agreement"},
+    ("audit", "instability"): {"instability.mean", "instability.sd", "instability.design_effect",
+                               "instability.effective_size"},
+    ("audit", "compare"): {"instability.mean", "instability.sd"},
+    ("instability", "compare"): {"instability.mean", "instability.sd"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Output]:
+    return make_outputs(tmp_path_factory.mktemp("agreement"))
+
+
+def figures_of(output: Output) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, float, float, float]]:
+    """Value, ends and number of examples of each figure, by what it is and what it belongs to."""
+    return {
+        (row["id"], frozenset(row["of"].items())): tuple(
+            math.nan if row[key] is None else row[key] for key in ("value", "low", "high", "n")
+        )
+        for row in output.document["figures"]
+    }  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(COMMANDS, 2)))
+def test_a_figure_is_the_same_in_every_command(outputs: dict[str, Output], one: str, other: str) -> None:
+    first, second = figures_of(outputs[one]), figures_of(outputs[other])
+    both = first.keys() & second.keys()
+    assert {name for name, _ in both} >= SHARED.get((one, other), set())
+    for figure in both:
+        assert first[figure] == pytest.approx(second[figure], rel=1e-9, abs=1e-12, nan_ok=True), figure
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_headline_is_one_of_the_figures(outputs: dict[str, Output], command: str) -> None:
+    document = outputs[command].document
+    for question, verdict in document["verdicts"].items():
+        if (headline := verdict["headline"]) is None:
+            continue
+        ends = tuple(headline[key] for key in ("value", "low", "high"))
+        figures = [row for row in document["figures"] if row["question"] == question]
+        assert any(
+            tuple(row[key] for key in ("value", "low", "high")) == pytest.approx(ends, rel=1e-9) for row in figures
+        ), (command, question)
+
+
+@pytest.mark.parametrize("question", DOORS)
+def test_a_verdict_is_the_same_in_every_command(outputs: dict[str, Output], question: str) -> None:
+    one, *others = (outputs[command].document["verdicts"][question] for command in DOORS[question])
+    for other in others:
+        for key in ("verdict", "limits", "rule"):
+            assert other[key] == one[key], key
+        ends = [[each["headline"][key] for key in ("value", "low", "high")] for each in (one, other)]
+        assert ends[0] == pytest.approx(ends[1], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("question", "command"), [(question, command) for question, commands in DOORS.items() for command in commands]
+)
+def test_a_verdict_is_the_same_in_every_form(outputs: dict[str, Output], question: str, command: str) -> None:
+    output = outputs[command]
+    verdict = output.document["verdicts"][question]
+    headline = verdict["headline"]
+    value = with_unit(headline["value"], headline["unit"])
+    bounds = bounds_in(headline["low"], headline["high"], headline["unit"])
+    page, markdown = html.unescape(output.page), html.unescape(_ESCAPED.sub(r"\1", output.markdown))
+    assert f"{value} {bounds}" in markdown
+    assert value in page
+    assert bounds in page
+    for text in (verdict["evidence"], verdict["limits"]):
+        assert text in page
+        # On one line, a space that keeps a number and its unit together becomes a plain one.
+        assert one_line(text) in markdown
+    assert verdict["verdict"] in page
+    assert f"**{verdict['verdict']}**" in markdown
+    for text in (output.terminal, output.markdown, output.page):
+        assert "settings of goldassay.toml" in text
+    # What mines and what compares print tables of their own.
+    if command not in ("mine", "compare"):
+        assert f"{value} {bounds}" in output.terminal
+        assert verdict["verdict"].upper() in output.terminal
+        assert verdict["limits"] in output.terminal
+
+
+@pytest.mark.parametrize("question", [each for each, commands in DOORS.items() if each != "comparison"])
+def test_limits_of_the_settings_decide_in_every_command(outputs: dict[str, Output], question: str) -> None:
+    """Lower limits for caution, and limits for unsound that nothing reaches."""
+    for command in DOORS[question]:
+        verdict = outputs[command].document["verdicts"][question]
+        assert verdict["verdict"] in ("caution", "not measurable", "sound")
+        assert verdict["limits"].startswith("Limits set by goldassay.toml: ")
+        assert outputs[command].document["settings_file"]["name"] == "goldassay.toml"
+
+
+def test_python_gives_what_the_command_gives(outputs: dict[str, Output]) -> None:
+    output = outputs["audit"]
+    with inside(output.path.parent):
+        report = goldassay.audit("train.jsonl", "test.jsonl", runs="runs", settings=load_settings())
+    found = report.to_dict()
+    assert found["digest"] == output.document["digest"]
+    assert report.summary() in output.terminal
+    assert report.to_html().count("settings of goldassay.toml") == output.page.count("settings of goldassay.toml")
+
+
+def rules() -> list[str]:
+    """Names under [policy] that limit a figure."""
+    return sorted({measure.rule.name for measure in declared() if measure.rule is not None})
+
+
+def outcome_of(output: Output, rule: str) -> Outcome:
+    limit = {"limit": 1, "optional": True}
+    return check_reports([read_report(output.path)], read_policy({rule: limit})).outcomes[0]
+
+
+@pytest.mark.parametrize("rule", rules())
+def test_a_policy_judges_the_figure_of_the_report(outputs: dict[str, Output], rule: str) -> None:
+    outcomes = {command: outcome_of(output, rule) for command, output in outputs.items()}
+    judged = {command: outcome for command, outcome in outcomes.items() if outcome.status != "skipped"}
+    for command, outcome in judged.items():
+        found = [values[:3] for values in figures_of(outputs[command]).values()]
+        assert any((outcome.value, outcome.low, outcome.high) == pytest.approx(each, nan_ok=True) for each in found)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in rules() if rule != "min_runs"])
+def test_a_policy_finds_the_same_in_the_audit_and_in_the_single_command(outputs: dict[str, Output], rule: str) -> None:
+    """Of `min_runs` the audit counts the runs of several questions."""
+    found = {command: outcome_of(outputs[command], rule) for command in ("audit", "mine", "measure", "instability")}
+    audit = found.pop("audit")
+    for outcome in found.values():
+        if "skipped" in (audit.status, outcome.status):
+            continue
+        one, two = ([getattr(each, key) for key in ("value", "low", "high")] for each in (audit, outcome))
+        assert one == pytest.approx(two, rel=1e-9, nan_ok=True)
+        assert (audit.status, audit.of) == (outcome.status, outcome.of)
+
+
+@pytest.mark.parametrize("question", ["artifacts", "leakage", "instability"])
+def test_a_diff_sees_no_change_between_two_commands(outputs: dict[str, Output], question: str) -> None:
+    audit, single = (outputs[command].path for command in DOORS[question])
+    rows = [row for row in diff_reports(audit, single).document["measures"] if row["question"] == question]
+    assert rows
+    for row in rows:
+        before, after = ([row[f"{side}{end}"] for end in ("", "_low", "_high")] for side in ("before", "after"))
+        assert [math.nan if x is None else x for x in before] == pytest.approx(
+            [math.nan if x is None else x for x in after], rel=1e-9, nan_ok=True
+        ), row["measure"]
+
+
+def test_every_command_is_compared(outputs: dict[str, Output]) -> None:
+    assert {command for commands in DOORS.values() for command in commands} == set(COMMANDS) == set(outputs)

@@ -1,0 +1,112 @@
+"""Intervals against statsmodels and scipy."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+from goldassay.core.intervals import (
+    Interval,
+    difference_interval,
+    few_runs_caveat,
+    mean_interval,
+    pairs_interval,
+    ratio_interval,
+    sd_interval,
+    wilson_bounds,
+    wilson_interval,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@given(st.integers(1, 10_000), st.floats(0, 1), st.sampled_from([0.8, 0.95, 0.99]))
+def test_wilson_equals_statsmodels(n: int, share: float, level: float) -> None:
+    k = round(n * share)
+    low, high = wilson_bounds(k, n, level)
+    expected = proportion_confint(k, n, alpha=1 - level, method="wilson")
+    assert (float(low), float(high)) == pytest.approx(expected, abs=1e-12)
+    assert k / n in wilson_interval(k, n, level)
+
+
+def test_wilson_of_nothing_says_nothing() -> None:
+    low, high = wilson_bounds([0, 3], [0, 3])
+    assert low[0] == 0
+    assert high.tolist() == [1, 1]
+
+
+def test_sd_interval_factors_for_ten_runs() -> None:
+    interval = sd_interval(1.0, 10)
+    assert interval.low == pytest.approx(0.68784, abs=5e-6)
+    assert interval.high == pytest.approx(1.82561, abs=5e-6)
+
+
+@given(st.integers(2, 200), st.floats(0.01, 10))
+def test_sd_interval_equals_scipy(n: int, sd: float) -> None:
+    low, high = stats.chi2.ppf([0.975, 0.025], n - 1)
+    interval = sd_interval(sd, n)
+    assert interval.low == pytest.approx(sd * math.sqrt((n - 1) / low))
+    assert interval.high == pytest.approx(sd * math.sqrt((n - 1) / high))
+
+
+def test_mean_interval_equals_scipy() -> None:
+    values = [0.61, 0.64, 0.60, 0.66, 0.62]
+    expected = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
+    interval = mean_interval(values)
+    assert (interval.low, interval.high) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("function", [lambda: sd_interval(1.0, 1), lambda: mean_interval([1.0])])
+def test_one_value_has_no_spread(function: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match="at least 2"):
+        function()
+
+
+@given(st.integers(0, 30), st.integers(0, 40))
+def test_difference_of_two_shares_is_newcombes(k: int, m: int) -> None:
+    found = difference_interval(k / 30, wilson_interval(k, 30), m / 40, wilson_interval(m, 40))
+    expected = confint_proportions_2indep(k, 30, m, 40, method="newcomb", compare="diff")
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-6)
+
+
+def test_ratio_is_the_difference_of_logarithms() -> None:
+    one, other = Interval(2.0, 8.0), Interval(1.0, 9.0)
+    found = ratio_interval(4.0, one, 3.0, other)
+    assert found.low == pytest.approx(4 / 3 * math.exp(-math.hypot(math.log(2), math.log(3))))
+    assert found.high == pytest.approx(4 / 3 * math.exp(math.hypot(math.log(2), math.log(3))))
+    assert ratio_interval(4.0, Interval(0.0, 8.0), 3.0, other).low == 0
+    assert ratio_interval(4.0, one, 3.0, Interval(0.0, 9.0)).high == math.inf
+
+
+@given(st.integers(2, 30), st.integers(2, 30), st.floats(0, 1))
+def test_chance_of_the_better_run(n: int, m: int, at: float) -> None:
+    share = round(2 * n * m * at) / (2 * n * m)
+    found = pairs_interval(share, n, m)
+    assert 0 <= found.low <= share <= found.high <= 1
+    turned = pairs_interval(1 - share, m, n)
+    assert (1 - turned.high, 1 - turned.low) == pytest.approx((found.low, found.high), abs=1e-9)
+    for bound in (found.low, found.high):
+        if 0 < bound < 1 and 0 < share < 1:
+            k = (n + m) / 2 - 1
+            spread = bound * (1 - bound) * (1 + k * ((1 - bound) / (2 - bound) + bound / (1 + bound))) / (n * m)
+            assert (share - bound) ** 2 == pytest.approx(1.959964**2 * spread, rel=1e-4, abs=1e-9)
+
+
+def test_chance_of_the_better_run_is_open_at_the_ends() -> None:
+    assert pairs_interval(1.0, 5, 5).high == 1
+    assert pairs_interval(1.0, 5, 5).low < 0.8
+    assert pairs_interval(0.0, 5, 5).low == 0
+
+
+def test_two_to_five_runs_carry_a_warning() -> None:
+    assert [bool(few_runs_caveat(n)) for n in range(1, 8)] == [False, True, True, True, True, False, False]
+    assert few_runs_caveat(5)[0].startswith("With 5 runs")
+    assert "0.6 to 2.9 times" in few_runs_caveat(5)[0]

@@ -1,0 +1,403 @@
+"""Rules held against documents: both sides of each limit, what is lacking, and what CI services are told."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+from goldassay.core.digest import digest_of
+from goldassay.core.document import Document
+from goldassay.core.errors import InputError
+from goldassay.core.figures import Measure, declared, judged_questions
+from goldassay.core.results import to_plain
+from goldassay.gate.check import Check, check_reports
+from goldassay.gate.junit import to_junit
+from goldassay.gate.policy import read_policy
+from goldassay.gate.reading import StoredReport
+from goldassay.questions.figures import figures_of
+
+
+def verdict(word: str, value: float | None = 0.1, evidence: str = "e") -> dict[str, Any]:
+    headline = None if value is None else {"label": "l", "value": value, "low": value, "high": value, "unit": "points"}
+    return {"verdict": word, "evidence": evidence, "headline": headline, "next_step": "n", "rule": "r"}
+
+
+def condition(name: str, improvement: float | None, reach: float = 0.02) -> dict[str, Any]:
+    low, high = (None, None) if improvement is None else (improvement - reach, improvement + reach)
+    return {
+        "condition": name, "n_runs": 3, "accuracy": 0.5, "majority": 0.4, "improvement": improvement,
+        "improvement_low": low, "improvement_high": high, "reason": "" if improvement is not None else "no <run>\x00",
+    }  # fmt: skip
+
+
+def result(model: str, n_runs: int, effective_size: float | None, sd: float) -> dict[str, Any]:
+    return {
+        "model": model, "dataset": "d", "condition": "paired", "n_runs": n_runs, "n_examples": 500, "mean": 0.7,
+        "sd": sd, "effective_size": effective_size, "reason": None if effective_size else "no spread",
+    }  # fmt: skip
+
+
+def gap(test: str, value: float, own: bool) -> dict[str, Any]:
+    return {
+        "model": "m", "test": test, "metric": "accuracy", "own": own, "n_runs": 4, "value": 0.5,
+        "gap": value, "gap_low": value - 0.01, "gap_high": value + 0.01,
+    }  # fmt: skip
+
+
+def classes(easy: float, n: int = 400) -> dict[str, Any]:
+    """How many of n test examples are easy by pattern; of the rest no pattern says anything."""
+    shares = {"easy": easy, "hard": 0.0, "conflicting": 0.0, "uncovered": 1 - easy}
+    return {name: {"n": round(n * share), "share": share} for name, share in shares.items()}
+
+
+def stored(title: str = "r", **parts: Any) -> StoredReport:
+    document = {
+        "schema": "goldassay.report", "schema_version": 2, "goldassay_version": "0.1.0", "command": "audit",
+        "title": title, "inputs": [], "settings": {}, "environment": {}, **parts,
+    }  # fmt: skip
+    document["figures"] = to_plain([figure.to_dict() for figure in figures_of(document)])
+    document["digest"] = digest_of(document)
+    Document.model_validate(document)
+    return StoredReport(Path(title) / "report.json", document, "2026-01-02T03:04:05")
+
+
+AUDIT = stored(
+    "audit",
+    verdicts={
+        "artifacts": verdict("caution"), "leakage": verdict("unsound"),
+        "instability": verdict("not measurable", None, "No runs. A probe."),
+        "shift": verdict("not measurable", None, "One dataset alone cannot tell."),
+    },
+    artifacts={
+        "coverage_of": "test", "giveaway": {"value": 0.04, "low": 0.03, "high": 0.06},
+        "difficulty": classes(0.25),
+    },
+    leakage={
+        "conditions": [condition("paired", 0.4), condition("premise_only", 0.01), condition("hypothesis_only", 0.08)]
+    },
+    instability={"source": "probe", "results": [result("probe", 5, 900.0, 0.001)]},
+    shift={"reason": "One dataset alone cannot tell."},
+)  # fmt: skip
+RUNS = stored(
+    "runs",
+    verdicts={"instability": verdict("sound")},
+    instability={"source": "runs", "results": [result("a", 10, 900.0, 0.002), result("b", 3, 300.0, 0.02)]},
+)
+SHIFT = stored(
+    "shift",
+    verdicts={"shift": verdict("caution")},
+    shift={
+        "generalization": [gap("own", 0.0, True), gap("other", 0.07, False)],
+        "detection": [
+            {"model": "m", "dataset": "x", "score": "energy", "n_runs": 4, "auroc": 0.7, "false_alarm_rate": 0.6}
+        ],
+    },
+)
+LEAKAGE = stored(
+    "leakage",
+    verdicts={"leakage": verdict("sound")},
+    leakage={"peco": [{"role": "premise", "score": 0.1, "biased_share": 0.3}], "source": "probes"},
+)
+
+
+def checked(report: StoredReport | list[StoredReport], **policy: Any) -> Check:
+    reports = report if isinstance(report, list) else [report]
+    return check_reports(reports, read_policy(policy))
+
+
+RULES: dict[str, Measure | None] = {
+    **{measure.rule.name: measure for measure in declared() if measure.rule is not None},
+    **{f"worst_{question}_verdict": None for question in judged_questions()},
+    "worst_verdict": None,
+}
+# The figure that decides each rule, in the report that has it.
+FIGURES = {
+    "max_single_sentence_improvement": (AUDIT, 0.08),
+    "max_biased_share": (LEAKAGE, 0.3),
+    "max_easy_share": (AUDIT, 0.25),
+    "max_pattern_gain": (AUDIT, 0.04),
+    "min_effective_size": (RUNS, 300.0),
+    "max_score_sd": (RUNS, 0.02),
+    "min_runs": (RUNS, 3),
+    "max_generalization_gap": (SHIFT, 0.07),
+    "max_false_alarm_rate": (SHIFT, 0.6),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_both_sides_of_a_limit(name: str) -> None:
+    report, value = FIGURES[name]
+    step = 1 if name.startswith("min") else 0.001
+    (kept,) = checked(report, **{name: value}).outcomes
+    assert (kept.status, kept.value, kept.n_broken) == ("kept", value, 0)
+    beyond = value + step if name.startswith("min") else value - step
+    (broken,) = checked(report, **{name: beyond}).outcomes
+    assert broken.status == "broken"
+    assert broken.line.startswith(f"{name}: ")
+    assert broken.report == str(report.path)
+
+
+def test_every_rule_is_tried() -> None:
+    words = {"worst_verdict", *(f"worst_{q}_verdict" for q in ("artifacts", "leakage", "instability", "shift"))}
+    assert set(RULES) == words | FIGURES.keys()
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_what_no_report_has_breaks_its_rule_unless_it_is_optional(name: str) -> None:
+    limit = "sound" if name.startswith("worst") else 1
+    empty = stored("empty")
+    assert checked(empty, **{name: limit}).outcomes[0].status == "broken"
+    assert checked(empty, **{name: {"limit": limit, "optional": True}}).outcomes[0].status == "skipped"
+    assert "is not in the report" in checked(empty, **{name: limit}).outcomes[0].line
+
+
+def test_why_it_is_lacking_is_said() -> None:
+    (runs,) = checked(AUDIT, min_runs=2).outcomes
+    assert runs.line == "min_runs: number of runs of a model is not in the report: No runs"
+    (shift,) = checked(AUDIT, max_generalization_gap=0.1).outcomes
+    assert shift.line.endswith("is not in the report: One dataset alone cannot tell")
+
+
+@pytest.mark.parametrize(
+    ("by", "limit", "status"),
+    [("value", 0.05, "kept"), ("high", 0.05, "broken"), ("low", 0.02, "broken"), ("low", 0.03, "kept")],
+)
+def test_an_end_of_the_interval_may_decide(by: str, limit: float, status: str) -> None:
+    (outcome,) = checked(AUDIT, max_pattern_gain={"limit": limit, "by": by}).outcomes
+    assert outcome.status == status
+    assert ("end of the interval" in outcome.line) == (by != "value")
+
+
+def test_a_share_of_examples_has_wilsons_interval() -> None:
+    low, high = proportion_confint(100, 400, method="wilson")
+    (kept,) = checked(AUDIT, max_easy_share={"limit": high + 1e-6, "by": "high"}).outcomes
+    assert kept.status == "kept"
+    assert (kept.low, kept.high) == pytest.approx((low, high))
+    (broken,) = checked(AUDIT, max_easy_share={"limit": high - 1e-6, "by": "high"}).outcomes
+    assert broken.line.replace("\N{NO-BREAK SPACE}", " ").endswith(
+        "is 25.0 % [21.0, 29.5]; the policy allows at most 29.5 %, by the upper end of the interval"
+    )
+
+
+def test_the_interval_over_runs_is_the_reports_own() -> None:
+    rows = [result("a", 5, 900.0, 0.02), result("b", 5, 700.0, 0.02)]
+    figures = [{"figure": "effective_size", "value": 900.0, "runs_low": 500.0, "runs_high": 1500.0}]
+    told = [{"model": "a", "dataset": "d", "condition": "paired", "figures": figures}]
+    report = stored("r", instability={"source": "runs", "results": rows[:1], "intervals": told})
+    assert checked(report, min_effective_size={"limit": 500, "by": "low"}).passed
+    assert not checked(report, min_effective_size={"limit": 501, "by": "low"}).passed
+    both = stored("r", instability={"source": "runs", "results": rows, "intervals": told})
+    assert "has no interval" in checked(both, min_effective_size={"limit": 1, "by": "low"}).broken[0].line
+
+
+def test_no_interval_where_one_is_asked_for() -> None:
+    unbounded = {**gap("t", 0.1, False), "gap_low": None, "gap_high": None}
+    report = stored("s", shift={"generalization": [unbounded]})
+    (outcome,) = checked(report, max_generalization_gap={"limit": 0.9, "by": "high"}).outcomes
+    assert outcome.status == "broken"
+    assert "has no interval, and by = 'high' asks for one" in outcome.line
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_by_is_for_what_has_an_interval(name: str) -> None:
+    """What can be asked for can be kept: each rule that takes an end of an interval finds one in a report."""
+    measure = RULES[name]
+    if measure is None or not measure.bounded:
+        with pytest.raises(InputError, match=f"policy.{name}: by = 'high' asks for an end of an interval"):
+            read_policy({name: {"limit": "sound" if measure is None else 1, "by": "high"}})
+        return
+    row = {**result("a", 3, 1.0, 0.02), "sd_low": 0.01, "sd_high": 0.04}
+    over = [{"figure": "effective_size", "value": 1.0, "runs_low": 0.5, "runs_high": 2.0}]
+    told = [{"model": "a", "dataset": "d", "condition": "paired", "figures": over}]
+    runs = stored("runs", instability={"source": "runs", "results": [row], "intervals": told})
+    found = {**SHIFT.document["shift"]["detection"][0], "false_alarm_rate_low": 0.5, "false_alarm_rate_high": 0.7}
+    shift = stored("shift", shift={**SHIFT.document["shift"], "detection": [found]})
+    (outcome,) = checked([AUDIT, runs, shift], **{name: {"limit": 1, "by": "high"}}).outcomes
+    assert outcome.status == "kept", outcome.line
+
+
+@pytest.mark.parametrize("name", ["max_easy_share", "max_score_sd", "max_pattern_gain"])
+@pytest.mark.parametrize("limit", [-0.05, 1.5, math.nan, math.inf])
+def test_a_limit_that_is_no_fraction(name: str, limit: float) -> None:
+    with pytest.raises(InputError, match="is no fraction from 0 to 1"):
+        checked(AUDIT, **{name: limit})
+
+
+class TestQuickProbes:
+    """What measures a benchmark is not the model that a policy demands runs of."""
+
+    probed = stored("p", instability={"source": "runs", "results": [result("quick_probe", 9, 900.0, 0.001)]})
+
+    @pytest.mark.parametrize("rule", ["min_runs", "min_effective_size", "max_score_sd"])
+    def test_their_runs_do_not_count_though_they_be_measured_like_any(self, rule: str) -> None:
+        (outcome,) = checked(self.probed, **{rule: 1}).outcomes
+        assert outcome.status == "broken"
+        assert outcome.line.endswith("is not in the report: what it has is of quick_probe, which does not count")
+
+    def test_those_of_a_model_beside_them_do(self) -> None:
+        rows = [result("quick_probe", 1, 9.0, 0.5), result("bert", 5, 900.0, 0.001)]
+        both = stored("b", instability={"source": "runs", "results": rows})
+        (outcome,) = checked(both, min_runs=5).outcomes
+        assert (outcome.status, outcome.n_figures, outcome.of) == ("kept", 1, ("bert", "d", "paired"))
+
+    def test_wherever_they_stand(self) -> None:
+        shift = stored("s", shift={"generalization": [{**gap("t", 0.1, False), "model": "quick_probe"}]})
+        leakage = stored("l", leakage={"source": "runs", "model": "quick_probe", "conditions": [condition("a", 0.1)]})
+        for report in (shift, leakage):
+            assert not checked(report, min_runs=1).passed
+        other = stored("l", leakage={"source": "runs", "model": "bert", "conditions": [condition("a", 0.1)]})
+        assert checked(other, min_runs=1).passed
+
+
+class TestIdsOfFigures:
+    """Any figure may be limited by its id."""
+
+    def test_the_most_and_the_least(self) -> None:
+        check = checked(AUDIT, **{"leakage.accuracy": {"min": 0.6, "max": 0.7}})
+        assert [(each.direction, each.status) for each in check.outcomes] == [
+            ("at most", "kept"),
+            ("at least", "broken"),
+        ]
+        assert check.broken[0].line == (
+            "leakage.accuracy: accuracy is 50.0 points (paired); the policy demands at least 60.0 points"
+        )
+
+    def test_it_is_the_same_as_its_rule(self) -> None:
+        for by in ("value", "low", "high"):
+            named = checked(AUDIT, max_pattern_gain={"limit": 0.05, "by": by}).outcomes[0]
+            other = checked(AUDIT, **{"artifacts.gain": {"max": 0.05, "by": by}}).outcomes[0]
+            assert (named.status, named.value, named.low, named.high) == (
+                other.status, other.value, other.low, other.high,
+            )  # fmt: skip
+
+    def test_written_without_quotes(self) -> None:
+        assert read_policy({"artifacts": {"gain": {"max": 0.1}}}) == read_policy({"artifacts.gain": {"max": 0.1}})
+
+    def test_a_figure_that_is_lacking(self) -> None:
+        (outcome,) = checked(AUDIT, **{"shift.gap": {"max": 0.1}}).outcomes
+        assert outcome.line.endswith("is not in the report: One dataset alone cannot tell")
+        assert checked(AUDIT, **{"shift.gap": {"max": 0.1, "optional": True}}).passed
+
+    @pytest.mark.parametrize(
+        ("policy", "expected"),
+        [
+            ({"leakage.improvment": {"max": 1}}, "did you mean 'policy.leakage.improvement'"),
+            ({"leakage.improvement": 0.1}, "is a table with max or min"),
+            ({"leakage.improvement": {"by": "high"}}, "is a table with max or min"),
+            ({"leakage.improvement": {"max": 5}}, "5 is no fraction from -1 to 1"),
+            ({"leakage.improvement": {"max": 0.1, "limit": 1}}, "unknown key 'policy.leakage.improvement.limit'"),
+            ({"leakage.biased_share": {"max": 0.1, "by": "low"}}, "this measure has none"),
+            ({"instability.runs": {"min": 2.5}}, "a whole number is needed"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, policy: dict[str, Any], expected: str) -> None:
+        with pytest.raises(InputError, match=expected):
+            read_policy(policy)
+
+
+def test_an_undefined_figure_breaks_its_rule() -> None:
+    report = stored(
+        "u", instability={"source": "runs", "results": [result("a", 2, None, 0.0), result("b", 3, 900, 0.1)]}
+    )
+    (outcome,) = checked(report, min_effective_size=100).outcomes
+    assert outcome.status == "broken"
+    assert outcome.line.endswith("is not defined (a, d, paired): no spread")
+    (kept,) = checked(report, min_effective_size={"limit": 100, "optional": True}).outcomes
+    assert (kept.status, kept.n_figures) == ("kept", 1)
+
+
+class TestVerdicts:
+    def test_all_that_were_measured(self) -> None:
+        (outcome,) = checked(AUDIT, worst_verdict="unsound").outcomes
+        assert (outcome.status, outcome.n_figures) == ("kept", 2)
+        (outcome,) = checked(AUDIT, worst_verdict="caution").outcomes
+        assert outcome.line == "worst_verdict: verdict is unsound (leakage); the policy allows at most caution"
+        assert checked(AUDIT, worst_verdict="sound").outcomes[0].n_broken == 2
+
+    def test_one_question(self) -> None:
+        assert checked(AUDIT, worst_artifacts_verdict="caution").passed
+        assert not checked(AUDIT, worst_artifacts_verdict="sound").passed
+
+    def test_not_measurable(self) -> None:
+        """One question demanded by name must be answered; of all, one that was measured and cannot be told must not."""
+        (outcome,) = checked(AUDIT, worst_shift_verdict="unsound").outcomes
+        assert outcome.line == "worst_shift_verdict: verdict on shift is not measurable"
+        assert outcome.status != "kept"
+        few = stored("few", verdicts={"artifacts": verdict("not measurable"), "leakage": verdict("sound")})
+        assert not checked(few, worst_verdict="unsound").passed
+        both = stored("both", verdicts={"artifacts": verdict("unsound"), "leakage": verdict("not measurable")})
+        (outcome,) = checked(both, worst_verdict="caution").outcomes
+        assert outcome.line == "worst_verdict: verdict is unsound (artifacts); the policy allows at most caution"
+        none = stored("none", verdicts={"shift": verdict("not measurable", None)})
+        assert not checked(none, worst_verdict="unsound").passed
+
+
+def test_several_reports_are_judged_together() -> None:
+    check = checked([AUDIT, RUNS, SHIFT], min_runs=4, max_easy_share=0.3, max_generalization_gap=0.1)
+    assert {outcome.rule: outcome.status for outcome in check.outcomes} == {
+        "max_easy_share": "kept", "min_runs": "broken", "max_generalization_gap": "kept",
+    }  # fmt: skip
+    assert check.broken[0].report == str(RUNS.path)
+    assert f" (b, d, paired) in {RUNS.path}; the policy" in check.broken[0].line
+    lacking = checked([AUDIT, RUNS], max_generalization_gap=0.1).broken[0]
+    assert f"is in none of the 2 reports ({AUDIT.path}, {RUNS.path}): One dataset" in lacking.line
+    few = stored("few", instability={"source": "runs", "results": [result("a", 2, None, 0.0)]})
+    undefined = checked([AUDIT, few], min_effective_size=10).broken[0]
+    assert undefined.line.endswith(f"is not defined (a, d, paired) in {few.path}: no spread")
+    assert undefined.report == str(few.path)
+    assert [report["title"] for report in check.to_dict()["reports"]] == ["audit", "runs", "shift"]
+
+
+def test_a_policy_that_demands_nothing() -> None:
+    with pytest.raises(InputError, match="demands nothing"):
+        checked(AUDIT)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0, 1))
+def test_the_worst_figure_decides(improvements: list[float], limit: float) -> None:
+    rows = [condition(f"{i}_only", x, 0.0) for i, x in enumerate(improvements)]
+    (outcome,) = checked(stored("p", leakage={"conditions": rows}), max_single_sentence_improvement=limit).outcomes
+    assert (outcome.status == "kept") == (max(improvements) <= limit)
+    assert outcome.value == max(improvements)
+    assert outcome.n_broken == sum(x > limit for x in improvements)
+
+
+def test_junit() -> None:
+    """The attributes and the order of elements that the schemas in use demand."""
+    hostile = stored('a & <b> "c" \x00', leakage={"conditions": [condition("hypothesis_only", None)]})
+    policy: dict[str, Any] = {"max_single_sentence_improvement": 0.1, "min_runs": {"limit": 3, "optional": True}}
+    check = checked([AUDIT, hostile], **policy, max_easy_share=0.3)
+    root = ET.fromstring(to_junit(check))
+    assert root.tag == "testsuites"
+    (suite,) = root
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped", "timestamp", "hostname")} == {
+        "tests": "3", "failures": "1", "errors": "0", "skipped": "1", "timestamp": "2026-01-02T03:04:05",
+        "hostname": "localhost",
+    }  # fmt: skip
+    assert float(suite.get("time", "")) == 0
+    assert [child.tag for child in suite] == ["properties", *["testcase"] * 3]
+    for case in suite.iter("testcase"):
+        assert case.get("classname")
+        assert case.get("name")
+        float(case.get("time", ""))
+        assert {child.tag for child in case} <= {"failure", "skipped", "system-out"}
+    (failure,) = suite.iter("failure")
+    assert failure.get("type")
+    assert failure.get("message") == failure.text == check.broken[0].line.replace("\x00", "\\x00")
+    assert to_junit(check) == to_junit(check)
+    assert [case.get("file") for case in suite.iter("testcase")] == [
+        str(hostile.path).replace("\x00", "\\x00"), None, str(AUDIT.path),
+    ]  # fmt: skip
+
+
+def test_junit_of_a_report_without_a_clock() -> None:
+    undated = StoredReport(AUDIT.path, AUDIT.document)
+    (suite,) = ET.fromstring(to_junit(checked(undated, max_easy_share=0.3)))
+    assert "timestamp" not in suite.attrib

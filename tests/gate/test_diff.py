@@ -1,0 +1,434 @@
+"""Two reports side by side: against plain arithmetic, and against what must not be compared."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.core.digest import digest_of
+from goldassay.core.errors import InputError
+from goldassay.core.figures import Figure, Measure, measure_of
+from goldassay.core.results import to_plain
+from goldassay.gate.diff.comparing import PAIRED, SAME, UNPAIRED
+from goldassay.gate.diff.lines import changes_shown, left_open
+from goldassay.gate.diff.matching import match_figures
+from goldassay.questions.figures import figures_of
+from goldassay.questions.report_diff import ReportDiff, diff_reports
+from tests.gate.test_check import classes, condition, gap, result, stored, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from goldassay.gate.reading import StoredReport
+
+HOSTILE = "<script>alert(1)</script> | `x` \x1b[31m"
+N = 400
+
+
+def write(report: StoredReport, folder: Path, examples: pl.DataFrame | None = None) -> Path:
+    (folder / "tables").mkdir(parents=True)
+    (folder / "report.json").write_text(json.dumps(report.document))
+    if examples is not None:
+        examples.write_parquet(folder / "tables" / "examples.parquet")
+    return folder
+
+
+def sealed(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with the figures that follow from its parts, and its digest."""
+    document["figures"] = to_plain([figure.to_dict() for figure in figures_of(document)])
+    return document | {"digest": digest_of(document)}
+
+
+def examples_of(seed: int, right: float, easy: float) -> pl.DataFrame:
+    """Two thirds of what decides an example is its own, so that two audits agree on much of it."""
+    shared, own = np.random.default_rng(0).random((2, N)), np.random.default_rng(seed).random((2, N))
+    mixed = (2 * shared + own) / 3
+    return pl.DataFrame(
+        {
+            "example_id": [f"e{i}" for i in range(N)],
+            "difficulty": np.where(mixed[0] < easy, "easy", "uncovered"),
+            "right_hypothesis_only": np.round(4 * (mixed[1] < right) * own[0]) / 4,
+        }
+    ).sample(N, shuffle=True, seed=seed)
+
+
+def source(role: str, name: str, digit: str, n_rows: int = 100) -> dict[str, Any]:
+    return {"role": role, "name": name, "sha256": [digit * 64], "files": [name], "n_rows": n_rows}
+
+
+def pattern(name: str, support: int = 20, probability: float = 0.9) -> dict[str, Any]:
+    return {"pattern": name, "support": support, "probability": probability}
+
+
+def audit(
+    table: pl.DataFrame, word: str = "unsound", train: str = "1", **strongest: list[dict[str, Any]]
+) -> StoredReport:
+    right = float(table["right_hypothesis_only"].to_numpy().mean())
+    easy = float((table["difficulty"] == "easy").to_numpy().mean())
+    row = {**condition("hypothesis_only", right - 0.3), "accuracy": right, "majority": 0.3, "sd": 0.01, "n_runs": 4}
+    return stored(
+        f"audit {train} {HOSTILE}",
+        verdicts={"artifacts": verdict(word), "leakage": verdict("caution")},
+        dataset={"name": "d", "label_names": ["a", "b"], "text_columns": ["p", "h"]},
+        inputs=[source("train", f"train{train}", train), source("test", "test", "f")],
+        facts={"n_train": 100 * int(train), "n_test": N},
+        artifacts={
+            "strongest": strongest or {"a": [pattern(HOSTILE)]}, "coverage": easy, "coverage_of": "test",
+            "giveaway": {"value": 0.04, "low": 0.03, "high": 0.06}, "n_selected": 1, "prior": {"a": 0.5, "b": 0.5},
+            "difficulty": classes(easy, N),
+            "settings": {"min_count": 10 * int(train), "threshold": 0.7},
+        },
+        leakage={"conditions": [row]},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
+    return examples_of(1, 0.6, 0.5), examples_of(2, 0.5, 0.4)
+
+
+@pytest.fixture
+def audits(tmp_path: Path, tables: tuple[pl.DataFrame, pl.DataFrame]) -> tuple[Path, Path]:
+    before = audit(tables[0], a=[pattern("gone"), pattern("stays")], b=[pattern("turns")])
+    after = audit(tables[1], "sound", "2", a=[pattern("stays", 30, 0.8), pattern("turns")], b=[pattern("new")])
+    return write(before, tmp_path / "a", tables[0]), write(after, tmp_path / "b", tables[1])
+
+
+def rows_of(found: ReportDiff) -> dict[tuple[str, str], Mapping[str, Any]]:
+    return {(row["measure"], row["of"]): row for row in found.document["measures"]}
+
+
+class TestIntervals:
+    def test_shares_of_the_same_examples_are_paired(
+        self, audits: tuple[Path, Path], tables: tuple[pl.DataFrame, pl.DataFrame]
+    ) -> None:
+        row = rows_of(diff_reports(*audits))["easy by pattern", ""]
+        joined = tables[0].join(tables[1], on="example_id")
+        change = (joined["difficulty_right"] == "easy").cast(int) - (joined["difficulty"] == "easy").cast(int)
+        half = 1.966 * change.to_numpy().std(ddof=1) / math.sqrt(N)
+        assert row["method"] == PAIRED
+        assert row["difference"] == pytest.approx(change.mean())
+        assert row["low"] == pytest.approx(change.mean() - half, abs=1e-4)
+        assert row["high"] == pytest.approx(change.mean() + half, abs=1e-4)
+        assert row["change"] == "better"
+
+    def test_seeds_noise_is_added(self, audits: tuple[Path, Path], tables: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+        row = rows_of(diff_reports(*audits))["accuracy above majority", "hypothesis_only"]
+        joined = tables[0].join(tables[1], on="example_id")
+        change = joined["right_hypothesis_only_right"] - joined["right_hypothesis_only"]
+        variance = change.to_numpy().var(ddof=1) / N + 2 * 0.01**2 / 4
+        assert row["method"] == PAIRED
+        assert row["high"] - row["difference"] == pytest.approx(1.97 * math.sqrt(variance), rel=0.01)
+
+    def test_paired_is_narrower_where_examples_agree(self, audits: tuple[Path, Path]) -> None:
+        paired = rows_of(diff_reports(*audits))["easy by pattern", ""]
+        for folder in audits:
+            (folder / "tables" / "examples.parquet").unlink()
+        unpaired = rows_of(diff_reports(*audits))["easy by pattern", ""]
+        assert unpaired["method"] == UNPAIRED
+        assert unpaired["difference"] == paired["difference"]
+        assert paired["high"] - paired["low"] < unpaired["high"] - unpaired["low"]
+
+    @pytest.mark.parametrize("harm", ["other test file", "other rows", "a broken table", "a table of another audit"])
+    def test_tables_that_do_not_fit_are_not_used(
+        self, audits: tuple[Path, Path], tables: tuple[pl.DataFrame, pl.DataFrame], harm: str
+    ) -> None:
+        place = audits[1] / "tables" / "examples.parquet"
+        if harm == "other test file":
+            document = json.loads((audits[1] / "report.json").read_text())
+            document["inputs"][1]["sha256"] = ["e" * 64]
+            (audits[1] / "report.json").write_text(json.dumps(sealed(document)))
+        elif harm == "other rows":
+            tables[1].head(N - 1).write_parquet(place)
+        elif harm == "a broken table":
+            place.write_bytes(b"PAR1")
+        else:
+            examples_of(3, 0.2, 0.1).write_parquet(place)
+        found = diff_reports(*audits)
+        assert {row["method"] for row in found.document["measures"]} <= {UNPAIRED, SAME, "a count"}
+        assert any("rather too wide" in note for note in found.document["notes"]) == (harm != "other test file")
+
+    def test_no_interval_is_said_and_decides_nothing(self, tmp_path: Path) -> None:
+        peco = [{"role": "premise", "score": 0.1, "biased_share": None}]
+        folders = [
+            write(stored(str(i), leakage={"peco": [{**peco[0], "score": 0.1 + i}]}), tmp_path / str(i)) for i in (0, 1)
+        ]
+        row = rows_of(diff_reports(*folders))["outlier score of clusters", "premise"]
+        assert (row["low"], row["method"], row["change"]) == (None, "the reports hold none", "more")
+
+    def test_runs(self, tmp_path: Path) -> None:
+        """Another model's runs: paired by all but the model's name, the mean by Student's interval."""
+        scores = {"old": [0.5, 0.52, 0.54], "new": [0.7, 0.72, 0.74]}
+        folders = [
+            write(
+                stored(
+                    name,
+                    instability={
+                        "source": "runs",
+                        "results": [{**result(name, 3, 900.0, 0.02), "mean": float(np.mean(x)), "accuracies": x}],
+                    },
+                ),
+                tmp_path / name,
+            )
+            for name, x in scores.items()
+        ]
+        row = rows_of(diff_reports(*folders))["mean score", "old → new, d, paired"]
+        half = 4.302653 * 0.02 / math.sqrt(3)
+        assert row["before_low"] == pytest.approx(0.52 - half)
+        assert row["low"] == pytest.approx(0.2 - math.hypot(half, half))
+        assert row["change"] == "better"
+
+
+@given(st.floats(0.1, 0.9), st.floats(0.1, 0.9), st.floats(0.01, 0.1), st.floats(0.01, 0.1))
+def test_swapping_the_reports_turns_every_change_around(a: float, b: float, p: float, q: float) -> None:
+    from goldassay.gate.diff.comparing import _change
+
+    measure = measure_of("leakage.improvement")
+    assert measure is not None
+    one, other = (measure.figure(v, v - r, v + r / 2) for v, r in ((a, p), (b, q)))
+    forth, back = _change(one, other, None), _change(other, one, None)
+    assert forth["low"] == pytest.approx(-back["high"], nan_ok=True)
+    assert forth["difference"] == pytest.approx(-back["difference"])
+    turned = {"better": "worse", "worse": "better"}
+    assert forth["change"] == turned.get(back["change"], back["change"])
+    assert forth["change"] == "same" or forth["low"] <= forth["difference"] <= forth["high"]
+
+
+class TestWhatIsTold:
+    """What changed for certain and what it cost, in the same words on the page, in Markdown and in the terminal."""
+
+    def test_every_change_that_is_shown_and_what_it_cost(self, audits: tuple[Path, Path]) -> None:
+        found = diff_reports(*audits)
+        rows_of(found)["easy by pattern", ""]["change"] = "changed"
+        told = changes_shown(found.document)
+        assert told[0] == ("more", "training examples 100 → 200, +100")
+        shown = [row for row in found.document["measures"] if row["change"] in ("better", "worse", "changed")]
+        assert {row["change"] for row in shown} == {"better", "changed"}
+        for (word, sentence), row in zip(told[1:], shown, strict=True):
+            assert (word, sentence.startswith(row["measure"])) == (row["change"], True)
+        for word, sentence in told:
+            assert f"{word.capitalize()}: {sentence}." in found.to_html()
+            assert f"  {word:<8} {sentence}" in found.summary()
+
+    def test_what_is_left_open_is_counted(self) -> None:
+        row = {"measure": "m", "question": "leakage"}
+        assert left_open({"measures": [{**row, "change": "not shown"}] * 2}) == [
+            "2 measures cannot be said to have changed."
+        ]
+        assert left_open({"measures": [{**row, "change": "more"}, {**row, "change": "fewer"}]}) == [
+            "Moved, with no interval to judge by: m."
+        ]
+        assert left_open({"measures": [{**row, "change": "same"}]}) == []
+
+    def test_more_than_fit_are_counted(self, audits: tuple[Path, Path]) -> None:
+        document = diff_reports(*audits).document
+        row = next(row for row in document["measures"] if row["measure"] == "easy by pattern")
+        many = ReportDiff({**document, "measures": [{**row, "change": "worse"}] * 15})
+        assert "3 more have changed; the table has them all." in many.to_html()
+        assert "  and 3 more" in many.summary()
+
+    def test_the_card_says_both_figures_their_unit_and_the_later_interval(self, audits: tuple[Path, Path]) -> None:
+        page = diff_reports(*audits).to_html()
+        assert "<strong>10.0 → 10.0</strong>" in page
+        assert '<span class="interval">now [10.0, 10.0] points</span> l' in page
+        assert "| l: 10.0 → 10.0 points |" in diff_reports(*audits).to_markdown()
+
+    def test_of_many_patterns_each_label_has_its_first(self, tmp_path: Path) -> None:
+        strongest = {label: [pattern(f"{label}{i}", 99 - i - 40 * (label == "b")) for i in range(30)] for label in "ab"}
+        tables = examples_of(1, 0.6, 0.5)
+        before = write(audit(tables, a=strongest["a"], b=strongest["b"]), tmp_path / "a")
+        found = diff_reports(before, write(audit(tables), tmp_path / "b"))
+        page, markdown = found.to_html(), found.to_markdown()
+        assert "Gone: 20 of 60, the first of each label" in page
+        for label in "ab":
+            assert f"<code>{label}9</code>" in page
+            assert f"<code>{label}10</code>" not in page
+            assert f"| `{label}6` |" in markdown
+        assert '<details class="folded"><summary>Table: Gone' in page
+
+
+class TestFolders:
+    def test_an_earlier_comparison_leaves_nothing(self, audits: tuple[Path, Path], tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        diff_reports(*audits).save(out)
+        (out / "tables" / "mine.csv").write_text("kept")
+        assert (out / "tables" / "patterns_gone.csv").exists()
+        diff_reports(audits[0], audits[0]).save(out)
+        left = {path.name for path in (out / "tables").iterdir()}
+        names = ("measures", "patterns_stayed")
+        assert left == {"mine.csv", *(f"{name}.{kind}" for name in names for kind in ("csv", "parquet"))}
+        assert not (out / "figures" / "diff_changes.svg").exists()
+
+    @pytest.mark.parametrize("which", [0, 1])
+    def test_the_folder_of_a_report_is_refused(self, audits: tuple[Path, Path], which: int) -> None:
+        content = {path: path.read_bytes() for path in audits[which].rglob("*") if path.is_file()}
+        with pytest.raises(InputError, match=r"is the folder of .*report\.json; choose another with -o"):
+            diff_reports(*audits).save(audits[which] / "tables" / "..")
+        assert {path: path.read_bytes() for path in audits[which].rglob("*") if path.is_file()} == content
+
+
+def test_patterns(audits: tuple[Path, Path]) -> None:
+    found = diff_reports(*audits)
+    patterns = found.document["patterns"]
+    names = {key: [row["pattern"] for row in patterns[key]] for key in ("gone", "new", "turned", "stayed")}
+    assert names == {"gone": ["gone"], "new": ["new"], "turned": ["turns"], "stayed": ["stays"]}
+    assert patterns["stayed"][0]["probability_before"] == 0.9
+    assert (patterns["turned"][0]["label_before"], patterns["turned"][0]["label"]) == ("b", "a")
+    assert "Only the strongest" in patterns["source"]
+    for folder, names_of in zip(audits, (["x"], ["x"]), strict=True):
+        rows = [{**pattern(name), "label": "a"} for name in names_of]
+        pl.DataFrame(rows).write_parquet(folder / "tables" / "patterns.parquet")
+    patterns = diff_reports(*audits).document["patterns"]
+    assert patterns["source"].startswith("All patterns")
+    assert (patterns["gone"], len(patterns["stayed"])) == ([], 1)
+
+
+def test_verdicts_that_moved(audits: tuple[Path, Path]) -> None:
+    found = diff_reports(*audits)
+    assert [(row["question"], row["moved"]) for row in found.document["verdicts"]] == [
+        ("artifacts", "better"), ("leakage", "same"),
+    ]  # fmt: skip
+    assert diff_reports(*audits[::-1]).document["verdicts"][0]["moved"] == "worse"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "moved"),
+    [
+        ("not measurable", "sound", "now measured"),
+        ("unsound", "not measurable", "no longer measurable"),
+        ("caution", "unsound", "worse"),
+    ],
+)
+def test_every_move(tmp_path: Path, before: str, after: str, moved: str) -> None:
+    folders = [
+        write(stored(f"{i}", verdicts={"leakage": verdict(word)}, leakage={"conditions": [condition("a_only", 0.1)]}),
+              tmp_path / f"{i}")
+        for i, word in enumerate((before, after))
+    ]  # fmt: skip
+    assert diff_reports(*folders).document["verdicts"][0]["moved"] == moved
+
+
+class TestStanding:
+    def test_other_data_settings_and_versions_are_named(self, audits: tuple[Path, Path]) -> None:
+        document = json.loads((audits[1] / "report.json").read_text())
+        document["goldassay_version"] = "9.9"
+        (audits[1] / "report.json").write_text(json.dumps(sealed(document)))
+        warnings = diff_reports(*audits).document["warnings"]
+        assert warnings == [
+            "The reports are of two versions of goldassay, 0.1.0 and 9.9: a change may be one of method.",
+            "The training data differ: train1 (100 rows, sha256 11111111…) and train2 (100 rows, sha256 22222222…).",
+            "The settings differ: artifacts.min_count 10 and 20.",
+        ]
+
+    def test_versions_of_one_name_are_told_apart(self, audits: tuple[Path, Path]) -> None:
+        """Same titles, same names, no file in common: by place, by hash, and with the question that this raises."""
+        for folder, digit in zip(audits, "78", strict=True):
+            document = json.loads((folder / "report.json").read_text())
+            inputs = [source("train", "train", digit), source("test", "test", str(int(digit) - 5))]
+            document |= {"title": "Audit of train", "inputs": inputs}
+            (folder / "report.json").write_text(json.dumps(sealed(document)))
+        found = diff_reports(*audits)
+        assert found.document["warnings"][:3] == [
+            "The training data differ: train (100 rows, sha256 77777777…) and train (100 rows, sha256 88888888…).",
+            "The test data differ: test (100 rows, sha256 22222222…) and test (100 rows, sha256 33333333…).",
+            "No file is the same: are these two versions of one dataset, or two datasets?",
+        ]
+        names = [f"Audit of train ({folder / 'report.json'})" for folder in audits]
+        assert found.summary().splitlines()[:2] == [f"before  {names[0]}", f"after   {names[1]}"]
+        markdown = found.to_markdown().replace("\\_", "_")
+        for name in names:
+            assert name in found.to_html()
+            assert name in markdown
+
+    def test_gold_labels_of_runs_are_data_too(self, tmp_path: Path) -> None:
+        part = {"source": "runs", "results": [result("m", 3, 900.0, 0.02)]}
+        folders = [
+            write(
+                stored(digit, instability=part, inputs=[source("runs", "r", "1"), source("gold", "g", digit)]),
+                tmp_path / digit,
+            )
+            for digit in "23"
+        ]
+        assert diff_reports(*folders).document["warnings"] == [
+            "The gold labels differ: g (100 rows, sha256 22222222…) and g (100 rows, sha256 33333333…)."
+        ]
+
+    def test_reports_of_two_commands_are_named(self, tmp_path: Path) -> None:
+        part = {"leakage": {"conditions": [condition("hypothesis_only", 0.1)]}}
+        folders = [
+            write(stored("a", **part), tmp_path / "a"),
+            write(stored("b", **part, command="leakage measure"), tmp_path / "b"),
+        ]
+        assert (
+            diff_reports(*folders)
+            .document["warnings"][0]
+            .startswith("The reports are of two commands, goldassay audit and goldassay leakage measure: ")
+        )
+
+    def test_the_same_twice(self, audits: tuple[Path, Path]) -> None:
+        found = diff_reports(audits[0], audits[0])
+        assert found.document["warnings"] == ["Both reports say the same: their digests are equal."]
+        assert {row["change"] for row in found.document["measures"]} == {"same"}
+        assert "no measure is shown to have changed" in found.summary()
+
+    @pytest.mark.parametrize(
+        ("change", "expected"),
+        [
+            ({"dataset": {"label_names": ["x", "y"]}}, "another dataset: its labels are x, y"),
+            ({"dataset": {"text_columns": ["text"]}}, "another dataset: its texts are text"),
+            (
+                {"artifacts": None, "leakage": None, "shift": {"generalization": [gap("t", 0.1, False)]}},
+                "it asks shift",
+            ),
+            ({"artifacts": {"n_mined": 3}, "leakage": {"source": "suggestion"}}, "no measure in common"),
+            ({"schema_version": 7}, "schema version 7"),
+            ({"schema_version": 1}, "schema version 1, and this goldassay reads 2; run the command that made it again"),
+        ],
+    )
+    def test_what_is_not_comparable_is_refused(
+        self, audits: tuple[Path, Path], change: dict[str, Any], expected: str
+    ) -> None:
+        document = json.loads((audits[1] / "report.json").read_text()) | change
+        (audits[1] / "report.json").write_text(json.dumps(sealed(document)))
+        with pytest.raises(InputError, match=expected) as refused:
+            diff_reports(*audits)
+        assert str(audits[1]) in str(refused.value)
+
+
+class TestMatching:
+    @staticmethod
+    def figures(*names: tuple[str, str]) -> list[Figure]:
+        measure = Measure("shift.x", "m", "points", "lower")
+        return [measure.figure(0.1, 0.0, 0.2, model=m, dataset=d) for m, d in names]
+
+    def test_names_first_then_without_the_model(self) -> None:
+        before = self.figures(("m", "d"), ("m", "e"), ("old", "f"))
+        after = self.figures(("new", "f"), ("m", "d"))
+        pairs, gone, new = match_figures(before, after)
+        assert [(a.of["model"], b.of["model"]) for a, b in pairs] == [("m", "m"), ("old", "new")]
+        assert [figure.of["dataset"] for figure in gone] == ["e"]
+        assert new == []
+
+    def test_no_choice_is_guessed(self) -> None:
+        pairs, gone, new = match_figures(self.figures(("a", "d"), ("b", "d")), self.figures(("c", "d")))
+        assert (pairs, len(gone), len(new)) == ([], 2, 1)
+
+
+def test_every_form_shows_hostile_texts_as_texts(audits: tuple[Path, Path], tmp_path: Path) -> None:
+    found = diff_reports(*audits)
+    page, markdown, summary = found.to_html(), found.to_markdown(), found.summary()
+    assert "<script>alert(1)" not in page + markdown
+    assert "\x1b" not in page + markdown + summary
+    assert found.save(tmp_path / "out").name == "diff.html"
+    assert json.loads((tmp_path / "out" / "diff.json").read_text())["schema"] == "goldassay.diff"
+    assert pl.read_csv(tmp_path / "out" / "tables" / "measures.csv").height == len(found.document["measures"])
+    assert "figures/diff_changes.svg" in page
+    assert "| question | before | after |" in markdown

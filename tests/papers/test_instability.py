@@ -1,0 +1,179 @@
+"""Scores that come out otherwise: the study as a whole, its test sets of several parts, and each conclusion."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from goldassay import Dataset
+from goldassay.core.progress import Steps
+from goldassay.papers import open_study, run_study
+from goldassay.papers.instability import SCALES, prepare
+from goldassay.papers.instability.conclusions import conclude
+from goldassay.papers.instability.tables import compare_tables
+from goldassay.papers.workplace import Workplace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goldassay.papers.recipe import Comparison, Conclusion
+
+
+def test_the_study_runs_as_a_whole(tmp_path: Path):
+    report = run_study(open_study("instability", "smoke", tmp_path, Steps()), workers=1)
+    assert set(report.reports) == {"ours"}
+    page = report.save(tmp_path).read_text("utf-8")
+    for title in ("Table 9: accuracy", "Table 5: the two examples", "Figure 1. Accuracy over training"):
+        assert title in page
+    assert "reading comprehension" not in page
+
+
+def made(name: str, *labels: str) -> Dataset:
+    return Dataset.from_frame(
+        [{"premise": f"p{i}", "hypothesis": f"{name} {i}", "label": label} for i, label in enumerate(labels)], name=name
+    )
+
+
+def place(tmp_path: Path, **sets: Dataset) -> Workplace:
+    work = Workplace(tmp_path, SCALES["paper"], "paper", None, None, 0, Steps())
+    work.sets = {name.replace("_", "-"): dataset for name, dataset in sets.items()}
+    return work
+
+
+def test_test_sets_are_made_of_their_parts(tmp_path: Path):
+    three = ("entailment", "neutral", "contradiction")
+    work = place(
+        tmp_path,
+        NewsNLI=made("news", "entailment", "neutral"),
+        RedditNLI=made("reddit", *three),
+        RTE_Quant=made("rte", "neutral", "entailment"),
+        AWPNLI=made("problems", "entailment", "contradiction"),
+    )
+    found = prepare(work)
+    assert list(found) == ["EQU-NAT"]
+    assert len(found["EQU-NAT"]) == 7
+    assert set(found["EQU-NAT"].label_names) == set(three)
+    # What lacks a part is not tested on; what is absent anyhow is said where sets are looked for.
+    assert "EQU-SYN" in work.unmade
+    assert "EQU-NAT" not in work.unmade
+
+
+def deviation(model: str, dataset: str, low: float, high: float) -> dict[str, Any]:
+    return {"model": model, "dataset": dataset, "recommended": (low + high) / 2, "low": low, "high": high}
+
+
+def selection(dataset: str, gain: float, *, calmer: bool = False) -> dict[str, Any]:
+    return {
+        "model": "ESIM", "dataset": dataset, "gain": gain, "gain_low": gain - 0.02, "gain_high": gain + 0.02,
+        "standard_mean": 0.5, "standard_sd": 0.02, "analysis_mean": 0.5 + gain,
+        "analysis_sd": 0.01 if calmer else 0.03,
+    }  # fmt: skip
+
+
+def result(dataset: str, effect: float, low: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    row = {
+        "model": "ESIM", "dataset": dataset, "design_effect": effect, "mean": 0.6, "sd": 0.01, "n_runs": 5,
+        "total": 1e-4, "independent": 1e-4 / effect, "covariance": 1e-4 - 1e-4 / effect,
+    }  # fmt: skip
+    return row, {"runs_low": low, "runs_high": 2 * effect}
+
+
+def evidence(
+    deviations: tuple[dict[str, Any], ...] = (),
+    selections: tuple[dict[str, Any], ...] = (),
+    results: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (),
+    correlations: tuple[dict[str, Any], ...] = (),
+) -> Any:
+    return SimpleNamespace(
+        deviations=deviations, selections=selections, correlations=correlations, examples=[],
+        results=[row for row, _ in results],
+        design_effects={(row["model"], row["dataset"]): ends for row, ends in results},
+    )  # fmt: skip
+
+
+def concluded(name: str, **given: Any) -> Conclusion | None:
+    return next((each for each in conclude([evidence(**given)]) if each.name == name), None)
+
+
+@pytest.mark.parametrize(
+    ("lows", "standing"), [((1.1, 1.2, 0.5), "held"), ((1.1, 0.5, 0.5), "not shown"), ((0.1, 0.1, 2), "did not hold")]
+)
+def test_most_analysis_sets_must_spread_more(lows: tuple[float, ...], standing: str):
+    rows = tuple(deviation("ESIM", f"set {i}", low, low + 0.7) for i, low in enumerate(lows))
+    found = concluded("Unstable", deviations=(*rows, deviation("ESIM", "SNLI", 9, 10)))
+    assert found is not None
+    assert found.standing == standing
+    assert found.value == sorted(row["recommended"] for row in rows)[1]
+
+
+def test_without_analysis_sets_nothing_is_measured():
+    found = [each.standing for each in conclude([evidence()])]
+    assert found == ["not measured", "not measured"]
+
+
+@pytest.mark.parametrize(("low", "standing"), [(1.5, "held"), (0.9, "not shown")])
+def test_examples_of_most_analysis_sets_must_move_together(low: float, standing: str):
+    found = concluded("Together", results=(result("HANS", 9, low), result("SNLI", 2, 0.5)))
+    assert found is not None
+    assert (found.standing, found.value) == (standing, 9)
+
+
+@pytest.mark.parametrize(
+    ("gains", "calmer", "standing"),
+    [
+        ((0.05, 0.04, 0.01), False, "held"),
+        ((0.05, 0.01, 0.01), False, "not shown"),
+        ((0.05, 0.04, 0.03), True, "not shown"),
+    ],
+)
+def test_selection_must_help_in_most_pairs_and_leave_them_unstable(
+    gains: tuple[float, ...], calmer: bool, standing: str
+):
+    rows = tuple(selection(f"set {i}", gain, calmer=calmer) for i, gain in enumerate(gains))
+    found = concluded("Selection", selections=rows)
+    assert found is not None
+    assert found.standing == standing
+    # Not the largest, which is large by being the largest.
+    assert found.value == sorted(gains)[1]
+
+
+def test_standard_sets_go_together_and_analysis_sets_do_not():
+    names = ("MNLI-m", "SNLI", "HANS")
+    values = [[1, 0.9, 0.1], [0.9, 1, 0.3], [0.1, 0.3, 1]]
+    found = concluded("Apart", correlations=({"model": "ESIM", "names": names, "values": values},))
+    assert found is not None
+    assert (found.standing, found.value) == ("held", pytest.approx(0.2))
+    assert "2 of 2 of the latter" in found.evidence
+
+
+def cell(comparisons: tuple[Comparison, ...], name: str, **keys: str) -> dict[str, Any]:
+    table = next(each for each in comparisons if each.name.startswith(name))
+    return table.cells.filter(**keys).row(0, named=True)
+
+
+def test_reading_comprehension_has_tables_of_its_own():
+    reading = evidence(
+        results=(result("SQuAD", 2, 1.5),), deviations=({**deviation("BERT-B", "AddSent", 2, 3), "model": "BERT-B"},)
+    )
+    found = compare_tables([evidence()], reading, {"HANS": made("hans", "entailment", "non-entailment")})
+    assert [each.title.split(":")[0] for each in found] == [f"Table {n}" for n in (9, 1, 3, 5, 6, 7, 10, 2, 4)]
+    assert cell(found, "zhou2020_table7", dataset="HANS", statistic="classes")["ours"] == 2
+    score = cell(found, "zhou2020_table10", model="ESIM", dataset="SQuAD")
+    assert (score["ours"], score["sd"]) == (60, 1)
+    ratio = cell(found, "zhou2020_table2", model="BERT-B", dataset="AddSent")
+    assert (ratio["printed"], ratio["ours"]) == (2.61, 2.5)
+    part = cell(found, "zhou2020_table4", model="ESIM", dataset="SQuAD", statistic="sqrt_total_variance")
+    assert part["ours"] == pytest.approx(1)
+
+
+def test_the_pair_that_moves_together_most_is_shown_with_how_many_do():
+    found = evidence()
+    found.examples = [{"model": "BERT-B", "dataset": "HANS", "pairs": [{"covariance": 0.25}], "n_pairs_at_most": 7}]
+    tables = compare_tables([found], None, {})
+    assert len(tables) == 6
+    table = next(each for each in tables if each.name == "zhou2020_table5")
+    assert table.cells["ours"].to_list() == [250, 7]

@@ -1,0 +1,75 @@
+"""Gaps of many models from the same files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goldassay.artifacts import difficulty_gap
+from goldassay.core.errors import InputError
+from goldassay.questions.artifacts import measure_gaps
+from goldassay.runs import read_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IDS = [f"x{i}" for i in range(60)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A wide table of three models, one of them twice, and somebody's summary of it beside."""
+    rng = np.random.default_rng(0)
+    names = ("correct_big", "correct_small_1", "correct_small_2")
+    scores = {name: rng.integers(0, 2, len(IDS)) for name in names}
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    pl.DataFrame({"example_id": IDS, **scores}).write_csv(runs / "right.csv")
+    pl.DataFrame({"run": list(names), "accuracy": [0.1, 0.2, 0.3]}).write_csv(runs / "summary.csv")
+    classes = pl.DataFrame({"example_id": IDS[:40], "class": ["easy"] * 25 + ["hard"] * 15})
+    classes.write_csv(tmp_path / "classes.csv")
+    return tmp_path
+
+
+def test_each_model_as_if_read_alone(folder: Path) -> None:
+    table = measure_gaps(folder / "classes.csv", [folder / "runs"])
+    classes = dict(pl.read_csv(folder / "classes.csv").iter_rows())
+    assert table.table["model"].to_list() == ["big", "small_1", "small_2"]
+    for row, result in zip(table.table.to_dicts(), table.results, strict=True):
+        alone = difficulty_gap(read_runs(folder / "runs/right.csv", model=row["model"]), classes)
+        assert alone.to_dict() == result.to_dict()
+        assert row["gap"] == pytest.approx(row["easy"] - row["hard"])
+
+
+def test_models_that_match_are_runs_of_one(folder: Path) -> None:
+    table = measure_gaps(folder / "classes.csv", [folder / "runs"], models=["small_*", "big"])
+    assert table.table.select("model", "n_runs").rows() == [("small_*", 2), ("big", 1)]
+
+
+def test_a_run_in_two_files_counts_once(folder: Path) -> None:
+    right = pl.read_csv(folder / "runs/right.csv")
+    label = ["yes", "no"] * 30
+    other = {"yes": "no", "no": "yes"}
+    right.insert_column(1, pl.Series("label", label)).write_csv(folder / "runs/right.csv")
+    predicted = [gold if ok else other[gold] for gold, ok in zip(label, right["correct_big"], strict=True)]
+    pl.DataFrame({"example_id": IDS, "label": label, "pred_big": predicted}).write_csv(folder / "runs/said.csv")
+    found = measure_gaps(folder / "classes.csv", [folder / "runs"])
+    assert found.table["model"].to_list() == ["big", "small_1", "small_2"]
+    assert found.notes == (
+        "1 run stands both in right.csv and in said.csv, which agree on every example: each is counted once",
+    )
+
+
+def test_names_say_condition_and_seed(folder: Path) -> None:
+    found = measure_gaps(folder / "classes.csv", [folder / "runs"], names=r"(?P<model>[a-z]+)(_(?P<seed>\d))?")
+    assert found.table.select("model", "n_runs").rows() == [("big", 1), ("small", 2)]
+
+
+def test_rows_without_ids_need_the_test_set(folder: Path) -> None:
+    with pytest.raises(InputError, match="no test set to find them in; give it with --test FILE"):
+        measure_gaps({"easy": folder / "classes.csv"}, [folder / "runs"])
+    with pytest.raises(InputError, match="needs no test set; leave out --test"):
+        measure_gaps(folder / "classes.csv", [folder / "runs"], test=folder / "classes.csv")

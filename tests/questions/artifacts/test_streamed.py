@@ -1,0 +1,242 @@
+import gzip
+import json
+import random
+
+import polars as pl
+import pytest
+
+from goldassay.artifacts import PatternTable
+from goldassay.core.errors import InputError
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings
+from goldassay.data import blocks, labelled_blocks
+from goldassay.questions.artifacts import mine
+from goldassay.questions.artifacts.documents import document_of_mining
+from goldassay.questions.artifacts.inputs import Bounds, load
+from goldassay.questions.artifacts.streamed import mine_files
+
+STREAMING = "goldassay.artifacts.streaming"
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK", 1 << 12)
+    monkeypatch.setattr(f"{STREAMING}.spool.SHARD_SENTENCES", 300)
+    monkeypatch.setattr(f"{STREAMING}.spool.STEP", 50)
+    monkeypatch.setattr(f"{STREAMING}.counting.MOST_GATHERED", 1 << 17)
+
+
+def example(rng, number):
+    label = rng.choice(["entailment", "neutral", "contradiction"])
+    words = rng.choices(["a", "man", "dog", "is", "outside", "sleeping", "."], k=rng.randint(1, 9))
+    return {
+        "premise": "A man is here.",
+        "hypothesis": " ".join(["Nobody", *words] if label == "contradiction" and number % 2 else words),
+        "label": label,
+        "genre": rng.choice(["fiction", "travel"]),
+    }
+
+
+@pytest.fixture
+def rows():
+    rng = random.Random(0)
+    return [example(rng, number) for number in range(1200)]
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def assert_same(path, out, bounds=Bounds(), columns=None, condition=None, test=None, **named):  # noqa: B008
+    """The tables, the report and the figures of both ways are equal; gives the latter."""
+    held_out = None if test is None else load(test, part="test")
+    dataset = load(path, columns=columns)
+    whole = mine(dataset, bounds, condition, held_out)
+    document = document_of_mining(whole.patterns, dataset, held_out, Steps(), Settings(), condition, whole.by_value)
+    paths = whole.save(out / "whole", document)
+    streamed = mine_files([path], out / "streamed", bounds, "8GB", columns=columns, condition=condition, test=test)
+    assert [p.name for p in paths] == [p.name for p in streamed.paths]
+    names = [sorted(p.name for p in (out / way).iterdir()) for way in ("streamed", "whole")]
+    assert names[0] == names[1]
+    reports = [json.loads((out / way / "report.json").read_text()) for way in ("streamed", "whole")]
+    for report in reports:
+        del report["digest"]
+        # How the file was read is not decided block by block.
+        report["inputs"][0]["decisions"] = None
+    assert reports[0] == reports[1]
+    assert json.dumps(streamed.to_dict()) == json.dumps(whole.to_dict())
+    for file in (p.name for p in paths):
+        if file.endswith(".csv"):
+            assert (out / "streamed" / file).read_bytes() == (out / "whole" / file).read_bytes()
+        elif file.endswith(".parquet"):
+            assert pl.read_parquet(out / "streamed" / file).equals(pl.read_parquet(out / "whole" / file))
+    table = PatternTable.read(out / "streamed" / "patterns.parquet")
+    assert table.select(0.2).to_frame().equals(whole.patterns.select(0.2).to_frame())
+    assert streamed.patterns.read().to_frame().equals(whole.patterns.to_frame())
+    return streamed.to_dict()
+
+
+class TestSameAsInMemory:
+    def test_defaults(self, tmp_path, rows):
+        figures = assert_same(write(tmp_path / "train.jsonl", rows), tmp_path)
+        assert figures["n_findings"] > 0
+        assert figures["settings"]["min_count"] == 8
+
+    def test_by_value_and_on_a_test_set(self, tmp_path, rows):
+        test = write(tmp_path / "test.jsonl", rows[:300])
+        rows[3]["genre"] = "letters"
+        figures = assert_same(write(tmp_path / "train.jsonl", rows), tmp_path, condition="genre", test=test)
+        assert list(figures["by_value"]) == ["fiction", "travel"]
+        assert figures["skipped"] == {"letters": "all its 1 rows have one label"}
+        assert figures["confirmation"]["n_confirmed"] > 0
+
+    @pytest.mark.parametrize("text", ["premise", "all"])
+    def test_other_texts(self, tmp_path, rows, text):
+        assert_same(write(tmp_path / "train.jsonl", rows), tmp_path, Bounds(text=text, max_tokens=2, min_count=20))
+
+    def test_rows_without_text_or_label_are_left_out(self, tmp_path, rows):
+        for number, row in enumerate(rows):
+            if number % 5 == 0:
+                row["label"] = ["-", "", None, " "][number // 5 % 4]
+            if number % 7 == 0:
+                row["hypothesis"] = [" ", None][number % 2]
+        assert_same(write(tmp_path / "train.jsonl", rows), tmp_path)
+
+    def test_labels_by_their_usual_names(self, tmp_path, rows):
+        for row in rows:
+            row["label"] = row["label"][0].upper()
+        figures = assert_same(write(tmp_path / "train.jsonl", rows), tmp_path)
+        assert figures["label_names"] == ["entailment", "neutral", "contradiction"]
+
+    def test_hidden_labels(self, tmp_path, rows):
+        for number, row in enumerate(rows):
+            row["label"] = [-1, 0, 1][number % 3]
+        assert assert_same(write(tmp_path / "train.jsonl", rows), tmp_path)["label_names"] == ["0", "1"]
+
+    def test_the_training_part(self, tmp_path, rows):
+        for number, row in enumerate(rows):
+            row["split"] = "validation" if number < 700 else "Training"
+        figures = assert_same(write(tmp_path / "train.jsonl", rows), tmp_path)
+        assert figures["settings"]["n_sentences"] == 500
+
+    def test_other_columns(self, tmp_path, rows):
+        renamed = [{"a": row["premise"], "b": row["hypothesis"], "c": row["label"]} for row in rows]
+        assert_same(write(tmp_path / "train.jsonl", renamed), tmp_path, columns="premise=a,hypothesis=b,label=c")
+
+    def test_a_script_without_spaces(self, tmp_path, rows):
+        for row in rows:
+            row["hypothesis"] = row["premise"] = "我很好不" * len(row["hypothesis"].split())
+        assert assert_same(write(tmp_path / "train.jsonl", rows), tmp_path)["settings"]["tokenizer"] == "characters"
+
+    def test_a_script_that_only_the_rows_kept_are_in(self, tmp_path, rows):
+        for row in rows[:600]:
+            row["hypothesis"] = row["premise"] = "我很好我很好我很好"
+            row["label"] = "-"
+        assert assert_same(write(tmp_path / "train.jsonl", rows), tmp_path)["settings"]["tokenizer"] == "treebank"
+
+    @pytest.mark.parametrize("name", ["train.csv", "train.tsv", "train.parquet"])
+    def test_formats(self, tmp_path, rows, name):
+        frame = pl.DataFrame(rows)
+        if name.endswith("parquet"):
+            frame.write_parquet(tmp_path / name, row_group_size=100)
+        else:
+            frame.write_csv(tmp_path / name, separator="\t" if name.endswith("tsv") else ",")
+        assert_same(tmp_path / name, tmp_path)
+
+    def test_a_user_s_tokenizer(self, tmp_path, rows):
+        code = tmp_path / "cutting.py"
+        code.write_text("def halves(text):\n    return [text[: len(text) // 2], text[len(text) // 2 :]]\n")
+        bounds = Bounds(tokenizer=f"{code}:halves", min_count=2)
+        assert_same(write(tmp_path / "train.jsonl", rows), tmp_path, bounds)
+
+    @pytest.mark.parametrize(
+        "file",
+        [
+            "snli/train_sample_2k.tsv.gz",
+            "multinli/train_sample_10k.tsv.gz",
+            "hans/heuristics_evaluation_set_shuffled.tsv.gz",
+            "sst2/train.tsv.gz",
+        ],
+    )
+    def test_real_data(self, data_dir, tmp_path, monkeypatch, file):
+        if not (data_dir / file).exists():
+            pytest.skip(f"no {file}")
+        monkeypatch.setattr(blocks, "BLOCK", 1 << 16)
+        monkeypatch.setattr(f"{STREAMING}.spool.SHARD_SENTENCES", 6000)
+        assert_same(data_dir / file, tmp_path)
+
+
+def test_several_files_are_one(tmp_path, rows):
+    write(tmp_path / "all.jsonl", rows)
+    parts = [write(tmp_path / "1.jsonl", rows[:500]), tmp_path / "2.jsonl.gz"]
+    parts[1].write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows[500:]).encode()))
+    one = mine_files([tmp_path / "all.jsonl"], tmp_path / "one", Bounds(), "8GB")
+    two = mine_files(parts, tmp_path / "two", Bounds(), "8GB")
+    assert one.to_dict() == two.to_dict()
+    assert one.patterns.read().to_frame().equals(two.patterns.read().to_frame())
+
+
+class TestRefusals:
+    @pytest.fixture
+    def refused(self, tmp_path):
+        def refused(problem, rows, bounds=Bounds(), **named):  # noqa: B008
+            (tmp_path / "out").mkdir()
+            with pytest.raises(InputError, match=problem):
+                mine_files([write(tmp_path / "t.jsonl", rows)], tmp_path / "out", bounds, "8GB", **named)
+            assert list((tmp_path / "out").iterdir()) == []
+
+        return refused
+
+    def test_one_label(self, refused, rows):
+        refused("there is only the label 'neutral'", [row | {"label": "neutral"} for row in rows])
+
+    def test_no_labels(self, refused, rows):
+        refused(r"there are no labels \(columns: 'premise', 'hypothesis'\)", [{"premise": "a", "hypothesis": "b"}])
+
+    def test_scores(self, refused, rows):
+        refused("there are scores, not classes", [row | {"label": 0.5} for row in rows])
+
+    def test_nothing_left(self, refused, rows):
+        refused("no row is left with texts and a label", [row | {"label": "-"} for row in rows])
+
+    def test_no_such_role(self, refused, rows):
+        refused("there is no text; it has premise and hypothesis", rows, Bounds(text="text"))
+
+    def test_bounds(self, refused, rows):
+        refused("min_count is 0", rows, Bounds(min_count=0))
+
+    def test_kinds_that_change(self, refused, rows):
+        for row in rows[600:]:
+            row["label"] = 1
+        refused("column 'label': its values are here numbers, there texts", rows)
+
+    def test_columns_that_change(self, refused, rows):
+        for row in rows[600:]:
+            row["gold_label"] = "neutral"
+        refused("its columns change", rows)
+
+    def test_condition(self, refused, rows):
+        refused("there is no column 'topic'; choose from", rows, condition="topic")
+
+    def test_condition_with_a_role(self, refused, rows):
+        refused("the column 'label' has a role of its own", rows, condition="label")
+
+    def test_values_of_two_scripts(self, refused, rows):
+        for row in rows:
+            if row["genre"] == "travel":
+                row["hypothesis"] = row["premise"] = "我很好"
+        refused("'(travel|fiction)' are in another kind of script", rows, condition="genre")
+
+    def test_too_many_values(self, refused, rows):
+        refused(
+            "it has 1,200 values, more than the 100", [row | {"k": str(i)} for i, row in enumerate(rows)], condition="k"
+        )
+
+    def test_too_many_labels(self, refused, rows, monkeypatch):
+        monkeypatch.setattr(labelled_blocks, "_MOST_CODES", 100)
+        refused("more than 100 different labels", [row | {"label": f"l{i}"} for i, row in enumerate(rows)])
+
+    def test_a_test_set_with_other_labels(self, refused, tmp_path, rows):
+        test = write(tmp_path / "test.jsonl", [row | {"label": "maybe"} for row in rows[:9]])
+        refused("labels that the training set lacks", rows, test=test)

@@ -1,0 +1,75 @@
+"""Rows to rewrite: what is refused, and that no row is predicted by a probe that knows its text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from goldassay.core.errors import InputError
+from goldassay.data import Dataset
+from goldassay.questions.leakage.suggesting import _Work, suggest_rows
+
+
+def pairs(n: int, hypotheses: list[str] | None = None) -> Dataset:
+    rng = np.random.default_rng(0)
+    labels = [("yes", "no")[int(code)] for code in rng.integers(0, 2, n)]
+    return Dataset.from_frame(
+        {
+            "premise": [f"Something about {rng.integers(9)}." for _ in range(n)],
+            "hypothesis": hypotheses or [f"It is {rng.integers(50)} of {rng.integers(50)}." for _ in range(n)],
+            "label": labels,
+        }
+    )
+
+
+def test_equal_texts_are_in_one_fold() -> None:
+    # Each text stands three times with a label of its own: known by heart it would be predicted.
+    texts = [f"thing number {i // 3}" for i in range(240)]
+    data = pairs(240, texts)
+    codes = np.random.default_rng(1).integers(0, 2, 80)
+    labels = [("no", "yes")[codes[i // 3]] for i in range(240)]
+    data = Dataset.from_frame(
+        data.examples.drop("label").with_columns(label=np.array(labels)), label_names=("no", "yes")
+    )
+    found = suggest_rows(data, shares=(0.1,), n_seeds=2)
+    assert abs(found.before["improvement"]) < 0.12
+    work = _Work.of(data, None, "hypothesis_only", 0)
+    assert np.array_equal(work.units[::3], work.units[2::3])
+    assert np.unique(work.units).size == 80
+
+
+def test_without_a_leak_nothing_is_worth_dropping() -> None:
+    found = suggest_rows(pairs(300), shares=(0.05,), n_seeds=2)
+    assert abs(found.before["improvement"]) < 0.12
+    assert found.table["bits"].max() < 0.5
+    assert found.table["rank"].to_list() == list(range(1, 301))
+    assert sorted(found.table["row"].to_list()) == list(range(300))
+    assert suggest_rows(pairs(300), shares=(0.05,), n_seeds=2).to_dict() == found.to_dict()
+
+
+def test_what_cannot_be_ranked_is_refused() -> None:
+    data = pairs(60)
+    single = Dataset.from_frame({"text": ["a", "b"] * 30, "label": ["x", "y"] * 30})
+    for wrong, condition, shares, said in (
+        (data, "shuffled", (0.1,), "changes the texts"),
+        (data, "context_only", (0.1,), "does not apply"),
+        (single, None, (0.1,), "single texts"),
+        (data, None, (0.0,), "between 0 and 0.9"),
+        (data, None, (), "between 0 and 0.9"),
+        (data.take(np.arange(8)), None, (0.1,), "too few"),
+    ):
+        with pytest.raises(InputError, match=said):
+            suggest_rows(wrong, None, condition, shares=shares)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_seeds": 0}, "n_seeds is 0; choose 1 or more"),
+        ({"seed": -1}, "seed is -1"),
+        ({"shares": ("a",)}, "the shares of rows to drop are"),
+    ],
+)
+def test_settings_out_of_range_are_named(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        suggest_rows(pairs(40), **settings)

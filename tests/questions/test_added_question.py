@@ -1,0 +1,122 @@
+"""A question from outside the package appears in every output; a question that is deleted leaves the others intact."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import goldassay
+from goldassay.core import figures
+from goldassay.core.figures import Measure, Rule, declare
+from goldassay.core.finding import Finding
+from goldassay.core.sections import Part, Section
+from goldassay.core.tables import Column, Table
+from goldassay.core.verdicts import Headline, Verdict
+from goldassay.questions.checks import register_check, unregister_check
+from goldassay.questions.gating import check, diff
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goldassay.questions.evidence import Evidence
+    from goldassay.report import Report
+
+SHORT = Measure("brevity.share", "short texts", "share", "lower", rule=Rule("max_short", "short texts", "at most"))
+
+
+class Brevity:
+    question, title, asks = "brevity", "Brevity", "How many test texts are very short?"
+
+    def run(self, evidence: Evidence) -> Finding:
+        texts = evidence.test.texts(evidence.test.text_columns[-1])
+        share = sum(len(text.split()) < 5 for text in texts) / len(texts)
+        figure = SHORT.figure(share, 0.0, 1.0, n=len(texts), part="last text")
+        headline = Headline(SHORT.label, share, 0.0, 1.0, "share")
+        table = Table("brevity", "Short texts", (Column("share", "share", "percent"),), ({"share": share},))
+        return Finding(
+            self.question, Verdict("caution", "Some texts are short.", headline, "Look at them.", "Any is caution."),
+            results={"share": share}, figures=(figure,),
+            sections=(Section("brevity", self.title, self.asks, parts=(Part(table=table),)),),
+        )  # fmt: skip
+
+
+def rows(n: int, start: int) -> list[dict[str, str]]:
+    """Pairs of which every third hypothesis is short."""
+    return [
+        {
+            "premise": f"A person number {i} walks along the street.",
+            "hypothesis": f"Somebody {i} walks." if i % 3 == 0 else f"There is somebody who has {i} coins in a bag.",
+            "label": ("entailment", "neutral")[i % 2],
+        }
+        for i in range(start, start + n)
+    ]
+
+
+@pytest.fixture(scope="module")
+def report() -> Iterator[Report]:
+    # Other tests go through all that is declared.
+    measures, judged = dict(figures._DECLARED), list(figures._JUDGED)
+    declare(SHORT)
+    register_check(Brevity())
+    yield goldassay.audit(rows(120, 0), rows(60, 200))
+    unregister_check("brevity")
+    figures._DECLARED.clear()
+    figures._DECLARED.update(measures)
+    figures._JUDGED[:] = judged
+
+
+def test_it_appears_in_every_output(report: Report, tmp_path: Path) -> None:
+    share = 20 / 60
+    document = json.loads(report.to_json())
+    assert document["verdicts"]["brevity"]["verdict"] == "caution"
+    (figure,) = [row for row in document["figures"] if row["question"] == "brevity"]
+    assert (figure["id"], figure["value"], figure["n"], figure["of"]) == (
+        "brevity.share",
+        share,
+        60,
+        {"part": "last text"},
+    )
+    shown = "33.3\N{NO-BREAK SPACE}%"
+    assert "Brevity" in report.summary()
+    assert "CAUTION" in report.summary()
+    for text in (report.to_html(), report.to_markdown(), report._repr_html_()):
+        assert "Some texts are short." in text
+    for text in (report.to_html(), report.to_markdown().replace(" %", "\N{NO-BREAK SPACE}%")):
+        assert shown in text
+        assert "Short texts" in text
+    (outcome,) = check(report, {"max_short": 0.2}).outcomes
+    assert (outcome.status, outcome.value) == ("broken", share)
+    assert not check(report, {"worst_brevity_verdict": "sound"}).passed
+    report.save(tmp_path / "one")
+    report.save(tmp_path / "other")
+    changed = {row["id"] for row in diff(tmp_path / "one", tmp_path / "other").document["measures"]}
+    assert "brevity.share" in changed
+
+
+def test_without_a_question_the_others_run(tmp_path: Path) -> None:
+    """Delete a question's folder, and its name where questions are registered, in a copy of the package."""
+    package = tmp_path / "src" / "goldassay"
+    shutil.copytree(Path(goldassay.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.rmtree(package / "questions" / "shift")
+    registration = package / "questions" / "checks.py"
+    text = registration.read_text()
+    assert text.count(', "shift")') == 1
+    registration.write_text(text.replace(', "shift")', ")"))
+    for name, n, start in (("train", 120, 0), ("test", 60, 200)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows(n, start))
+        (tmp_path / f"{name}.jsonl").write_text(lines)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
+    command = [sys.executable, "-m", "goldassay", "audit", "train.jsonl", "--test", "test.jsonl", "-o", "out"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert document["verdicts"].keys() == {"artifacts", "leakage", "instability"}
+    assert {row["question"] for row in document["figures"]} == {"facts", "artifacts", "leakage", "instability"}
+    assert "Shift" not in done.stdout

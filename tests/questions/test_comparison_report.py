@@ -1,0 +1,195 @@
+"""Comparisons as a study: two models and more, what they say, and the page."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldassay.cli.compare import _lines
+from goldassay.core.errors import InputError
+from goldassay.instability import compare_all, smallest_difference
+from goldassay.questions.charts import charts_of
+from goldassay.questions.comparison import compare_models, compare_runs
+from goldassay.questions.comparison.report import report_comparison
+from goldassay.questions.comparison.sentences import judge_comparison, say_comparison
+from goldassay.questions.report_frame import compose_report
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_sets import find_runs, read_rivals
+from goldassay.report.charts import draw_pictures
+from goldassay.runs import Runs, write_runs
+from tests.report.test_report import every_form, paths_of, replaced
+
+
+def models(*levels: float, n_runs: int = 4, n: int = 120) -> list[Runs]:
+    rng = np.random.default_rng(8)
+    ease = rng.random(n)
+    return [
+        Runs.from_arrays(scores=(rng.random((n_runs, n)) + ease) / 2 < level, model=f"m{i}", dataset="d")
+        for i, level in enumerate(levels)
+    ]
+
+
+def test_many_models_are_compared_as_the_measure_does() -> None:
+    given = models(0.5, 0.52, 0.8)
+    found = compare_models(given)
+    expected = compare_all({runs.model: runs.scores for runs in given})
+    assert found.groups == expected.groups
+    assert found.adjusted_p == expected.adjusted_p
+    assert [(pair.a, pair.b) for pair in found.pairs] == list(expected.pairs)
+    assert [pair.comparison for pair in found.pairs] == list(expected.comparisons)
+    assert found.groups[0] == ("m2",)
+    verdict = judge_comparison(found)
+    assert verdict["verdict"] == "told apart"
+    assert verdict["evidence"].startswith("m2 is better than all others")
+    said = say_comparison(found)
+    assert said[0].startswith("Of 3 pairs of models 2 can be told apart on 120 examples of d")
+    assert any("m0" in sentence and "cannot be told apart" in sentence for sentence in said)
+
+
+def test_two_models_stay_in_their_order_and_the_better_is_named() -> None:
+    worse, better = models(0.5, 0.8)
+    found = compare_models((worse, better))
+    (pair,) = found.pairs
+    assert (pair.a, pair.b) == ("m0", "m1")
+    assert pair.comparison.difference < 0
+    assert found.groups == (("m1",), ("m0",))
+    verdict = judge_comparison(found)
+    assert verdict["headline"]["label"] == "m1 minus m0"
+    assert verdict["headline"]["value"] == -pair.comparison.difference
+    assert verdict["headline"]["low"] == -pair.comparison.interval.high
+    assert pair.plan.detectable_difference == pytest.approx(smallest_difference(pair.comparison.var_total**0.5, 2))
+
+
+def test_examples_that_may_be_related_are_named(tmp_path: Path) -> None:
+    pair = models(0.5, 0.8)
+    assert compare_models(pair).notes == ()
+    named = {"template": np.arange(120) // 10, "pairID": np.arange(120), "genre": np.zeros(120, dtype=int)}
+    grouped = [dataclasses.replace(runs, groups={k: v.astype(str) for k, v in named.items()}) for runs in pair]
+    (note,) = compare_models(grouped).notes
+    assert "those of one template may not be" in note
+    assert compare_models(grouped, clusters="template").notes == ()
+    rows = [
+        {"id": str(i), "premise": f"A {i // 3}", "hypothesis": f"B {i}", "label": "entailment"} for i in range(120)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_ndjson(tmp_path / "test.jsonl")
+    (note,) = compare_models(pair, gold=str(tmp_path / "test.jsonl")).notes
+    assert note.endswith("--clusters premise takes them together.")
+
+
+def test_examples_that_only_some_cover() -> None:
+    one, other, third = models(0.5, 0.6, 0.7)
+    part = other.take(np.arange(10, 120)[::-1])
+    with pytest.raises(InputError, match=r"m1 lacks 10 of m0's 120.*align='intersect'"):
+        compare_models((one, part, third))
+    found = compare_models((one, part, third), intersect=True)
+    assert {runs.n_examples for runs in found.models} == {110}
+    assert found.notes == ("Compared on the 110 examples that all cover; left out are 20.",)
+    straight = compare_runs(one.take(np.arange(10, 120)), third.take(np.arange(10, 120)))
+    (pair,) = [pair for pair in found.pairs if {pair.a, pair.b} == {"m0", "m2"}]
+    assert abs(pair.comparison.difference) == pytest.approx(abs(straight.comparison.difference))
+
+
+def test_one_run_each_is_over_examples_alone() -> None:
+    report, found = report_comparison(models(0.5, 0.51, n_runs=1), RunChoice())
+    assert found.pairs[0].plan.seeds_needed is None
+    verdict = report.verdicts["comparison"]
+    assert verdict["verdict"] == "not told apart"
+    assert "examples are the noise" in verdict["rule"]
+    page = report.to_html()
+    assert "one run: unknown" in page
+    assert "McNemar" in page
+    assert "1 run each" in page
+
+
+def test_rivals_out_of_one_folder(tmp_path: Path) -> None:
+    for runs in models(0.5, 0.6, 0.7):
+        write_runs(runs, tmp_path)
+    found = find_runs([tmp_path], RunChoice())
+    assert [runs.model for runs in read_rivals(found, RunChoice())] == ["m0", "m1", "m2"]
+    pooled = read_rivals(found, RunChoice(), ["m0", "m?"])
+    assert [runs.n_runs for runs in pooled] == [4, 12]
+    with pytest.raises(InputError, match="one model is named"):
+        read_rivals(found, RunChoice(), ["m0"])
+    with pytest.raises(InputError, match="all of one model, m0"):
+        read_rivals(find_runs([tmp_path], RunChoice(model="m0")), RunChoice(model="m0"))
+    write_runs(Runs.from_arrays(scores=np.ones((2, 5)), model="m9", dataset="other"), tmp_path)
+    with pytest.raises(InputError, match=r"runs of 2 datasets: .*dataset=NAME"):
+        read_rivals(find_runs([tmp_path], RunChoice()), RunChoice())
+
+
+def test_the_page_shows_models_groups_differences_and_noise() -> None:
+    report, _ = report_comparison(models(0.5, 0.52, 0.8), RunChoice())
+    keys = [section.key for section in compose_report(report.to_dict()).sections]
+    assert keys == ["comparison", "inputs"]
+    page = report.to_html()
+    assert page.count('<article class="card') == 1
+    for words in ("models that cannot be told apart", "p, Holm", "share of runs", "could be shown"):
+        assert words in page
+    assert {"instability_scores", "instability_differences"} <= draw_pictures(charts_of(report.to_dict())).keys()
+    assert report.tables["comparisons"].height == 3
+    assert "## Comparison" in report.to_markdown()
+    assert "told apart" in report.to_markdown()
+
+
+@cache
+def example_document() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        for runs in models(0.5, 0.55, 0.8):
+            write_runs(runs, Path(folder))
+        choice = RunChoice()
+        found = find_runs([folder], choice)
+        report, _ = report_comparison(read_rivals(found, choice), choice, paths=[folder], found=found)
+        return report.to_dict()
+
+
+@settings(max_examples=30)
+@given(data=st.data())
+def test_whatever_is_missing_no_form_fails(data: st.DataObject) -> None:
+    document = example_document()
+    path = data.draw(st.sampled_from([path for path in paths_of(document) if path[0] == "comparison"]))
+    value = data.draw(st.sampled_from([None, float("nan"), {}, [], 0, "x"]))
+    every_form(compose_report(replaced(document, path, value)))
+
+
+def ahead_in_every_pair(n_runs: int) -> list[Runs]:
+    """A is right on 26 of 40 examples in all runs, B on 24 others: every run of A is ahead, on these examples."""
+    right = np.arange(40)[np.newaxis] + np.zeros((n_runs, 1))
+    return [
+        Runs.from_arrays(scores=(scores).astype(float), model=name, dataset="d")
+        for name, scores in (("a", right < 26), ("b", right >= 16))
+    ]
+
+
+@pytest.mark.parametrize(("n_runs", "said"), [(2, "is open even on these examples"), (40, "it may be otherwise")])
+def test_no_sentence_goes_beyond_its_interval(n_runs: int, said: str) -> None:
+    compared = compare_models(ahead_in_every_pair(n_runs))
+    (pair,) = compared.pairs
+    assert pair.comparison.probability_better == 1
+    sentences = say_comparison(compared)
+    assert "a and b cannot be told apart" in sentences[0]
+    assert said in sentences[1]
+    low, high = pair.comparison.probability_interval.low, pair.comparison.probability_interval.high
+    assert f"[{100 * low:.0f}, {100 * high:.0f}]" in sentences[1]
+    (line,) = (each for each in _lines(pair) if each.startswith("P(A > B)"))
+    assert line.endswith("on these examples: open" if n_runs == 2 else "on these examples alone")
+
+
+def test_what_the_correction_takes_back_is_not_called_better() -> None:
+    compared = compare_models(models(0.7, 0.62, 0.61, n_runs=6))
+    for p in (0.2, 0.001):
+        verdict = judge_comparison(
+            dataclasses.replace(compared, adjusted_p=(p,) * len(compared.pairs), groups=(("m0", "m1", "m2"),))
+        )
+        first = compared.pairs[0]
+        assert first.comparison.interval.low > 0
+        assert ("Before the correction m0 is ahead of" in verdict["evidence"]) == (p == 0.2)
+        assert ("is better than m" in verdict["evidence"]) == (p == 0.001)

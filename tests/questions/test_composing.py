@@ -1,0 +1,33 @@
+"""Reports composed of documents."""
+
+from __future__ import annotations
+
+from goldassay.core.progress import Steps
+from goldassay.questions.report_frame import compose_report, frame_findings
+
+
+def test_a_question_that_was_not_asked_has_neither_card_nor_section() -> None:
+    report = compose_report({"questions": ["shift"], "verdicts": {"shift": {"verdict": "sound", "evidence": "So."}}})
+    assert [card.key for card in report.cards] == ["shift"]
+    assert [section.key for section in report.sections] == ["shift", "inputs"]
+
+
+def test_an_audit_asks_four_questions() -> None:
+    report = compose_report({})
+    assert [card.key for card in report.cards] == ["artifacts", "leakage", "instability", "shift"]
+    assert [card.judged for card in report.cards] == [False] * 4
+    assert [section.key for section in report.sections] == [
+        "facts", "artifacts", "leakage", "instability", "shift", "inputs",
+    ]  # fmt: skip
+
+
+def test_what_ranks_rows_has_no_card() -> None:
+    assert compose_report({"questions": ["leakage"], "leakage": {"suggestion": {"rows": []}}}).cards == ()
+
+
+def test_verdicts_say_which_question_they_answer() -> None:
+    findings = {"questions": ["shift"], "verdicts": {"shift": {"verdict": "sound", "evidence": "So."}}}
+    document = frame_findings("T", findings, Steps())
+    assert document["verdicts"]["shift"]["question"] == "Does the score hold on another distribution?"
+    detection = frame_findings("T", {**findings, "shift": {"kind": "detection"}}, Steps())
+    assert detection["verdicts"]["shift"]["question"].startswith("Does the model know")

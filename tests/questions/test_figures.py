@@ -1,0 +1,117 @@
+"""The figures that follow from each question's results, with intervals against independent references."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from goldassay.core.figures import Figure, declared
+from goldassay.questions.figures import figures_of
+from tests.gate.test_check import classes, condition, gap, result
+
+
+def found(id_: str, **document: Any) -> list[Figure]:
+    return [figure for figure in figures_of(document) if figure.id == id_]
+
+
+def test_ids_name_their_question() -> None:
+    questions = {"facts", "artifacts", "leakage", "instability", "shift", "comparison"}
+    assert {measure.question for measure in declared()} == questions
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_shares_of_test_examples_have_wilsons_interval(share: float) -> None:
+    (easy,) = found("artifacts.easy_share", artifacts={"difficulty": classes(share)})
+    low, high = proportion_confint(round(400 * share), 400, method="wilson")
+    assert (easy.value, easy.n) == (share, 400)
+    assert (easy.low, easy.high) == pytest.approx((low, high))
+
+
+def test_the_precision_of_classed_examples() -> None:
+    sizes = {"easy": 30, "hard": 10, "conflicting": 5, "uncovered": 55}
+    difficulty = {name: {"n": n, "share": n / 100} for name, n in sizes.items()}
+    (precision,) = found("artifacts.precision", artifacts={"difficulty": difficulty})
+    low, high = proportion_confint(30, 40, method="wilson")
+    assert (precision.value, precision.n) == (0.75, 40)
+    assert (precision.low, precision.high) == pytest.approx((low, high))
+    (coverage,) = found("artifacts.coverage", artifacts={"difficulty": difficulty})
+    assert coverage.value == pytest.approx(0.45)
+    (none,) = found("artifacts.precision", artifacts={"difficulty": classes(0.0)})
+    assert math.isnan(none.value)
+    assert none.reason == "the patterns name one label for no test example"
+
+
+class TestInstability:
+    @staticmethod
+    def section(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
+        return {"source": "runs", "results": list(rows), **more}
+
+    def test_a_mean_over_runs_has_students_interval(self) -> None:
+        scores = [0.5, 0.52, 0.57]
+        row = {**result("m", 3, 900.0, 0.02), "mean": float(np.mean(scores)), "accuracies": scores}
+        (mean,) = found("instability.mean", instability=self.section(row))
+        expected = stats.t.interval(0.95, 2, np.mean(scores), stats.sem(scores))
+        assert (mean.low, mean.high) == pytest.approx(expected)
+        assert mean.of == {"model": "m", "dataset": "d", "condition": "paired"}
+
+    def test_of_fractions_it_is_cut_and_of_other_scores_it_is_not(self) -> None:
+        for scores, high in (([0.9, 1.0], 1.0), ([90.0, 100.0], None)):
+            row = {**result("m", 2, None, 0.02), "mean": float(np.mean(scores)), "accuracies": scores}
+            (mean,) = found("instability.mean", instability=self.section(row))
+            expected = stats.t.interval(0.95, 1, np.mean(scores), stats.sem(scores))
+            assert mean.high == pytest.approx(expected[1] if high is None else high)
+
+    def test_the_interval_over_runs_where_the_report_has_one(self) -> None:
+        bounds = [{"figure": "design_effect", "value": 3.0, "runs_low": -0.5, "runs_high": 9.0}]
+        told = [{"model": "m", "dataset": "d", "condition": "paired", "figures": bounds}]
+        row = {**result("m", 3, 900.0, 0.02), "design_effect": 3.0}
+        (effect,) = found("instability.design_effect", instability=self.section(row, intervals=told))
+        assert (effect.value, effect.low, effect.high) == (3.0, 0.0, 9.0)
+
+    def test_half_an_interval_is_none(self) -> None:
+        bounds = [{"figure": "effective_size", "value": 900.0, "runs_low": 500.0, "runs_high": None}]
+        told = [{"model": "m", "dataset": "d", "condition": "paired", "figures": bounds}]
+        (size,) = found(
+            "instability.effective_size", instability=self.section(result("m", 3, 900.0, 0.02), intervals=told)
+        )
+        assert not size.has_interval
+
+    def test_the_spread_of_probes_is_not_that_of_runs(self) -> None:
+        section = {"source": "probe", "results": [result("quick_probe", 5, 900.0, 0.001)]}
+        ids = {figure.id for figure in figures_of({"instability": section})}
+        assert ids == {f"instability.probe_{name}" for name in ("mean", "sd", "effective_size", "runs")}
+
+
+class TestLeakage:
+    def test_runs_of_a_model_count_and_those_of_an_audit_do_not(self) -> None:
+        rows = [condition("hypothesis_only", 0.1)]
+        assert found("leakage.runs", leakage={"conditions": rows}) == []
+        (runs,) = found("leakage.runs", leakage={"conditions": rows, "source": "runs", "model": "bert"})
+        assert (runs.value, runs.of) == (3.0, {"model": "bert", "condition": "hypothesis_only"})
+
+    def test_several_datasets(self) -> None:
+        row = {"dataset": "a", "n_examples": 9, "paired": 0.6, "paired_low": 0.5, "paired_high": 0.7, "accuracy": 0.5}
+        rows = [
+            {**row, "part": "premise", "improvement": None, "agreement": None},
+            {**row, "part": "hypothesis", "improvement": 0.1, "agreement": 0.4},
+        ]
+        section = {"datasets": rows}
+        improvements = found("leakage.improvement", leakage=section)
+        assert [figure.is_defined for figure in improvements] == [False, True]
+        assert improvements[1].of == {"dataset": "a", "condition": "hypothesis_only"}
+        assert len(found("leakage.agreement", leakage=section)) == 1
+        whole = [figure for figure in found("leakage.accuracy", leakage=section) if figure.of["condition"] == "paired"]
+        assert [(figure.value, figure.low, figure.label) for figure in whole] == [
+            (0.6, 0.5, "accuracy of the whole input")
+        ]
+
+
+def test_a_gap_is_of_other_distributions_alone() -> None:
+    section = {"generalization": [gap("own", 0.0, True), gap("other", 0.07, False)]}
+    assert [figure.of["test"] for figure in found("shift.gap", shift=section)] == ["other"]
+    assert [figure.of["test"] for figure in found("shift.score", shift=section)] == ["own", "other"]

@@ -1,0 +1,443 @@
+"""The instability study as a function: the document, its sentences, its tables and its page."""
+
+from __future__ import annotations
+
+import base64
+import gc
+import json
+import tempfile
+import weakref
+import xml.etree.ElementTree as ET
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldassay.core.errors import InputError
+from goldassay.core.settings import parse_settings
+from goldassay.instability import (
+    decompose_by_group,
+    normalized_deviation,
+    plan_seeds,
+    resample_groups,
+    resample_scores,
+    select_checkpoints,
+    summarize_scores,
+    top_covarying_pairs,
+)
+from goldassay.questions import run_sets
+from goldassay.questions.charts import charts_of
+from goldassay.questions.comparison import compare_runs
+from goldassay.questions.instability import report_instability
+from goldassay.questions.instability.examples import largest_covariance
+from goldassay.questions.instability.maps import MOST_EXAMPLES, measure_map
+from goldassay.questions.instability.sentences import plural
+from goldassay.questions.report_frame import compose_report
+from goldassay.questions.run_sets import RunChoice, parse_gold, told_apart
+from goldassay.report.cells import rows_of
+from goldassay.report.charts import NARROW, WIDE, draw_pictures
+from goldassay.report.charts.png import png_address
+from goldassay.runs import Runs, read_runs, write_runs
+from tests.cli.run_files import write_checkpoints
+from tests.report.test_report import every_form, paths_of, replaced
+
+if TYPE_CHECKING:
+    from goldassay.report import Report
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    write_checkpoints(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> Report:
+    return report_instability([folder], reference="standard")
+
+
+def found(report: Report) -> dict[str, Any]:
+    section = report.to_dict()["instability"]
+    assert isinstance(section, dict)
+    return section
+
+
+def test_numbers_are_those_of_the_measures(report: Report, folder: Path) -> None:
+    section = found(report)
+    assert [row["name"] for row in section["results"]] == [
+        "bert · probe", "bert · standard", "roberta · probe", "roberta · standard",
+    ]  # fmt: skip
+    probe, standard = (read_runs(folder, model="bert", dataset=name).final() for name in ("probe", "standard"))
+    row = section["results"][0]
+    summary = summarize_scores(probe.scores)
+    assert (row["mean"], row["sd"]) == (pytest.approx(summary.mean), pytest.approx(summary.sd))
+    grouped = decompose_by_group(probe.scores, probe.groups["template"])
+    assert section["groups"][0]["between"] == pytest.approx(grouped.between)
+    deviation = section["deviations"]["rows"][0]
+    other = summarize_scores(standard.scores)
+    assert deviation["recommended"] == pytest.approx(normalized_deviation(summary.sd, 60, other.sd, 60))
+    assert section["deviations"]["rows"][1]["recommended"] == 1
+    pairs = top_covarying_pairs(probe.scores, 20)
+    assert [pair["covariance"] for pair in section["examples"][0]["pairs"]] == pairs["covariance"].to_list()
+    first = section["examples"][0]["pairs"][0]
+    assert first["example_id_a"] == str(probe.example_ids[pairs["i"][0]])
+
+
+def test_training_is_measured_where_there_are_checkpoints(report: Report) -> None:
+    section = found(report)
+    assert [len(each["points"]) for each in section["trajectories"]] == [4] * 4
+    assert [each["over"] for each in section["correlations"]] == ["checkpoints", "runs"] * 2
+    assert section["correlations"][0]["names"] == ["probe", "standard"]
+    assert report.tables["trajectories"].height == 16
+    assert "flips" in report.tables["examples"].columns
+    keys = [section.key for section in compose_report(report.to_dict()).sections]
+    assert keys == ["instability", "training", "examples", "inputs"]
+
+
+def test_final_scores_are_correlated_without_checkpoints(folder: Path) -> None:
+    last = report_instability([folder], choice=RunChoice(checkpoint="last", model="bert"))
+    section = found(last)
+    assert section["trajectories"] == []
+    (correlation,) = section["correlations"]
+    assert (correlation["over"], correlation["n_points"]) == ("runs", 5)
+    assert [row["name"] for row in section["results"]] == ["probe", "standard"]
+    assert [each.title for each in compose_report(last.to_dict()).sections][1] == "Between datasets"
+
+
+def test_the_verdict_follows_the_limits(folder: Path) -> None:
+    lenient = parse_settings({"verdicts": {"instability": {
+        "caution_sd": 0.5, "unsound_sd": 0.6, "caution_design_effect": 1000.0,
+    }}})  # fmt: skip
+    assert report_instability([folder], settings=lenient).verdicts["instability"]["verdict"] == "sound"
+    verdict = report_instability([folder]).verdicts["instability"]
+    assert verdict["verdict"] == "unsound"
+    assert "at least 1.00 points" in verdict["rule"]
+
+
+def test_page_markdown_and_summary_answer_one_question(report: Report) -> None:
+    page = report.to_html()
+    assert 'id="instability"' in page
+    assert 'id="training"' in page
+    for absent in ('id="artifacts"', 'id="leakage"', 'id="shift"', 'id="facts"'):
+        assert absent not in page
+    assert page.count('<article class="card') == 1
+    assert "paper's convention" in page or "paper&#39;s convention" in page
+    written = report.to_markdown()
+    assert "## Over training" in written
+    assert "## Artifacts" not in written
+    lines = report.summary().splitlines()
+    assert len(lines) <= 15
+    assert any("independent ones" in line for line in lines)
+    assert report.to_html() == page
+
+
+@cache
+def example_document() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        write_checkpoints(Path(folder))
+        return report_instability([folder], reference="standard").to_dict()
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_whatever_is_missing_no_form_fails(data: st.DataObject) -> None:
+    document = example_document()
+    path = data.draw(st.sampled_from([path for path in paths_of(document) if path[0] == "instability"]))
+    value = data.draw(st.sampled_from([None, float("nan"), {}, [], 0, "x"]))
+    every_form(compose_report(replaced(document, path, value)))
+
+
+def test_pictures_hold_their_marks(report: Report) -> None:
+    pictures = draw_pictures(charts_of(report.to_dict()))
+    assert {
+        "instability_runs", "instability_scores", "instability_decomposition", "instability_groups",
+        "instability_trajectories", "instability_correlations", "instability_examples", "instability_map",
+    } == pictures.keys()  # fmt: skip
+    for name, picture in pictures.items():
+        for source, width in ((picture.wide, WIDE), (picture.narrow, NARROW)):
+            root = ET.fromstring(source)
+            height = float(root.get("height", 0))
+            for element in root.iter():
+                if element.tag in ("text", "rect"):
+                    assert -1 <= float(element.get("x", 0)) <= width + 1, (name, element.attrib)
+                    assert -1 <= float(element.get("y", 0)) <= height + 1, (name, element.attrib)
+    titles = [
+        title.text or "" for title in ET.fromstring(pictures["instability_scores"].standalone).iter(f"{SVG}title")
+    ]
+    assert len(titles) == 20
+    assert titles[0].startswith("bert on probe, run 1: ")
+
+
+def test_the_map_holds_correlations_group_by_group(report: Report, folder: Path) -> None:
+    first, second = found(report)["maps"]
+    spread = {row["name"]: row["sd"] for row in found(report)["results"]}
+    assert spread[first["name"]] >= spread[second["name"]] >= sorted(spread.values())[-2]
+    values = np.frombuffer(base64.b64decode(first["values"]), np.int8)
+    size = len(first["example_ids"])
+    matrix = values.reshape(size, size)
+    assert (matrix == matrix.T).all()
+    assert (matrix.diagonal() == 100).all()
+    assert sum(group["n_examples"] for group in first["groups"]) == size == first["n_varying"]
+    runs = read_runs(folder, model=first["model"], dataset=first["dataset"])
+    rows = [runs.example_ids.tolist().index(name) for name in first["example_ids"]]
+    assert runs.groups["template"][rows].tolist() == sorted(runs.groups["template"][rows].tolist())
+    one, other = runs.scores[:, :, rows[0]], runs.scores[:, :, rows[1]]
+    phi = [np.corrcoef(a, b)[0, 1] for a, b in zip(one, other, strict=True) if np.ptp(a) > 0 and np.ptp(b) > 0]
+    assert matrix[0, 1] == (round(100 * np.mean(phi)) if phi else -128)
+
+
+def test_the_map_draws_examples_by_its_seed() -> None:
+    scores = np.random.default_rng(0).integers(0, 2, (6, 900)).astype(float)
+    runs = Runs.from_arrays(scores=scores)
+    one, same, other = (measure_map(runs, seed) for seed in (0, 0, 1))
+    assert one is not None
+    assert other is not None
+    assert one == same
+    assert one["example_ids"] != other["example_ids"]
+    assert len(one["example_ids"]) == MOST_EXAMPLES
+    assert measure_map(Runs.from_arrays(scores=scores[:4]), 0) is None
+    assert measure_map(Runs.from_arrays(scores=np.ones((6, 5))), 0) is None
+
+
+def test_pixels_survive_as_png() -> None:
+    rows = [bytes([255, 0, 0, 255, 0, 255, 0, 128]), bytes([0, 0, 255, 0, 9, 8, 7, 6])]
+    content = base64.b64decode(png_address(rows).removeprefix("data:image/png;base64,"))
+    assert content.startswith(b"\x89PNG")
+    start = content.index(b"IDAT") + 4
+    assert zlib.decompress(content[start:]) == b"\0" + rows[0] + b"\0" + rows[1]
+
+
+def test_constant_runs_are_undefined_with_a_reason(tmp_path: Path) -> None:
+    write_runs(Runs.from_arrays(scores=np.ones((3, 8)), dataset="easy"), tmp_path)
+    write_runs(Runs.from_arrays(scores=np.eye(3, 8), dataset="flat"), tmp_path)
+    section = found(report_instability([tmp_path], reference="easy"))
+    easy, flat = section["results"]
+    assert easy["design_effect"] is None
+    assert "design effect is undefined" in easy["reason"]
+    # Runs of equal score whose examples differ: their changes cancel out.
+    assert (flat["design_effect"], flat["effective_size"]) == (0, None)
+    assert all(row["recommended"] is None and "nothing can be measured" in row["reason"]
+               for row in section["deviations"]["rows"])  # fmt: skip
+    assert "All runs score every one of the 8 easy examples alike." in section["sentences"]
+    assert any("cancel out" in sentence for sentence in section["sentences"])
+    json.dumps(section, allow_nan=False)
+
+
+def test_a_model_with_one_run_is_listed_with_the_reason(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for model, runs in (("many", 4), ("one", 1)):
+        write_runs(Runs.from_arrays(scores=rng.integers(0, 2, (runs, 30)), dataset="d", model=model), tmp_path)
+    report = report_instability([tmp_path])
+    one = found(report)["results"][1]
+    assert (one["n_runs"], one.get("sd")) == (1, None)
+    assert "one run has no spread" in one["reason"]
+    assert "one · d" not in {row["name"] for row in found(report)["examples"]}
+    assert report.to_html()
+
+
+def test_groups_may_be_a_column_of_the_dataset(tmp_path: Path) -> None:
+    rows = [{"id": str(i), "text": f"text {i}", "label": str(i % 2), "source": "ab"[i % 3 == 0]} for i in range(30)]
+    pl.DataFrame(rows).write_ndjson(tmp_path / "data.jsonl")
+    predictions = np.random.default_rng(1).integers(0, 2, (4, 30))
+    names = [row["label"] for row in rows]
+    write_runs(Runs.from_arrays(predictions, np.array(names), label_names=("0", "1"), dataset="d"), tmp_path / "runs")
+    choice = RunChoice(gold={"": str(tmp_path / "data.jsonl")})
+    report = report_instability([tmp_path / "runs"], groups=["source"], choice=choice)
+    (groups,) = found(report)["groups"]
+    assert {row["group"] for row in groups["rows"]} == {"a", "b"}
+    assert sum(row["share_of_variance"] for row in groups["rows"]) == pytest.approx(1)
+    assert found(report)["examples"][0]["text_columns"] == ["text"]
+    with pytest.raises(InputError, match=r"there are .*source"):
+        report_instability([tmp_path / "runs"], groups=["nothing"], choice=choice)
+
+
+def test_splits_and_training_sets_are_told_apart() -> None:
+    def runs(split: str, train_set: str) -> Runs:
+        return Runs.from_arrays(scores=np.ones((2, 3)), split=split, train_set=train_set, model="m", dataset="d")
+
+    named = told_apart([runs("dev", "all"), runs("test", "all"), runs("dev", "half")])
+    assert [(each.model, each.dataset) for each in named] == [
+        ("m@all", "d/dev"),
+        ("m@all", "d/test"),
+        ("m@half", "d/dev"),
+    ]
+    (alone,) = told_apart([runs("dev", "all")])
+    assert (alone.model, alone.dataset) == ("m", "d")
+
+
+@pytest.mark.parametrize("n_runs", [2, 3, 4, 5, 10])
+def test_the_bound_on_a_covariance(n_runs: int) -> None:
+    series = [np.array([(code >> run) & 1 for run in range(n_runs)]) for code in range(2**n_runs)]
+    assert max(np.var(each, ddof=1) for each in series) == pytest.approx(largest_covariance(n_runs))
+
+
+def test_words() -> None:
+    assert [plural(word) for word in ("subcase", "category", "class", "genre", "key", "type_2")] == [
+        "subcases", "categories", "classes", "genres", "keys", "groups by type_2",
+    ]  # fmt: skip
+    assert parse_gold(["a=x.csv", "y.csv"]) == {"a": "x.csv", "": "y.csv"}
+
+
+def test_comparison_names_what_differs() -> None:
+    rng = np.random.default_rng(0)
+    one, other = (
+        Runs.from_arrays(scores=rng.integers(0, 2, (3, 20)), model="m", train_set=name) for name in ("half", "all")
+    )
+    assert (compare_runs(one, other).a, compare_runs(one, other).b) == ("half", "all")
+    assert compare_runs(one, one, names=("x", "y")).a == "x"
+    swapped = compare_runs(other, one)
+    assert swapped.comparison.difference == -compare_runs(one, other).comparison.difference
+    assert swapped.plan == compare_runs(one, other).plan
+    assert compare_runs(one, one).plan.seeds_needed is None
+
+
+def test_the_published_sets(data_dir: Path) -> None:
+    sets = {"mnli": "multinli/dev_matched.tsv.gz", "break": "breaking_nli/dataset.jsonl.gz"}
+    choice = RunChoice(
+        labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
+        align="position",
+        gold={name: str(data_dir / path) for name, path in sets.items()},
+    )
+    paths = [data_dir / f"predictions/instability_bert_base/{name}.preds.tsv.gz" for name in sets]
+    section = found(report_instability(paths, reference="mnli", choice=choice))
+    rows = {row["dataset"]: row for row in section["results"]}
+    assert 100 * rows["break"]["mean"] == pytest.approx(95.52911, abs=5e-6)
+    assert rows["break"]["design_effect"] == pytest.approx(10.4285, abs=5e-5)
+    assert rows["mnli"]["design_effect"] == pytest.approx(1.8603, abs=5e-5)
+    deviations = {row["dataset"]: row for row in section["deviations"]["rows"]}
+    assert deviations["break"]["recommended"] == pytest.approx(1.439, abs=5e-4)
+    assert deviations["break"]["paper"] == pytest.approx(1.43, abs=5e-3)
+    examples = {row["dataset"]: row for row in section["examples"]}
+    assert [examples["mnli"][key] for key in ("n_always_right", "n_always_wrong", "n_pairs_at_most")] == [7387, 807, 32]
+    assert examples["break"]["n_pairs_at_most"] == 5
+    assert examples["break"]["pairs_reach_bound"]
+
+
+def test_figures_have_intervals_over_runs_and_over_examples(report: Report, folder: Path) -> None:
+    section = found(report)
+    probe = read_runs(folder, model="bert", dataset="probe").final()
+    for over in ("runs", "examples"):
+        drawn = resample_scores(probe.scores, over, n_draws=1000)
+        for row in section["intervals"][0]["figures"]:
+            interval = getattr(drawn, row["figure"])
+            assert row[f"{over}_low"] == pytest.approx(interval.low)
+            if np.isfinite(interval.high):
+                assert row[f"{over}_high"] == pytest.approx(interval.high)
+    shares = resample_groups(probe.scores, probe.groups["template"])
+    rows = {row["group"]: row for row in section["groups"][0]["rows"]}
+    for name, interval in zip(shares.groups, shares.shares_of_variance, strict=True):
+        assert rows[name]["share_low_runs"] == pytest.approx(interval.low)
+    assert report.tables["intervals"].height == 4 * 7
+    assert section["caveats"] == list(summarize_scores(probe.scores).caveats)
+
+
+def test_runs_needed_are_those_of_the_plan(report: Report, folder: Path) -> None:
+    probe = read_runs(folder, model="bert", dataset="probe").final()
+    plan = plan_seeds(probe.scores, 0.01)
+    row = found(report)["plans"][0]
+    assert row["smallest_difference"] == pytest.approx(plan.smallest_difference)
+    assert row["seeds"][1] == {
+        "difference": 0.01, "n": plan.n_seeds, "n_low": plan.n_seeds_low, "n_high": plan.n_seeds_high,
+    }  # fmt: skip
+    assert report.tables["seeds_needed"]["seeds_for_1_points"][0] == plan.n_seeds
+
+
+def test_checkpoints_are_chosen_on_the_reference_and_on_the_set_itself(report: Report, folder: Path) -> None:
+    standard, probe = (read_runs(folder, model="bert", dataset=name) for name in ("standard", "probe"))
+    expected = select_checkpoints(standard.scores, probe.scores, None, probe.groups["template"], n_splits=20)
+    row = found(report)["selections"][0]
+    assert (row["name"], row["standard_mean"]) == ("bert · probe", pytest.approx(expected.standard_mean))
+    assert (row["analysis_mean"], row["gain"]) == (pytest.approx(expected.analysis_mean), pytest.approx(expected.gain))
+    assert "Choosing the checkpoint on four fifths of bert · probe" in report.to_markdown()
+    without = report_instability([folder])
+    assert found(without)["selections"] == []
+    assert "--reference names the standard one" in without.to_html()
+
+
+def test_other_seeds_on_the_reference_leave_no_selection(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for dataset, first in (("standard", 0), ("probe", 1)):
+        write_runs(
+            Runs.from_arrays(
+                scores=rng.integers(0, 2, (3, 2, 20)), seeds=np.arange(first, first + 3), checkpoints=np.array([1, 2]),
+                dataset=dataset,
+            ),
+            tmp_path,
+        )  # fmt: skip
+    (row,) = found(report_instability([tmp_path], reference="standard"))["selections"]
+    assert row["reason"] == "its runs on the reference have other seeds or checkpoints"
+
+
+def test_tied_pairs_are_counted_by_group(tmp_path: Path) -> None:
+    scores = np.array([[1, 1, 1, 0, 0], [0, 0, 0, 0, 1], [1, 1, 1, 1, 0], [0, 0, 0, 1, 1]])
+    write_runs(Runs.from_arrays(scores=scores, groups={"g": np.array(["a", "a", "b", "b", "b"])}), tmp_path)
+    report = report_instability([tmp_path])
+    (ties,) = found(report)["examples"][0]["pairs_by_group"]
+    assert (ties["n_pairs"], ties["n_within"]) == (3, 1)
+    assert ties["rows"] == [{"a": "a", "b": "b", "n_pairs": 2}, {"a": "a", "b": "a", "n_pairs": 1}]
+    assert "The 3 pairs with the largest covariance by g" in report.to_html()
+
+
+def test_examples_that_are_always_wrong_are_listed(report: Report) -> None:
+    for entry in found(report)["examples"]:
+        assert len(entry["always_wrong"]) == min(12, entry["n_always_wrong"])
+        assert all(row["mean"] == 0 for row in entry["always_wrong"])
+
+
+def test_the_page_says_what_was_read(report: Report, folder: Path) -> None:
+    (source,) = report.to_dict()["inputs"]
+    assert (source["format"], source["n_rows"]) == ("goldassay", 2 * 2 * 5 * 4 * 60)
+    assert len(source["files"]) == len(source["sha256"]) == len(list(folder.iterdir()))
+    inputs = compose_report(report.to_dict()).sections[-1]
+    runs = next(table for table in inputs.tables if table.caption == "Runs")
+    assert [cell.text for cell in rows_of(runs)[0]][:7] == ["bert", "probe", "paired", "goldassay", "5", "4", "60"]
+
+
+def test_an_interruption_keeps_the_sets_that_are_finished(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import goldassay.questions.instability.measuring as measuring
+
+    plain = measuring.measure_examples
+    calls: list[str] = []
+
+    def interrupting(runs: Runs, dataset: Any) -> Any:
+        calls.append(runs.dataset)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return plain(runs, dataset)
+
+    monkeypatch.setattr(measuring, "measure_examples", interrupting)
+    kept = report_instability([folder], keep_finished=True)
+    section = found(kept)
+    assert (section["interrupted"]["finished"], section["interrupted"]["of"]) == (2, 4)
+    assert [row["name"] for row in section["results"]] == ["probe", "standard"]
+    assert "Interrupted: 2 of 4 sets of runs were measured" in kept.to_html()
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        report_instability([folder])
+
+
+def test_one_set_of_runs_is_held_at_a_time(folder: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays: list[Any] = []
+    alive = []
+    load = run_sets.RunSet.load
+
+    def counting(own: run_sets.RunSet) -> Runs:
+        gc.collect()
+        alive.append(sum(array() is not None for array in arrays))
+        runs = load(own)
+        arrays.append(weakref.ref(runs.scores))
+        return runs
+
+    monkeypatch.setattr(run_sets.RunSet, "load", counting)
+    again = report_instability([folder], reference="standard")
+    assert alive == [0] * 4
+    assert found(again) == found(report)

@@ -1,0 +1,51 @@
+"""What every report's document has around its findings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from goldassay.core.digest import digest_of
+from goldassay.core.document import Document
+from goldassay.core.progress import Steps
+from goldassay.questions.report_frame import command_of, frame_findings
+from goldassay.report import Report
+from tests.gate.test_check import AUDIT, classes
+
+
+@pytest.mark.parametrize(
+    ("parts", "command"),
+    [
+        ({}, "audit"),
+        ({"questions": ["leakage"], "leakage": {"conditions": []}}, "leakage measure"),
+        ({"questions": ["leakage"], "leakage": {"suggestion": {"before": {}}}}, "leakage suggest"),
+        ({"questions": ["artifacts"], "artifacts": {"n_mined": 3}}, "artifacts mine"),
+        ({"questions": ["artifacts"], "artifacts": {"difficulty": classes(0.1)}}, "artifacts assign"),
+        ({"questions": ["instability"], "instability": {"source": "runs", "results": []}}, "instability"),
+        ({"questions": ["comparison"], "comparison": {"pairs": []}}, "compare"),
+        ({"questions": ["shift"], "shift": {"generalization": []}}, "shift generalization"),
+        ({"questions": ["shift"], "shift": {"detection": []}}, "shift detection"),
+    ],
+)
+def test_the_command_that_makes_a_report(parts: dict[str, Any], command: str) -> None:
+    assert command_of(parts) == command
+
+
+def test_all_that_differs_between_two_equal_runs_is_the_timing() -> None:
+    findings = {key: AUDIT.document[key] for key in ("verdicts", "inputs", "settings", "artifacts", "leakage")}
+    steps = Steps(quiet=True)
+    with steps.step("one"):
+        pass
+    made = frame_findings("t", findings, steps)
+    written = Report(made).to_json()
+    assert "timing" not in json.loads(written)
+    assert set(json.loads(Report(made).timing_json())) == {"started", "finished", "seconds"}
+    later = Steps(quiet=True)
+    later.seconds["another"] = 9.0
+    assert Report(frame_findings("t", findings, later)).to_json() == written
+    document = json.loads(written)
+    Document.model_validate(document)
+    assert document["digest"] == digest_of(document)
+    assert [row["id"] for row in document["figures"]][:2] == ["artifacts.gain", "artifacts.precision"]
