@@ -27,6 +27,9 @@ _IMPROVEMENT = declare(
 _ACCURACY = declare(
     Measure("leakage.accuracy", "accuracy", "points", only={"condition": "paired"}, pairing=_BY_EXAMPLE)
 )
+_BALANCED = declare(
+    Measure("leakage.balanced_accuracy", "mean recall over labels", "points", "lower", least=0, most=1, only=_PARTS)
+)
 _SD = declare(Measure("leakage.sd", "SD over runs", "points", "lower", least=0, compared=False))
 _SEEDS = declare(Measure("leakage.seeds", "number of runs", "runs", bounded=False, compared=False))
 # A part may be right more often than the whole, or less often than the majority.
@@ -66,7 +69,7 @@ def _of_conditions(found: Mapping[str, Any], n: int | None) -> list[Figure]:
     rows = found.get("conditions") or ()
     made = [_bounded(_IMPROVEMENT, row, "improvement", n=n, condition=row["condition"]) for row in rows]
     made += [_accuracy(row, row["condition"], n) for row in rows]
-    for measure, key in ((_RECOVERED, "recovered"), (_SD, "sd")):
+    for measure, key in ((_RECOVERED, "recovered"), (_SD, "sd"), (_BALANCED, "balanced_accuracy")):
         made += [_bounded(measure, row, key, n=n, condition=row["condition"]) for row in rows if key in row]
     made += [_SEEDS.figure(row["n_runs"], condition=row["condition"]) for row in rows]
     # An audit's own probes are no runs of a model.

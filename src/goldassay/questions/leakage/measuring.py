@@ -18,6 +18,7 @@ from goldassay.leakage import (
     usable_information,
     withhold_shares,
 )
+from goldassay.leakage.balanced_accuracy import balanced_accuracy
 from goldassay.questions.leakage.clusters import (
     RoleClusters,
     cluster_table,
@@ -111,7 +112,7 @@ def measure(
         "n_examples": evidence.gold.size,
         "train_majority_accuracy": report.train_majority_accuracy,
         "interval_method": report.interval_method,
-        "conditions": report.to_frame().to_dicts(),
+        "conditions": [{**row, **_balanced(evidence, row["condition"], seed)} for row in report.to_frame().to_dicts()],
         "difficulty": [] if difficulty is None else difficulty.to_dicts(),
         "caveats": list(report.caveats),
         "note": NOTE.format(judge="A quick probe") if evidence.source == PROBES and _part_rows(report) else report.note,
@@ -175,6 +176,17 @@ def _single_sentence(evidence: ConditionEvidence, seed: int) -> SingleSentenceRe
             seed=seed,
         )
     )
+
+
+def _balanced(evidence: ConditionEvidence, condition: str, seed: int) -> dict[str, float]:
+    """Mean recall over labels, for a row of the conditions."""
+    scores = evidence.conditions[condition].final().scores
+    found = balanced_accuracy(scores, evidence.gold, clusters=evidence.clusters, seed=seed)
+    return {
+        "balanced_accuracy": found.value,
+        "balanced_accuracy_low": found.low,
+        "balanced_accuracy_high": found.high,
+    }
 
 
 def _part_rows(report: SingleSentenceReport) -> list[ConditionAccuracy]:

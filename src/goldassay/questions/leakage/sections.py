@@ -82,6 +82,7 @@ def _conditions(found: Mapping[str, Any]) -> Table:
         Column("majority", "majority", "points"),
         with_bounds("improvement", "improvement over majority", "points"),
         with_bounds("recovered", "share recovered", "percent"),
+        with_bounds("balanced_accuracy", "mean recall over labels", "points"),
     )
     rows = tuple({**row, "constant": _constant(row)} for row in records(found.get("conditions")))
     caption = "What each part of the input is worth, in accuracy points"
