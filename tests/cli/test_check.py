@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tomllib
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -66,9 +67,28 @@ def test_a_line_for_each_broken_rule(goldassay: Callable[..., Outcome], tmp_path
 
 def test_nothing_broken(goldassay: Callable[..., Outcome], tmp_path: Path, audited: Path) -> None:
     policy(tmp_path, "max_easy_share = 0.3")
-    assert goldassay("check", "audit/report.json").out == "1 rule kept, none broken\n"
+    assert goldassay("check", "audit/report.json").out == "1 rule of goldassay.toml kept, none broken\n"
     found = goldassay("check", "audit", "-q")
     assert (found.status, found.out, found.err) == (0, "", "")
+
+
+@pytest.mark.parametrize("command", [("check", "audit", "-q"), ("diff", "audit", "audit", "-o", "out", "-q")])
+def test_figures_are_read_without_any_measure(
+    tmp_path: Path, audited: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """A gate runs in every push: it needs what a report says, and nothing of what computed it."""
+    policy(tmp_path, "max_easy_share = 0.3")
+    monkeypatch.chdir(tmp_path)
+    rooms = ("artifacts", "leakage", "instability", "shift", "data", "runs", "models", "training")
+    code = (
+        "import sys\nfrom goldassay.cli.main import run\n"
+        f"assert run({list(command)!r}) == 0\nprint(' '.join(sys.modules))"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(made.stdout.split())
+    assert "goldassay.questions.figures" in loaded
+    heavy = {"numba", "scipy", "sklearn", "matplotlib", "nltk", "torch", *(f"goldassay.{room}" for room in rooms)}
+    assert loaded & heavy == set()
 
 
 def test_several_reports(goldassay: Callable[..., Outcome], tmp_path: Path, audited: Path) -> None:
@@ -263,4 +283,4 @@ def test_the_hook_runs_on_the_files_that_it_matches(
     assert program == COMMAND.name
     done = subprocess.run([COMMAND, *words, *matched], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (status, "")
-    assert done.stdout.startswith("broken   max_easy_share" if status else "1 rule kept")
+    assert done.stdout.startswith("broken   max_easy_share" if status else "1 rule of goldassay.toml kept")

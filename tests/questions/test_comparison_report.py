@@ -18,7 +18,7 @@ from goldassay.cli.compare import _lines
 from goldassay.core.errors import InputError
 from goldassay.instability import compare_all, smallest_difference
 from goldassay.questions.charts import charts_of
-from goldassay.questions.comparison import compare_models, compare_runs
+from goldassay.questions.comparison.comparing import compare_models, compare_runs
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sentences import judge_comparison, say_comparison
 from goldassay.questions.report_frame import compose_report

@@ -33,10 +33,10 @@ from goldassay.instability import (
 )
 from goldassay.questions import run_sets
 from goldassay.questions.charts import charts_of
-from goldassay.questions.comparison import compare_runs
-from goldassay.questions.instability import report_instability
+from goldassay.questions.comparison.comparing import compare_runs
 from goldassay.questions.instability.examples import largest_covariance
 from goldassay.questions.instability.maps import MOST_EXAMPLES, measure_map
+from goldassay.questions.instability.report import report_instability
 from goldassay.questions.instability.sentences import plural
 from goldassay.questions.report_frame import compose_report
 from goldassay.questions.run_sets import RunChoice, parse_gold, told_apart

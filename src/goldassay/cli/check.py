@@ -64,4 +64,4 @@ def check(
         raise typer.Exit(1)
     if not quiet:
         kept = sum(outcome.status == "kept" for outcome in found.outcomes)
-        typer.echo(f"{kept} rule{'' if kept == 1 else 's'} kept, none broken")
+        typer.echo(f"{kept} rule{'' if kept == 1 else 's'} of {one_line(found.policy)} kept, none broken")

@@ -18,7 +18,7 @@ from goldassay.core.errors import InputError
 from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
-    from goldassay.questions.comparison import ModelComparison, ModelComparisons
+    from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.runs import Runs
     from goldassay.runs.slices import Slice
 

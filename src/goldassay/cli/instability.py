@@ -52,7 +52,7 @@ def instability(
     report.json, report.md, the tables and the figures, and prints a verdict and what it rests on.
     """
     from goldassay.questions.gating import load_settings
-    from goldassay.questions.instability import report_instability
+    from goldassay.questions.instability.report import report_instability
     from goldassay.report.paper import check_figures
 
     check_figures(figures)

@@ -69,10 +69,12 @@ class Check(Result):
     Attributes:
         reports: Which reports were judged.
         outcomes: One a rule, in the order of the rules.
+        policy: Name of the file that holds the policy; "" where no file does.
     """
 
     reports: tuple[dict[str, Any], ...]
     outcomes: tuple[Outcome, ...]
+    policy: str = ""
 
     @property
     def passed(self) -> bool:
@@ -102,8 +104,13 @@ class _Held:
     report: str = ""
 
 
-def check_reports(reports: Sequence[StoredReport], policy: Sequence[Demand]) -> Check:
+def check_reports(reports: Sequence[StoredReport], policy: Sequence[Demand], file: str = "") -> Check:
     """Hold a policy against one report, or several taken together: each demand against all figures that they have.
+
+    Args:
+        reports: To be judged.
+        policy: What is demanded.
+        file: Name of the file that holds the policy, if one does.
 
     Raises:
         InputError: The policy demands nothing.
@@ -111,6 +118,7 @@ def check_reports(reports: Sequence[StoredReport], policy: Sequence[Demand]) -> 
     return Check(
         reports=tuple(report.describe() for report in reports),
         outcomes=tuple(_judge(demand, reports) for demand in require_demands(policy)),
+        policy=file,
     )
 
 

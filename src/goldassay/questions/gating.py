@@ -70,11 +70,15 @@ def check(
         InputError: A report or the policy cannot be read, a report was edited, or the policy demands nothing.
     """
     several = [reports] if isinstance(reports, (Report, str, os.PathLike)) else list(reports)
-    demands = read_policy(dict(policy)) if isinstance(policy, Mapping) else load_policy(policy)
+    demands, file = (
+        (read_policy(dict(policy)), "")
+        if isinstance(policy, Mapping)
+        else (load_policy(policy), Path(FILE_NAME if policy is None else policy).name)
+    )
     read = [_stored(each) for each in several]
     # Named twice, as a folder and as the file in it, is judged once.
     distinct = {(report.path.resolve(), report.document["digest"]): report for report in read}
-    return check_reports(list(distinct.values()), demands)
+    return check_reports(list(distinct.values()), demands, file)
 
 
 def diff(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> ReportDiff:

@@ -13,9 +13,10 @@ from goldassay.cli.artifacts.mine import _tell
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
-from goldassay.questions.artifacts import assign, mine
 from goldassay.questions.artifacts.documents import document_of_mining, document_of_subsets
 from goldassay.questions.artifacts.inputs import Bounds, cut, mine_dataset
+from goldassay.questions.artifacts.mining import mine
+from goldassay.questions.artifacts.subsets import assign
 from goldassay.questions.report_frame import compose_report
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from goldassay.artifacts import difficulty_gap
 from goldassay.core.errors import InputError
-from goldassay.questions.artifacts import measure_gaps
+from goldassay.questions.artifacts.gaps import measure_gaps
 from goldassay.runs import read_runs
 
 if TYPE_CHECKING:

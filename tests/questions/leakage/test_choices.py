@@ -10,8 +10,9 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.questions.leakage import LeakageChoice, report_leakage
 from goldassay.questions.leakage.choices import Questions, holds_choices, read_questions
+from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.report import report_leakage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,9 @@ import pytest
 
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset
-from goldassay.questions.leakage import LeakageChoice, report_leakage
 from goldassay.questions.leakage.choices import choice_evidence, read_questions
+from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.report import report_leakage
 
 LABELS = ("no", "maybe", "yes")
 EVEN, ONE_WAY, OTHER_WAY = (1 / 3, 1 / 3, 1 / 3), (0.7, 0.2, 0.1), (0.1, 0.2, 0.7)

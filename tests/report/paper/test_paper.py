@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from goldassay.core.errors import MissingDependencyError
 from goldassay.questions.charts import paper_charts_of
 from goldassay.questions.comparison.report import report_comparison
-from goldassay.questions.instability import report_instability
+from goldassay.questions.instability.report import report_instability
 from goldassay.questions.report_frame import compose_report
 from goldassay.questions.run_choice import RunChoice
 from goldassay.report import paper

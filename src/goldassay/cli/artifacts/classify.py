@@ -51,7 +51,7 @@ def classify(
     from goldassay.core.numbers import bounds, count, points
     from goldassay.core.progress import Steps
     from goldassay.core.settings import load_settings, with_seed
-    from goldassay.questions.artifacts import classify as run
+    from goldassay.questions.artifacts.classifiers import classify as run
     from goldassay.questions.artifacts.inputs import Bounds, load
     from goldassay.questions.artifacts.output import as_json
 

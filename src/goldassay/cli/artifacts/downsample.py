@@ -64,9 +64,9 @@ def downsample(
     from goldassay.core.numbers import count, percent
     from goldassay.core.progress import Steps
     from goldassay.core.settings import load_settings, with_seed
-    from goldassay.questions.artifacts import reduce_training_set
     from goldassay.questions.artifacts.inputs import load, patterns_for
     from goldassay.questions.artifacts.output import as_json
+    from goldassay.questions.artifacts.reduction import reduce_training_set
 
     steps = Steps(quiet)
     settings = with_seed(load_settings(config), seed)

@@ -70,7 +70,7 @@ def gap(
     from goldassay.core.numbers import bounds, count, points
     from goldassay.core.progress import Steps
     from goldassay.core.settings import load_settings, with_seed
-    from goldassay.questions.artifacts import measure_gaps
+    from goldassay.questions.artifacts.gaps import measure_gaps
     from goldassay.questions.artifacts.output import as_json
 
     steps = Steps(quiet)

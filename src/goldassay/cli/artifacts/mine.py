@@ -31,7 +31,7 @@ from goldassay.cli.options import Config, Quiet, say_settings
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from goldassay.questions.artifacts import MinedArtifacts
+    from goldassay.questions.artifacts.mining import MinedArtifacts
     from goldassay.questions.artifacts.streamed import StreamedArtifacts
 
 _HEADS = {
@@ -92,9 +92,9 @@ def mine(
     """
     from goldassay.core.progress import Steps
     from goldassay.core.settings import load_settings
-    from goldassay.questions.artifacts import mine as run
     from goldassay.questions.artifacts.documents import document_of_mining
     from goldassay.questions.artifacts.inputs import load
+    from goldassay.questions.artifacts.mining import mine as run
     from goldassay.questions.artifacts.output import as_json
 
     steps = Steps(quiet)

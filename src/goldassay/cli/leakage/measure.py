@@ -138,7 +138,9 @@ def measure(
     """
     from goldassay.cli.training_progress import bars
     from goldassay.questions.gating import load_settings
-    from goldassay.questions.leakage import GivenEvidence, LeakageChoice, report_leakage
+    from goldassay.questions.leakage.given import GivenEvidence
+    from goldassay.questions.leakage.options import LeakageChoice
+    from goldassay.questions.leakage.report import report_leakage
     from goldassay.questions.run_choice import RunChoice
     from goldassay.report.paper import check_figures
 
@@ -195,7 +197,7 @@ def _several(
     trains: list[str], tests: list[str], out: Path, options: dict[str, Any], figures: str | None, latex: bool
 ) -> Report:
     """Measure datasets one by one, each into a folder of its name, and lay them side by side."""
-    from goldassay.questions.leakage import report_leakage
+    from goldassay.questions.leakage.report import report_leakage
     from goldassay.questions.leakage.several import compare_datasets
 
     if options["given"] is not None:

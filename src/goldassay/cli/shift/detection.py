@@ -78,7 +78,7 @@ def detection(
     \b
       goldassay shift detection --in sst2=runs --out newsgroups=runs newstest=runs -o report
     """
-    from goldassay.questions.shift import report_detection
+    from goldassay.questions.shift.detection_report import report_detection
 
     report = report_detection(
         inside,

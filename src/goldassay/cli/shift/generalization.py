@@ -102,7 +102,7 @@ def generalization(
     From models trained here:
       goldassay shift generalization train.jsonl --test ID=test.jsonl --test other=other.jsonl --model bow,average
     """
-    from goldassay.questions.shift import report_generalization
+    from goldassay.questions.shift.gap_report import report_generalization
 
     if (train is None) == (not runs):
         raise InputError(

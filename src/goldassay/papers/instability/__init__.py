@@ -15,7 +15,7 @@ from goldassay.papers.instability.evidence import (
 from goldassay.papers.instability.tables import compare_tables
 from goldassay.papers.joining import join_sets
 from goldassay.papers.recipe import PRETRAINED, Findings, Scale, Shown, Training
-from goldassay.questions.instability import report_instability
+from goldassay.questions.instability.report import report_instability
 from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:

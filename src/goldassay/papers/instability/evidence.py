@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.questions.instability import report_instability
+from goldassay.questions.instability.report import report_instability
 from goldassay.questions.run_choice import RunChoice, parse_gold
 
 if TYPE_CHECKING:

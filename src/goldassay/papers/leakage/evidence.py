@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goldassay.papers.recipe import PRETRAINED
-from goldassay.questions.leakage import GivenEvidence, LeakageChoice, report_leakage
+from goldassay.questions.leakage.given import GivenEvidence
+from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.report import report_leakage
 from goldassay.questions.leakage.several import compare_datasets, rows_of
 from goldassay.questions.run_choice import RunChoice
 

@@ -9,7 +9,8 @@ from goldassay.papers.recipe import PRETRAINED
 from goldassay.papers.shift.scales import BAG
 from goldassay.papers.shift.sets import FOREIGN, OWN, TRAIN
 from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.shift import report_detection, report_generalization
+from goldassay.questions.shift.detection_report import report_detection
+from goldassay.questions.shift.gap_report import report_generalization
 from goldassay.questions.shift.quick_models import predict_quick
 
 if TYPE_CHECKING:

@@ -1,22 +1,4 @@
-"""What the commands of `goldassay artifacts` do, from files to files."""
+"""The question of artifacts: which surface patterns give the label away?
 
-from __future__ import annotations
-
-from goldassay.questions.artifacts.classifiers import ClassifierTable, classify
-from goldassay.questions.artifacts.gaps import GapTable, measure_gaps
-from goldassay.questions.artifacts.mining import MinedArtifacts, mine
-from goldassay.questions.artifacts.reduction import Reduction, reduce_training_set
-from goldassay.questions.artifacts.subsets import Subsets, assign
-
-__all__ = [
-    "ClassifierTable",
-    "GapTable",
-    "MinedArtifacts",
-    "Reduction",
-    "Subsets",
-    "assign",
-    "classify",
-    "measure_gaps",
-    "mine",
-    "reduce_training_set",
-]
+Empty, so that reading a question's figures loads none of its measures.
+"""

@@ -8,7 +8,7 @@ import polars as pl
 
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
-from goldassay.questions.comparison import compare_models
+from goldassay.questions.comparison.comparing import compare_models
 from goldassay.questions.comparison.sentences import judge_comparison, over, say_comparison, told_apart
 from goldassay.questions.instability.inputs import describe_inputs, describe_reading
 from goldassay.questions.instability.spread import measure_spread
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from goldassay.questions.comparison import ModelComparison, ModelComparisons
+    from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.run_choice import RunChoice
     from goldassay.report import Report
     from goldassay.runs import Runs

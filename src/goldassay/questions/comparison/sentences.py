@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.intervals import Interval
-    from goldassay.questions.comparison import ModelComparison, ModelComparisons
+    from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
 
 
 def conclude(pair: ModelComparison, corrected: bool = True) -> str:

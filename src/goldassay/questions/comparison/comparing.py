@@ -1,0 +1,236 @@
+"""Models on the same examples: which is better, what the difference rests on, how many seeds it would take."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from goldassay.core.errors import InputError
+from goldassay.core.results import Result, to_plain
+from goldassay.instability import compare, compare_all, summarize_scores
+from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
+from goldassay.questions.comparison.plan import Plan, plan_comparison
+from goldassay.questions.instability.texts import read_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.instability import Comparison, Comparisons
+    from goldassay.runs import Runs
+
+__all__ = ["ModelComparison", "ModelComparisons", "compare_models", "compare_runs"]
+
+
+@dataclass(frozen=True)
+class ModelComparison(Result):
+    """A comparison of two models, and what it would take to settle it.
+
+    Attributes:
+        a: Name of the first model.
+        b: Name of the second.
+        dataset: Both were scored on it.
+        comparison: The difference and its noise.
+        sd_a: Standard deviation of A's scores over runs; NaN for one run.
+        sd_b: Of B's.
+        plan: Seeds needed, and differences that could have been seen.
+        clusters: The group column that examples were taken together by; None without.
+        notes: How the runs were put side by side, and what was taken for granted, in sentences.
+    """
+
+    a: str
+    b: str
+    dataset: str
+    comparison: Comparison
+    sd_a: float
+    sd_b: float
+    plan: Plan
+    clusters: str | None
+    notes: tuple[str, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison's fields, and beside them those of the plan."""
+        plain = super().to_dict()
+        comparison, plan = plain.pop("comparison"), plain.pop("plan")
+        return to_plain({**comparison, **plan, **plain})
+
+
+@dataclass(frozen=True)
+class ModelComparisons(Result):
+    """Several models compared, each with each.
+
+    Attributes:
+        models: Runs (R, N) of each, on the same examples in the same order, as they were given.
+        names: Of the models, as they were given.
+        pairs: For two models (A, B) as they were given; for more (better, worse), the best models first.
+        adjusted_p: For each pair, Holm's correction of its p-value over all pairs.
+        alpha: Below it a pair counts as told apart.
+        groups: Largest sets of models of which no two can be told apart, best first.
+        clusters: The group column that examples were taken together by; None without.
+        notes: How the runs were put side by side, and what was taken for granted, in sentences.
+    """
+
+    models: tuple[Runs, ...]
+    names: tuple[str, ...]
+    pairs: tuple[ModelComparison, ...]
+    adjusted_p: tuple[float, ...]
+    alpha: float
+    groups: tuple[tuple[str, ...], ...]
+    clusters: str | None
+    notes: tuple[str, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data; of the models the names, means and numbers of runs alone."""
+        return to_plain(
+            {
+                "dataset": self.models[0].dataset,
+                "models": [
+                    {"name": name, "n_runs": runs.n_runs, "mean": runs.scores.mean()}
+                    for name, runs in zip(self.names, self.models, strict=True)
+                ],
+                "pairs": [
+                    {**pair.to_dict(), "adjusted_p": p, "told_apart": p <= self.alpha}
+                    for pair, p in zip(self.pairs, self.adjusted_p, strict=True)
+                ],
+                "groups": self.groups,
+                "alpha": self.alpha,
+                "n_examples": self.models[0].n_examples,
+                "clusters": self.clusters,
+                "notes": self.notes,
+            }
+        )
+
+
+def compare_runs(
+    a: Runs,
+    b: Runs,
+    *,
+    names: tuple[str, str] | None = None,
+    clusters: str | None = None,
+    gold: str | None = None,
+    matched: bool = False,
+    method: Literal["normal", "bootstrap"] = "normal",
+    intersect: bool = False,
+    seed: int = 0,
+) -> ModelComparison:
+    """Compare two models, each by its last checkpoint, example by example.
+
+    Args:
+        a: Runs of the one.
+        b: Runs of the other.
+        names: What to call them where their models have the same name.
+        clusters: Take examples together by this group of the runs or column of the dataset: a shared premise, a
+            template.
+        gold: The dataset, for a cluster column that the runs lack, and for texts that examples share.
+        matched: Runs of the same seed belong together.
+        method: Of the interval.
+        intersect: Compare on the examples that both cover; else they must cover the same.
+        seed: Of all draws.
+
+    Raises:
+        InputError: The examples, their right labels or the matched seeds differ, or there is no such group.
+    """
+    return compare_models(
+        (a, b),
+        names=names,
+        clusters=clusters,
+        gold=gold,
+        matched=matched,
+        method=method,
+        intersect=intersect,
+        seed=seed,
+    ).pairs[0]
+
+
+def compare_models(
+    models: Sequence[Runs],
+    *,
+    names: Sequence[str] | None = None,
+    clusters: str | None = None,
+    gold: str | None = None,
+    matched: bool = False,
+    method: Literal["normal", "bootstrap"] = "normal",
+    intersect: bool = False,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> ModelComparisons:
+    """Compare two models or more, each with each, with Holm's correction for the number of pairs.
+
+    Args:
+        models: Runs of each.
+        names: As for `compare_runs`, and so are all others but one.
+        clusters: See there.
+        gold: See there.
+        matched: See there.
+        method: See there.
+        intersect: See there.
+        alpha: Chance of telling apart any two models that do not differ.
+        seed: See there.
+
+    Raises:
+        InputError: As for `compare_runs`, or there are fewer than two models.
+    """
+    if len(models) < 2:
+        raise InputError("one model is there, and a comparison needs two", mend="give the runs of another")
+    called = _names(models, names)
+    said = ("A", "B") if len(models) == 2 else called
+    sets, notes = side_by_side([runs.final() for runs in models], said, intersect)
+    if matched:
+        sets = by_seed(sets, said)
+    texts = read_texts(gold)
+    together = None if clusters is None else cluster_names(sets, clusters, texts)
+    if clusters is None:
+        notes += related_examples(sets, texts)
+    if len(sets) == 2:
+        # Two models stay in the order in which they were given.
+        found = compare(sets[0].scores, sets[1].scores, together, matched=matched, method=method, seed=seed)
+        pairs: tuple[tuple[str, str], ...] = ((called[0], called[1]),)
+        comparisons: tuple[Comparison, ...] = (found,)
+        adjusted: tuple[float, ...] = (found.p_value,)
+        better, worse = called if found.difference >= 0 else reversed(called)
+        groups: tuple[tuple[str, ...], ...] = ((better,), (worse,)) if found.p_value <= alpha else (tuple(called),)
+    else:
+        every = _compare_all(sets, called, together, matched=matched, method=method, alpha=alpha, seed=seed)
+        pairs, comparisons, adjusted, groups = every.pairs, every.comparisons, every.adjusted_p, every.groups
+    sds = {
+        name: summarize_scores(runs.scores).sd if runs.n_runs > 1 else math.nan
+        for name, runs in zip(called, sets, strict=True)
+    }
+    return ModelComparisons(
+        models=tuple(dataclasses.replace(runs, predictions=None, logits=None) for runs in sets),
+        names=tuple(called),
+        pairs=tuple(
+            ModelComparison(
+                a=a,
+                b=b,
+                dataset=sets[0].dataset,
+                comparison=comparison,
+                sd_a=sds[a],
+                sd_b=sds[b],
+                plan=plan_comparison(comparison, (sds[a], sds[b])),
+                clusters=clusters,
+                notes=tuple(notes),
+            )
+            for (a, b), comparison in zip(pairs, comparisons, strict=True)
+        ),
+        adjusted_p=adjusted,
+        alpha=alpha,
+        groups=groups,
+        clusters=clusters,
+        notes=tuple(notes),
+    )
+
+
+def _compare_all(sets: Sequence[Runs], names: Sequence[str], together: NDArray[Any] | None, **how: Any) -> Comparisons:
+    return compare_all({name: runs.scores for name, runs in zip(names, sets, strict=True)}, together, **how)
+
+
+def _names(models: Sequence[Runs], given: Sequence[str] | None) -> list[str]:
+    """What tells the models apart: the model, else the training set, else the names given, else a letter."""
+    for names in ([runs.model for runs in models], [runs.train_set for runs in models], list(given or ())):
+        if len(set(names)) == len(models) and all(names):
+            return names
+    return [f"{runs.model} ({chr(ord('A') + position)})" for position, runs in enumerate(models)]
