@@ -28,6 +28,14 @@ def test_numbers_for_people() -> None:
     assert n.bounds(0.302, 0.32) == "[30.2, 32.0]"
 
 
+def test_fractions_as_points() -> None:
+    assert n.in_points(0.25) == 25.0
+    assert n.in_points(None) is None
+    assert n.signed_points(0.0312, 1) == "+3.1"
+    assert n.signed_points(-0.0312) == "−3.12"
+    assert n.signed_points(-0.0001, 1) == "0.0"
+
+
 def test_small_numbers() -> None:
     assert n.small(0.0123) == "0.012"
     assert n.small(3.4e-7) == "3e−7"

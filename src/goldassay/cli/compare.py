@@ -15,6 +15,7 @@ from goldassay.cli.options import Config, Figures, Latex, Quiet, say_settings
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import Seed, reads_runs
 from goldassay.core.errors import InputError
+from goldassay.core.numbers import points, signed_points
 from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
@@ -151,8 +152,8 @@ def _overview(found: ModelComparisons) -> list[str]:
     for pair, p in zip(found.pairs, found.adjusted_p, strict=True):
         low, high = pair.comparison.interval.low, pair.comparison.interval.high
         lines.append(
-            f"  {f'{pair.a} - {pair.b}':<{wide}}  {_signed(pair.comparison.difference)} "
-            f"[{_signed(low)}, {_signed(high)}]  {_p(p)}"
+            f"  {f'{pair.a} - {pair.b}':<{wide}}  {signed_points(pair.comparison.difference)} "
+            f"[{signed_points(low)}, {signed_points(high)}]  {_p(p)}"
         )
     notes = dict.fromkeys((*found.notes, *(said for pair in found.pairs for said in pair.comparison.caveats)))
     return lines + [f"note  {note}" for note in notes]
@@ -170,7 +171,7 @@ def _lines(found: ModelComparison) -> list[str]:
         f"B  {found.b}: {_side(result.mean_b, found.sd_b, result.n_runs_b)}",
         f"{_conclusion(low, high)} on {result.n_examples:,} examples of {found.dataset}.",
         "",
-        f"difference A - B   {_signed(result.difference)} points [{_signed(low)}, {_signed(high)}] "
+        f"difference A - B   {signed_points(result.difference)} points [{signed_points(low)}, {signed_points(high)}] "
         f"({result.interval.level:.0%} interval over {over}, {result.interval.method.partition(',')[0]})",
         f"noise              {_noise(found)}",
         f"p-values           {_p(result.p_value)} over {over}; "
@@ -178,7 +179,7 @@ def _lines(found: ModelComparison) -> list[str]:
     ]
     if max(result.n_runs_a, result.n_runs_b) > 1:
         lines.append(f"P(A > B)           {_chance(found)}")
-    lines.append(f"could be shown     {_signed(found.plan.detectable_difference)[1:]} points, four times out of five")
+    lines.append(f"could be shown     {points(found.plan.detectable_difference, 2)} points, four times out of five")
     if not math.isnan(found.plan.smallest_difference):
         lines.append(f"seeds              {_seeds(found)}")
     lines += [f"note               {note}" for note in (*found.notes, *result.caveats)]
@@ -206,10 +207,6 @@ def _conclusion(low: float, high: float) -> str:
     if low > 0:
         return "A is better than B"
     return "B is better than A" if high < 0 else "A and B cannot be told apart"
-
-
-def _signed(value: float) -> str:
-    return f"{100 * value:+.2f}"
 
 
 def _units(found: ModelComparison) -> str:

@@ -39,6 +39,11 @@ def points(value: Any, digits: int = 1) -> str:
     return UNDEFINED if x is None else decimal(100 * x, digits)
 
 
+def in_points(value: float | None) -> float | None:
+    """A fraction as a number of points, for tables: .716 is 71.6; None where it is not defined."""
+    return None if value is None else 100 * value
+
+
 def signed_points(value: Any, digits: int = 2) -> str:
     """A difference of fractions as points, with its sign: .0047 is +0.47."""
     shown = points(value, digits)

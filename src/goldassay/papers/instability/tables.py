@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.numbers import in_points
 from goldassay.papers.cells import compare_cells, show_cells
 from goldassay.papers.instability.evidence import REFERENCE
 
@@ -100,7 +101,7 @@ def compare_tables(
 def _spread(found: Sequence[Evidence]) -> list[dict[str, Any]]:
     return [
         {
-            "model": row["model"], "dataset": row["dataset"], "ours": 100 * row["mean"], "sd": _points(row["sd"]),
+            "model": row["model"], "dataset": row["dataset"], "ours": 100 * row["mean"], "sd": in_points(row["sd"]),
             "n_runs": row["n_runs"],
         }
         for each in found for row in each.results
@@ -129,7 +130,3 @@ def _parts(found: Sequence[Evidence]) -> list[dict[str, Any]]:
             ("sqrt_abs_covariance", "covariance"),
         )
     ]
-
-
-def _points(value: float | None) -> float | None:
-    return None if value is None else 100 * value

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.numbers import in_points
 from goldassay.papers.cells import compare_cells
 from goldassay.papers.leakage.sets import TRAIN
 
@@ -53,8 +54,8 @@ def compare_tables(
     whole = list({(row["model"], row["dataset"]): row for row in rows}.values())
     paired = [
         {
-            "model": row["model"], "dataset": row["dataset"], "metric": metric, "ours": _points(row[key]),
-            "low": _points(row.get(f"{key}_low")), "high": _points(row.get(f"{key}_high")), "n_runs": row["n_runs"],
+            "model": row["model"], "dataset": row["dataset"], "metric": metric, "ours": in_points(row[key]),
+            "low": in_points(row.get(f"{key}_low")), "high": in_points(row.get(f"{key}_high")), "n_runs": row["n_runs"],
         }
         for row in whole
         for metric, key in (("ours", "paired"), ("majority", "majority"))
@@ -102,16 +103,12 @@ def _cells(
             yield {
                 **{key: row[key] for key in (*_ROWS, "n_runs")},
                 "metric": metric,
-                "ours": _points(row[value]),
-                "low": None if low is None else _points(row[low]),
-                "high": None if high is None else _points(row[high]),
+                "ours": in_points(row[value]),
+                "low": None if low is None else in_points(row[low]),
+                "high": None if high is None else in_points(row[high]),
             }
 
 
 def _renamed(table: Comparison) -> Comparison:
     """Whose the column "ours" of the paper is, stands in doubt beside figures of our own."""
     return replace(table, cells=table.cells.with_columns(pl.col("metric").replace(_IN_TABLE_2)))
-
-
-def _points(value: float | None) -> float | None:
-    return None if value is None else 100 * value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.numbers import in_points
 from goldassay.papers.cells import compare_cells, show_cells
 from goldassay.papers.shift.scales import BAG
 
@@ -70,4 +71,4 @@ def _cell(row: Any, *keys: str) -> dict[str, Any]:
 
 def _points(row: Any, *keys: str) -> dict[str, float | None]:
     names = ("ours", "low", "high")
-    return {name: None if row[key] is None else 100 * row[key] for name, key in zip(names, keys, strict=True)}
+    return {name: in_points(row[key]) for name, key in zip(names, keys, strict=True)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.numbers import points, signed_points
 from goldassay.instability import seeds_needed, smallest_difference
 from goldassay.questions.instability.verdict import flips_together
 
@@ -84,16 +85,12 @@ def say_selection(row: Mapping[str, Any], reference: str, name: str) -> str:
     """What choosing the checkpoint on the analysis set itself would have changed."""
     if row.get("reason"):
         return ""
-    low, high = 100 * row["gain_low"], 100 * row["gain_high"]
     return (
         f"Choosing the checkpoint on four fifths of {name} instead of on {reference} moves the mean score on the rest "
-        f"by {_signed(100 * row['gain'])} points ({_signed(low)} to {_signed(high)}), to "
-        f"{100 * row['analysis_mean']:.1f}."
+        f"by {signed_points(row['gain'], 1)} points ({signed_points(row['gain_low'], 1)} to "
+        f"{signed_points(row['gain_high'], 1)}), to "
+        f"{points(row['analysis_mean'])}."
     )
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.1f}".replace("-", "−")
 
 
 def _stability(examples: Mapping[str, Any], name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.numbers import decimal, points, signed_points
 from goldassay.questions.leakage.evidence import PROBES, is_part
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def say(section: Mapping[str, Any]) -> list[str]:
     said = [_part(row, information.get(row["condition"])) for row in parts]
     said[1:1] = _splits(parts[0], section) if parts else []
     said += [
-        f"{words}, {_points(rows[name]['accuracy'])} % of the labels are right."
+        f"{words}, {points(rows[name]['accuracy'])} % of the labels are right."
         for name, words in _CHANGED.items()
         if name in rows and rows[name]["improvement_low"] > 0
     ]
@@ -46,15 +47,15 @@ def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None) -> str:
     if row["n_constant"] == row["n_runs"]:
         return (
             f"Models of the {name} alone name one label for every example, which is right in "
-            f"{_points(row['accuracy'])} %: what the {name} tells is not measured by that."
+            f"{points(row['accuracy'])} %: what the {name} tells is not measured by that."
         )
     said = (
-        f"From the {name} alone {_points(row['accuracy'])} % of the labels are right, "
-        f"{_signed(row['improvement'])} points ({_signed(row['improvement_low'])} to "
-        f"{_signed(row['improvement_high'])}) over always naming the commonest"
+        f"From the {name} alone {points(row['accuracy'])} % of the labels are right, "
+        f"{signed_points(row['improvement'], 1)} points ({signed_points(row['improvement_low'], 1)} to "
+        f"{signed_points(row['improvement_high'], 1)}) over always naming the commonest"
     )
     if row["recovered"] is not None:
-        said += f", and {_points(row['recovered'])} % of what the whole input gives"
+        said += f", and {points(row['recovered'])} % of what the whole input gives"
     if information is not None and information["information"] > 0:
         said += f": {information['information']:.2f} bits of the label's {information['h_yb']:.2f}"
     return said + "."
@@ -70,13 +71,14 @@ def _splits(best: Mapping[str, Any], section: Mapping[str, Any]) -> list[str]:
         gains.append(best["improvement"])
     if len(gains) < _FEWEST_SPLITS:
         return []
-    points = "these points" if probed else "the points of a quick probe in the network's place"
-    return [f"Over {len(gains)} splits of the data {points} range from {_signed(min(gains))} to {_signed(max(gains))}."]
+    what = "these points" if probed else "the points of a quick probe in the network's place"
+    ends = f"{signed_points(min(gains), 1)} to {signed_points(max(gains), 1)}"
+    return [f"Over {len(gains)} splits of the data {what} range from {ends}."]
 
 
 def _clusters(row: Mapping[str, Any], n: int) -> str:
     role = row["role"]
-    score = f"{_minus(row['score'], '.3f')} (chance {row['null_mean']:.3f} taken off, p {_p(row['p_value'])})"
+    score = f"{decimal(row['score'], 3)} (chance {row['null_mean']:.3f} taken off, p {_p(row['p_value'])})"
     if row["p_value"] > _CHANCE:
         return f"Clusters of like {role} sentences do not give labels away beyond chance: the outlier score is {score}."
     share = f"{row['n_significant']} of {row['n_clusters']} clusters of like {role} sentences lean beyond chance"
@@ -95,8 +97,8 @@ def _card(card: Mapping[str, Any]) -> str:
 def lead(card: Mapping[str, Any]) -> str:
     """How many sentences a cluster has, and to which label they lean."""
     return (
-        f"{card['size']:,} {card['role']} sentences lean to {card['label']}: {_points(card['share'])} % of them, where "
-        f"{_points(card['expected'])} % of all are"
+        f"{card['size']:,} {card['role']} sentences lean to {card['label']}: {points(card['share'])} % of them, where "
+        f"{points(card['expected'])} % of all are"
     )
 
 
@@ -108,24 +110,12 @@ def about(card: Mapping[str, Any]) -> str:
 
 def _agreement(row: Mapping[str, Any]) -> str:
     part = row["condition"].removesuffix("_only")
-    said = f"A model of the {part} alone decides like one of the whole input in {_points(row['agreement'])} % of cases"
+    said = f"A model of the {part} alone decides like one of the whole input in {points(row['agreement'])} % of cases"
     if row["kappa"] is not None:
-        said += f" (by chance {_points(row['chance'])} %; kappa {row['kappa']:.2f})"
+        said += f" (by chance {points(row['chance'])} %; kappa {row['kappa']:.2f})"
     if row["recovery"] is not None:
-        said += f", and is then right in {_points(row['recovery'])} %"
+        said += f", and is then right in {points(row['recovery'])} %"
     return said + "."
-
-
-def _points(value: float | None) -> str:
-    return "—" if value is None else f"{100 * value:.1f}"
-
-
-def _signed(value: float) -> str:
-    return _minus(100 * value, "+.1f")
-
-
-def _minus(value: float, form: str) -> str:
-    return format(value, form).replace("-", "−")
 
 
 def _p(value: float) -> str:

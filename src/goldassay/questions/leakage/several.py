@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.correlation import correlation_interval
+from goldassay.core.numbers import signed_points
 from goldassay.core.progress import Steps
 from goldassay.core.results import to_plain
 from goldassay.core.severity import severity
@@ -154,11 +155,8 @@ def _say(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if not ranked:
         return []
     first, last = ranked[0], ranked[-1]
+    most, least = (signed_points(row["improvement"], 1) for row in (first, last))
     return [
-        f"Most is given away by the {first['part']} of {first['dataset']}: {_signed(first['improvement'])} points "
-        f"over the commonest label; least by the {last['part']} of {last['dataset']}: {_signed(last['improvement'])}."
+        f"Most is given away by the {first['part']} of {first['dataset']}: {most} points over the commonest label; "
+        f"least by the {last['part']} of {last['dataset']}: {least}."
     ]
-
-
-def _signed(value: float) -> str:
-    return f"{100 * value:+.1f}".replace("-", "−")

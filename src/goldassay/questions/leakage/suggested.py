@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts import pattern_features
+from goldassay.core.numbers import signed_points
 from goldassay.core.progress import Steps
 from goldassay.core.results import to_plain
 from goldassay.core.settings import Settings, with_seed
@@ -136,8 +137,8 @@ def _say(found: Suggestion, n: int) -> list[str]:
     part = found.condition.removesuffix("_only")
     before = found.before
     said = [
-        f"Before, a quick probe of the {part} alone is {_signed(before['improvement'])} points better than always "
-        f"naming the commonest label, among rows it was not trained on."
+        f"Before, a quick probe of the {part} alone is {signed_points(before['improvement'], 1)} points better than "
+        f"always naming the commonest label, among rows it was not trained on."
     ]
     for share in found.falls["share"].unique(maintain_order=True).to_list():
         rows = {row["rows"]: row for row in found.falls.filter(pl.col("share") == share).iter_rows(named=True)}
@@ -145,15 +146,11 @@ def _say(found: Suggestion, n: int) -> list[str]:
         tested = ""
         if "test_improvement" in one:
             tested = (
-                f"; on the test set as it stands {_signed(one['test_improvement'])} "
-                f"({_signed(other['test_improvement'])})"
+                f"; on the test set as it stands {signed_points(one['test_improvement'], 1)} "
+                f"({signed_points(other['test_improvement'], 1)})"
             )
         said.append(
-            f"Without the first {one['n_dropped']:,} of {n:,} rows it is {_signed(one['improvement'])} points "
-            f"(without as many at random {_signed(other['improvement'])}){tested}."
+            f"Without the first {one['n_dropped']:,} of {n:,} rows it is {signed_points(one['improvement'], 1)} points "
+            f"(without as many at random {signed_points(other['improvement'], 1)}){tested}."
         )
     return said
-
-
-def _signed(value: float) -> str:
-    return f"{100 * value:+.1f}".replace("-", "−")
