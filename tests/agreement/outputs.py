@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "instability": ("instability", "runs"),
     "compare": ("compare", "runs"),
     "shift": ("shift", "generalization", "--runs", "test=runs", "--runs", "far=far", "--in-distribution", "test",
-              "--gold", "test=test.jsonl", "--draws", "200"),
+              "--gold", "test=test.jsonl"),
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ A further question is one more command in `outputs.COMMANDS` and its entries in 
 from __future__ import annotations
 
 import html
+import json
 import math
 import re
 from itertools import combinations
@@ -15,6 +16,7 @@ import pytest
 
 import goldassay
 import goldassay.questions.figures  # declares the measures
+from goldassay.cli.main import run
 from goldassay.core.figures import declared
 from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.settings import load_settings
@@ -188,6 +190,38 @@ def test_a_diff_sees_no_change_between_two_commands(outputs: dict[str, Output], 
         assert [math.nan if x is None else x for x in before] == pytest.approx(
             [math.nan if x is None else x for x in after], rel=1e-9, nan_ok=True
         ), row["measure"]
+
+
+@pytest.mark.parametrize("model", ["a", "b"])
+def test_the_score_of_given_runs_is_the_same_in_leakage_and_in_shift(outputs: dict[str, Output], model: str) -> None:
+    """Both show what the same runs score on the same test set, whose examples share premises."""
+    folder = outputs["shift"].path.parent
+    arguments = [
+        "leakage",
+        "measure",
+        "--runs",
+        "runs",
+        "--model",
+        model,
+        "--test",
+        "test.jsonl",
+        "-o",
+        f"given-{model}",
+    ]
+    with inside(folder):
+        assert run([*arguments, "--quiet"]) == 0
+    rows = [
+        (row["value"], row["low"], row["high"], row["n"])
+        for path, name, of in (
+            (outputs["shift"].path, "shift.score", {"model": model, "test": "test"}),
+            (folder / f"given-{model}", "leakage.accuracy", {"condition": "paired"}),
+        )
+        for row in json.loads((path / "report.json").read_text(encoding="utf-8"))["figures"]
+        if row["id"] == name and of.items() <= row["of"].items()
+    ]
+    one, other = rows
+    assert one == pytest.approx(other, rel=1e-9)
+    assert one[1] < one[0] < one[2]
 
 
 def test_every_command_is_compared(outputs: dict[str, Output]) -> None:

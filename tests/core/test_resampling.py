@@ -7,7 +7,14 @@ import pytest
 from scipy import stats
 
 from goldassay.core.errors import InputError
-from goldassay.core.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
+from goldassay.core.resampling import (
+    cluster_codes,
+    drawn_score_interval,
+    percentile_interval,
+    resample_examples,
+    resample_runs,
+    score_interval,
+)
 
 
 def test_examples_have_the_variance_of_a_mean():
@@ -67,3 +74,45 @@ def test_cluster_codes():
         cluster_codes(["a", "b"], 3)
     with pytest.raises(InputError, match="one cluster"):
         cluster_codes(["a"] * 3, 3)
+
+
+def test_one_run_that_is_right_or_wrong_has_wilsons_interval():
+    scores = (np.random.default_rng(0).random((1, 90)) < 0.8).astype(float)
+    expected = stats.binomtest(int(scores.sum()), 90).proportion_ci(method="wilson")
+    found = score_interval(scores)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    codes = np.repeat(np.arange(30), 3)
+    assert score_interval(scores, codes) != found
+    assert score_interval(scores, scale=(-math.inf, math.inf)).method == "bootstrap"
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_interval_of_a_score_has_both_noises(clustered):
+    """Many runs and examples: variances add, and the interval is about normal."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(200), 3)
+    # What examples of a cluster share, and what a run has on all examples.
+    level = 0.6 + 0.1 * rng.normal(size=(30, 1)) + 0.2 * rng.normal(size=200)[codes]
+    scores = np.clip(level, 0, 1)
+    found = score_interval(scores, codes if clustered else None, seed=3, n_draws=4000)
+    by_example = scores.mean(axis=0)
+    units = by_example.reshape(200, 3).mean(axis=1) if clustered else by_example
+    sd = math.sqrt(units.var() / units.size + scores.mean(axis=1).var(ddof=1) / 30)
+    assert (found.low + found.high) / 2 == pytest.approx(scores.mean(), abs=0.1 * sd)
+    assert found.high - found.low == pytest.approx(2 * stats.norm.ppf(0.975) * sd, rel=0.07)
+
+
+def test_an_interval_of_a_score_is_cut_at_the_ends_of_its_scale():
+    scores = np.array([[1.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
+    cut, free = score_interval(scores), score_interval(scores, scale=(-math.inf, math.inf))
+    assert free.high > cut.high == 1
+    assert free.low < cut.low == 0
+
+
+def test_examples_that_were_drawn_already_give_the_same_interval():
+    scores = np.random.default_rng(0).random((4, 60))
+    rng = np.random.default_rng(7)
+    means = resample_examples(scores, rng, 300)
+    state = rng.bit_generator.state
+    assert drawn_score_interval(means, rng) == score_interval(scores, seed=7, n_draws=300)
+    assert rng.bit_generator.state == state

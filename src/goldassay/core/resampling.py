@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval
+from goldassay.core.intervals import Interval, wilson_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -78,6 +80,61 @@ def resample_runs(n_runs: int, rng: np.random.Generator, n_draws: int) -> NDArra
     normal -= normal.mean(axis=1, keepdims=True)
     squares = rng.chisquare(n_runs - 1, (n_draws, 1))
     return 1 / n_runs + normal / np.sqrt(n_runs * squares)
+
+
+def score_interval(
+    scores: NDArray[np.float64],
+    codes: NDArray[np.int64] | None = None,
+    *,
+    seed: int = 0,
+    n_draws: int = 1000,
+    level: float = 0.95,
+    scale: tuple[float, float] = (0.0, 1.0),
+) -> Interval:
+    """Interval of the mean score of runs on a test set: what other examples and other runs of the kind may give.
+
+    Every question that shows such a mean takes its interval from here, by the same draws, so that one figure has one
+    interval. A single run that is right or wrong has Wilson's; nothing is known of its noise over seeds. Otherwise
+    examples, or whole clusters, are drawn with replacement and runs are weighted by `resample_runs`.
+
+    Args:
+        scores: (R, N), N at least 1.
+        codes: (N,) cluster of each example, from `cluster_codes`.
+        seed: Of the draws.
+        n_draws: B.
+        level: Of the interval.
+        scale: The ends of the scores' scale, at which the interval is cut: a stretched weight of runs may pass them.
+
+    Source: Owen 2007, "The pigeonhole bootstrap", for drawing both ways; Wilson 1927.
+    """
+    if counts_right(scores, codes, scale):
+        return wilson_interval(float(scores.sum()), scores.size, level)
+    rng = np.random.default_rng(seed)
+    return drawn_score_interval(resample_examples(scores, rng, n_draws, codes), rng, level=level, scale=scale)
+
+
+def counts_right(
+    scores: NDArray[np.float64], codes: NDArray[np.int64] | None, scale: tuple[float, float] = (0.0, 1.0)
+) -> bool:
+    """Whether scores (R, N) are a proportion: independent answers of one run, each right or wrong."""
+    single = len(scores) == 1 and codes is None and scale == (0.0, 1.0)
+    return single and bool(np.isin(scores, (0.0, 1.0)).all())
+
+
+def drawn_score_interval(
+    means: NDArray[np.float64],
+    rng: np.random.Generator,
+    *,
+    level: float = 0.95,
+    scale: tuple[float, float] = (0.0, 1.0),
+) -> Interval:
+    """`score_interval` from means (B, R) over examples that were drawn already, with the generator as these left it.
+
+    The generator is not moved, so that several intervals can be taken from one draw of examples.
+    """
+    draws = (resample_runs(means.shape[1], deepcopy(rng), len(means)) * means).sum(axis=1)
+    found = percentile_interval(draws, level)
+    return replace(found, low=max(found.low, scale[0]), high=min(found.high, scale[1]))
 
 
 def percentile_interval(draws: NDArray[np.float64], level: float, *, method: str = "bootstrap") -> Interval:

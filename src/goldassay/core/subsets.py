@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,13 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import Interval, few_runs_caveat, wilson_interval
-from goldassay.core.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
+from goldassay.core.resampling import (
+    cluster_codes,
+    percentile_interval,
+    resample_examples,
+    resample_runs,
+    score_interval,
+)
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
@@ -135,6 +141,10 @@ def accuracy_by_subset(
     draws = {name: (weights * means[name]).sum(axis=1) for name in drawn}
     wilson = len(scores) == 1 and codes is None
     rows = {name: _row(name, part, None if wilson else draws.get(name), level) for name, part in parts.items()}
+    for name in (name for name, mask in masks.items() if mask.all()):
+        # All examples: the score on the whole test set, which other questions show as well.
+        bounds = score_interval(scores, codes, seed=seed, n_draws=n_draws, level=level)
+        rows[name] = replace(rows[name], low=bounds.low, high=bounds.high)
     first, second = gap
     reason = "; ".join(rows[name].reason for name in gap if rows[name].reason)
     bounds = (

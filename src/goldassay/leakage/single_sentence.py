@@ -12,7 +12,14 @@ import polars as pl
 from goldassay.core.arguments import as_codes, as_numbers, check_bootstrap
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import Interval, few_runs_caveat, wilson_interval
-from goldassay.core.resampling import cluster_codes, percentile_interval, resample_examples, resample_runs
+from goldassay.core.resampling import (
+    cluster_codes,
+    counts_right,
+    drawn_score_interval,
+    percentile_interval,
+    resample_examples,
+    resample_runs,
+)
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
@@ -220,11 +227,19 @@ class _Draws:
         rng = np.random.default_rng(seed)
         self.scores = scores
         self.level = level
-        self.clustered = codes is not None
         self.majority = float(is_majority.mean())
         means = resample_examples(np.vstack([is_majority[np.newaxis], *scores.values()]), rng, n_draws, codes)
         self.majority_draws = means[:, 0]
         self.draws: dict[str, NDArray[np.float64]] = {}
+        self.of_accuracy: dict[str, Interval] = {}
+        start = 1
+        for name, values in scores.items():
+            if counts_right(values, codes):
+                self.of_accuracy[name] = wilson_interval(float(values.sum()), values.size, level)
+            else:
+                drawn = means[:, start : start + len(values)]
+                self.of_accuracy[name] = drawn_score_interval(drawn, rng, level=level)
+            start += len(values)
         start = 1
         for name, values in scores.items():
             weights = resample_runs(len(values), rng, n_draws)
@@ -238,10 +253,7 @@ class _Draws:
 def _row(name: str, draws: _Draws, departures: Mapping[str, NDArray[np.float64]]) -> ConditionAccuracy:
     values = draws.scores[name]
     accuracy = float(values.mean())
-    if len(values) == 1 and not draws.clustered:
-        bounds = wilson_interval(float(values.sum()), values.size, draws.level)
-    else:
-        bounds = draws.interval(draws.draws[name])
+    bounds = draws.of_accuracy[name]
     gain = draws.interval(draws.draws[name] - draws.majority_draws)
     reason = _why_not_recovered(name, draws.scores, departures)
     if reason:
@@ -255,8 +267,8 @@ def _row(name: str, draws: _Draws, departures: Mapping[str, NDArray[np.float64]]
         condition=name,
         n_runs=len(values),
         accuracy=accuracy,
-        accuracy_low=max(0.0, bounds.low),
-        accuracy_high=min(1.0, bounds.high),
+        accuracy_low=bounds.low,
+        accuracy_high=bounds.high,
         sd=float(values.mean(axis=1).std(ddof=1)) if len(values) > 1 else float("nan"),
         departure=float(departures[name].mean()),
         n_constant=int(np.sum(departures[name] == 0)),

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import Interval, difference_interval, few_runs_caveat, wilson_interval
-from goldassay.core.resampling import percentile_interval, resample_runs
+from goldassay.core.intervals import Interval, difference_interval, few_runs_caveat
+from goldassay.core.resampling import counts_right, percentile_interval, resample_runs, score_interval
 from goldassay.core.results import Result
 from goldassay.shift.inputs import check_draws, check_share
 from goldassay.shift.set_metrics import CORRELATIONS, METRICS, EvaluationSet, Metric
@@ -103,12 +103,13 @@ class GeneralizationGap(Result):
 
 
 class _Measured(NamedTuple):
-    """A set with its value, and its values over draws of runs and examples."""
+    """A set with its value and the interval of that, and its values over draws of runs and examples."""
 
     set: EvaluationSet
     by_run: NDArray[np.float64]
     draws: NDArray[np.float64]
     binary: bool
+    bounds: Interval
 
     @property
     def value(self) -> float:
@@ -161,7 +162,7 @@ def generalization_gap(
     n_runs = sets[0].n_runs
     rng = np.random.default_rng(seed)
     weights = resample_runs(n_runs, rng, n_draws)
-    measured = [_measure(one, weights, rng) for one in sets]
+    measured = [_measure(one, weights, rng, seed, level) for one in sets]
     rows = tuple(_row(one, measured[0], train, level) for one in measured)
     reasons = [row.reason for row in rows if math.isnan(row.value)]
     return GeneralizationGap(
@@ -214,15 +215,23 @@ def _evaluation_sets(
     return sets
 
 
-def _measure(one: EvaluationSet, weights: NDArray[np.float64], rng: np.random.Generator) -> _Measured:
+def _measure(
+    one: EvaluationSet, weights: NDArray[np.float64], rng: np.random.Generator, seed: int, level: float
+) -> _Measured:
     by_run = np.full(one.n_runs, np.nan) if one.undefined() else one.by_run()
     draws = (weights * one.draws(rng, len(weights))).sum(axis=1)
-    single = one.n_runs == 1 and one.gold is None and one.codes is None and one.metric != "mean"
-    return _Measured(one, by_run, draws, single and bool(np.isin(one.values, (0.0, 1.0)).all()))
+    scale = _scale(one.metric)
+    if one.gold is None:
+        # Other questions show the mean score on a set as well, with the same interval.
+        bounds = score_interval(one.values, one.codes, seed=seed, n_draws=len(weights), level=level, scale=scale)
+    elif np.isnan(by_run).any():
+        bounds = Interval(math.nan, math.nan, level)
+    else:
+        bounds = _within(percentile_interval(draws, level), *scale)
+    return _Measured(one, by_run, draws, one.gold is None and counts_right(one.values, one.codes, scale), bounds)
 
 
 def _row(one: _Measured, own: _Measured, train: str, level: float) -> SetGap:
-    bounds = _bounds(one, level)
     gap, gap_bounds = own.value - one.value, _gap_bounds(one, own, level)
     relative, relative_bounds = math.nan, Interval(math.nan, math.nan, level)
     if own.value != 0 and not math.isnan(gap):
@@ -237,8 +246,8 @@ def _row(one: _Measured, own: _Measured, train: str, level: float) -> SetGap:
         metric=one.set.metric,
         n=one.set.n_examples,
         value=one.value,
-        low=bounds.low,
-        high=bounds.high,
+        low=one.bounds.low,
+        high=one.bounds.high,
         sd=float(one.by_run.std(ddof=1)) if len(one.by_run) > 1 else math.nan,
         gap=gap,
         gap_low=gap_bounds.low,
@@ -248,14 +257,6 @@ def _row(one: _Measured, own: _Measured, train: str, level: float) -> SetGap:
         relative_high=relative_bounds.high,
         reason=reason,
     )
-
-
-def _bounds(one: _Measured, level: float) -> Interval:
-    if math.isnan(one.value):
-        return Interval(math.nan, math.nan, level)
-    if one.binary:
-        return wilson_interval(float(one.set.values.sum()), one.set.n_examples, level)
-    return _within(percentile_interval(one.draws, level), *_scale(one.set.metric))
 
 
 def _scale(metric: Metric) -> tuple[float, float]:
@@ -280,7 +281,7 @@ def _gap_bounds(one: _Measured, own: _Measured, level: float) -> Interval:
     if not (one.binary and own.binary):
         lowest, highest = _scale(one.set.metric)
         return _within(percentile_interval(own.draws - one.draws, level), lowest - highest, highest - lowest)
-    return difference_interval(own.value, _bounds(own, level), one.value, _bounds(one, level), "Newcombe")
+    return difference_interval(own.value, own.bounds, one.value, one.bounds, "Newcombe")
 
 
 def _relative_bounds(one: _Measured, own: _Measured, level: float) -> Interval:

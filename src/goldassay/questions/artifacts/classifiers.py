@@ -11,9 +11,8 @@ import polars as pl
 
 from goldassay.artifacts import pattern_features
 from goldassay.core.files import written_together
-from goldassay.core.intervals import wilson_interval
 from goldassay.core.progress import Progress, silent
-from goldassay.core.resampling import percentile_interval, resample_examples, resample_runs
+from goldassay.core.resampling import score_interval
 from goldassay.data import check_same_labels
 from goldassay.models.pattern_mlp import PatternMLP
 from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, cut, mine_dataset, texts_for
@@ -146,17 +145,12 @@ def _runs(
 
 def _row(runs: Runs, n_features: int | None, about: str) -> dict[str, Any]:
     scores = runs.scores
-    if runs.n_runs == 1:
-        bounds = wilson_interval(float(scores.sum()), runs.n_examples)
-    else:
-        rng = np.random.default_rng(0)
-        weights = resample_runs(runs.n_runs, rng, 1000)
-        bounds = percentile_interval((weights * resample_examples(scores, rng, 1000)).sum(axis=1), 0.95)
+    bounds = score_interval(scores)
     return {
         "classifier": runs.model,
         "accuracy": float(scores.mean()),
-        "low": max(0.0, bounds.low),
-        "high": min(1.0, bounds.high),
+        "low": bounds.low,
+        "high": bounds.high,
         "sd": float(scores.mean(axis=1).std(ddof=1)) if runs.n_runs > 1 else float("nan"),
         "n_runs": runs.n_runs,
         "n_features": n_features,
