@@ -78,6 +78,7 @@ def audit(
         settings=settings,
         steps=steps,
     )
+    evidence.load()
     with evidence_directory(out) as directory:
         evidence.keep_runs_in(directory)
         facts = evidence.facts

@@ -1,7 +1,8 @@
-"""Evidence: everything that one audit knows of its data and runs, each part loaded once, when a question needs it."""
+"""Evidence: everything that one command knows of its data and runs, each part loaded once, when a question needs it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,12 @@ from goldassay.questions.inputs import describe_input, describe_runs, load_input
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
+    from goldassay.data import Dataset
     from goldassay.data.facts import DatasetFacts
     from goldassay.questions.artifacts.search import PatternSearch
     from goldassay.questions.leakage.evidence import ConditionEvidence
@@ -24,11 +26,19 @@ if TYPE_CHECKING:
     from goldassay.training import Job
 
 
+@dataclass(frozen=True)
+class _Loaded:
+    train: Dataset
+    test: Dataset | None
+    decisions: tuple[str, ...]
+    runs: list[Runs]
+    remarks: tuple[str, ...]
+
+
 class Evidence:
     """A benchmark's parts, runs on it, and what several questions derive from them.
 
-    The data and the runs are read at once, so that bad input is refused before anything is written; patterns and
-    readers are made when the first question asks for them.
+    Nothing is read before it is used; `load` reads data and runs at once.
 
     Args:
         train: The training part: a path, a `Dataset` or a frame.
@@ -39,14 +49,13 @@ class Evidence:
         file_format: The format of the files, where their content does not say it.
         settings: Everything else.
         steps: Progress, and the seconds that each step took.
-
-    Raises:
-        InputError: The data or the runs cannot be read or do not fit together.
+        split: Whether an evaluation part is taken of the training data where none is given.
+        make_readers: Makes what models of each part of the input predict, where that is not what an audit trains.
     """
 
     def __init__(
         self,
-        train: Any,
+        train: Any = None,
         test: Any = None,
         runs: Sequence[str | Path] = (),
         *,
@@ -55,15 +64,61 @@ class Evidence:
         file_format: str = "auto",
         settings: Settings,
         steps: Steps,
+        split: bool = True,
+        make_readers: Callable[[Evidence], ConditionEvidence] | None = None,
     ) -> None:
-        self.settings, self.steps, self._run_paths = settings, steps, tuple(runs)
-        with steps.step("reading the data"):
-            self.train, self.test, self._decisions = load_inputs(
-                train, test, columns=columns, label_names=label_names, file_format=file_format, settings=settings
-            )
-            self.given_runs: tuple[list[Runs], tuple[str, ...]] = read_given_runs(self._run_paths, self.test)
+        self.settings, self.steps = settings, steps
+        self._sources, self._run_paths = (train, test), tuple(runs)
+        self._reading: dict[str, Any] = {
+            "columns": columns,
+            "label_names": label_names,
+            "file_format": file_format,
+            "split": split,
+        }
+        self._make_readers = make_readers
         self._directory: Path | None = None
         self._jobs: Sequence[Job] = ()
+
+    @cached_property
+    def _loaded(self) -> _Loaded:
+        with self.steps.step("reading the data"):
+            train, test, decisions = load_inputs(*self._sources, settings=self.settings, **self._reading)
+            runs, remarks = ([], ()) if test is None else read_given_runs(self._run_paths, test)
+            return _Loaded(train, test, decisions, runs, remarks)
+
+    def load(self) -> None:
+        """Read the data and the runs now, so that bad input is refused before anything is written.
+
+        Raises:
+            InputError: The data or the runs cannot be read or do not fit together.
+        """
+        _ = self._loaded
+
+    @property
+    def train(self) -> Dataset:
+        """The training part."""
+        return self._loaded.train
+
+    @property
+    def test(self) -> Dataset:
+        """The evaluation part."""
+        assert self._loaded.test is not None
+        return self._loaded.test
+
+    @property
+    def held_out(self) -> Dataset | None:
+        """The evaluation part, if there is one: always, unless `split` is off."""
+        return self._loaded.test
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """How the evaluation part came about, in sentences."""
+        return self._loaded.decisions
+
+    @property
+    def given_runs(self) -> tuple[list[Runs], tuple[str, ...]]:
+        """Runs on the evaluation part, and what is not as one would expect of them."""
+        return self._loaded.runs, self._loaded.remarks
 
     def keep_runs_in(self, directory: Path) -> None:
         """Plan the readers, whose runs are kept in the folder.
@@ -80,7 +135,7 @@ class Evidence:
         """What the report says of each input."""
         return [
             describe_input("train", self.train),
-            describe_input("test", self.test, self._decisions),
+            *([] if self.held_out is None else [describe_input("test", self.held_out, self.decisions)]),
             *map(describe_runs, self._run_paths),
         ]
 
@@ -99,6 +154,8 @@ class Evidence:
     @cached_property
     def readers(self) -> ConditionEvidence:
         """What readers of each part of the input predict: quick readers, or the network of the settings."""
+        if self._make_readers is not None:
+            return self._make_readers(self)
         assert self._directory is not None
         with self.steps.step("training networks" if self._jobs else "training quick probes") as progress:
             return train_readers(self.train, self.test, self.settings, self._directory, progress, self._jobs)

@@ -28,11 +28,12 @@ def load_inputs(
     label_names: Sequence[str] | None,
     file_format: str,
     settings: Settings,
-) -> tuple[Dataset, Dataset, tuple[str, ...]]:
+    split: bool = True,
+) -> tuple[Dataset, Dataset | None, tuple[str, ...]]:
     """Read the training and the evaluation part, and say how the latter came about.
 
     Where no evaluation set is given: the data's own test part, else its dev part, else a share of the rows set
-    apart such that no sentence stands in both parts.
+    apart such that no sentence stands in both parts; or with `split` off none.
 
     Raises:
         InputError: A file cannot be read, there are no labels or only one class, the two parts differ in their text
@@ -46,8 +47,14 @@ def load_inputs(
     training = parts.get("train", source) if len(parts) > 1 else source
     if test is not None:
         evaluation = _load(test, reading, file_format, "test")
+        if len(evaluation.parts) > 1 and "test" in evaluation.parts:
+            evaluation = evaluation.parts["test"]
+            decisions.append("Only the test part of the evaluation set is used.")
         if training is not source:
             decisions.append("Only the train part of the training data is used; the evaluation set was given.")
+    elif not split:
+        require_classes(training)
+        return training, None, ()
     elif training is not source:
         name = "test" if "test" in parts else "dev"
         if name not in parts:
@@ -66,7 +73,8 @@ def load_inputs(
             f"{settings.seed}) such that no sentence stands in both parts."
         )
     require_classes(training)
-    if training.text_columns != evaluation.text_columns:
+    # What reads one text alone may be tried on data that have no other.
+    if split and training.text_columns != evaluation.text_columns:
         raise InputError(
             f"its texts are {', '.join(evaluation.text_columns)}, those of the training data "
             f"{', '.join(training.text_columns)}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,6 +12,9 @@ from goldassay.questions.leakage.measuring import measure
 from goldassay.questions.leakage.options import LeakageChoice
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from goldassay.questions.evidence import Evidence
 
 # Columns of the table of examples that every audit has of itself.
@@ -24,22 +28,28 @@ class _Leakage:
 
     def run(self, evidence: Evidence) -> Finding:
         """Judge what readers of a part of the input get right; sentences are not clustered, which takes minutes."""
-        readers = evidence.readers
-        measured = measure(
-            readers,
-            LeakageChoice(cluster=False, map=False),
-            evidence.settings,
-            evidence.steps,
-            classes=evidence.patterns.classes,
-        )
-        tables = dict(measured.tables)
+        finding = self.measure(evidence, LeakageChoice(cluster=False, map=False), evidence.patterns.classes)
+        tables = dict(finding.tables)
         examples = tables.pop("examples").select(pl.exclude(*_SHARED, *evidence.test.text_columns))
+        return replace(finding, tables=tables, examples={each.name: each for each in examples})
+
+    def measure(self, evidence: Evidence, choice: LeakageChoice, classes: NDArray[np.str_] | None = None) -> Finding:
+        """The same to any depth: what `leakage measure` reports, with its table of examples among the tables.
+
+        Args:
+            evidence: Its readers are measured.
+            choice: How deep.
+            classes: Difficulty of the test examples, where it is known already.
+
+        Raises:
+            InputError: The evidence cannot be used, or not as deep as that.
+        """
+        measured = measure(evidence.readers, choice, evidence.settings, evidence.steps, classes=classes)
         return Finding(
             question=self.question,
             verdict=measured.verdict,
             results=measured.section,
-            tables=tables,
-            examples={each.name: each for each in examples},
+            tables=measured.tables,
         )
 
 

@@ -51,7 +51,7 @@ class ConditionEvidence:
         train: The training part, if at hand.
         about: What was trained and how, in a sentence.
         remarks: What is not as one would expect, in sentences.
-        decisions: How the test part came about.
+        inputs: What the report says of each input, where it was not data alone.
         splits: Where the test part was split off: what each further split scores.
     """
 
@@ -72,7 +72,7 @@ class ConditionEvidence:
     train: Dataset | None = None
     about: str = ""
     remarks: tuple[str, ...] = ()
-    decisions: tuple[str, ...] = ()
+    inputs: tuple[Mapping[str, Any], ...] = ()
     splits: tuple[Mapping[str, Any], ...] = ()
 
     @property

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
-from goldassay.questions.evidence_directory import evidence_directory
-from goldassay.questions.inputs import describe_input, load_inputs
-from goldassay.questions.leakage.choices import choice_evidence, load_questions
-from goldassay.questions.leakage.evidence import EMPTY, GIVEN, PROBES
-from goldassay.questions.leakage.given import GivenEvidence, read_evidence
-from goldassay.questions.leakage.measuring import measure
+from goldassay.questions.evidence import Evidence
+from goldassay.questions.leakage.check import CHECK
+from goldassay.questions.leakage.condition_sources import Readers, make_readers
+from goldassay.questions.leakage.evidence import GIVEN
+from goldassay.questions.leakage.given import GivenEvidence
 from goldassay.questions.leakage.options import LeakageChoice
-from goldassay.questions.leakage.probes import check_conditions, measure_split, probe_evidence, with_words
-from goldassay.questions.leakage.trained import network_conditions, train_evidence
 from goldassay.questions.report_frame import compose_report, frame_findings
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-    from goldassay.data import Dataset
-    from goldassay.questions.leakage.choices import Questions
-    from goldassay.questions.leakage.evidence import ConditionEvidence
     from goldassay.questions.leakage.trained import Watched
     from goldassay.report import Report
 
@@ -77,60 +69,43 @@ def report_leakage(
     settings = with_seed(settings or Settings(), seed)
     choice = choice or LeakageChoice()
     _check(choice, seeds)
-    steps = Steps(quiet, called)
     n_seeds = settings.leakage.seeds if seeds is None else seeds
-    inputs: list[dict[str, Any]] = []
-    if given is not None:
-        with steps.step("reading the evidence"):
-            evidence, inputs = read_evidence(given, train, test, columns)
-    elif train is None:
-        raise InputError("there is neither training data nor evidence", mend="give TRAIN, or --runs PATH")
-    elif (posed := _questions(train, test, columns, conditions, model, settings)) is not None:
-        with steps.step("training quick probes") as progress:
-            numbers = range(settings.seed, settings.seed + n_seeds)
-            evidence = choice_evidence(posed[0], posed[1], numbers, progress)
-        inputs = posed[2]
-    else:
-        with steps.step("reading the data"):
-            training, evaluation, decisions = load_inputs(
-                train, test, columns=columns, label_names=None, file_format="auto", settings=settings
-            )
-            shown = check_conditions(conditions, training.text_columns)
-            left_out: tuple[str, ...] = ()
-            if model is None and not conditions:
-                shown, left_out = with_words(shown, training, evaluation)
-            elif model is not None:
-                shown = network_conditions(tuple(shown) if conditions else (), training.text_columns)
-        inputs = [describe_input("train", training), describe_input("test", evaluation, decisions)]
-        with evidence_directory(out) as directory:
-            evidence = _made(training, evaluation, shown, model, n_seeds, directory, settings, steps, watched)
-        evidence = replace(evidence, remarks=(*evidence.remarks, *left_out))
-        if test is None and "were set apart" in " ".join(decisions):
-            evidence = _with_splits(evidence, train, columns, shown, choice, settings, steps)
-    measured = measure(evidence, choice, settings, steps)
-    mined = evidence.train is not None and evidence.test is not None
-    findings = {
+    readers = Readers(given, model, tuple(conditions), n_seeds, choice, out, watched)
+    evidence = Evidence(
+        train,
+        test,
+        columns=columns,
+        settings=settings,
+        steps=Steps(quiet, called),
+        make_readers=lambda of: make_readers(of, readers, (train, test, columns)),
+    )
+    found = evidence.readers
+    finding = CHECK.measure(evidence, choice)
+    assert finding.verdict is not None
+    mined = found.train is not None and found.test is not None
+    document = {
         "questions": ["leakage"],
-        "verdicts": {"leakage": measured.verdict.to_dict()},
+        "verdicts": {"leakage": finding.verdict.to_dict()},
         "dataset": {
-            "name": evidence.name,
-            "label_names": list(evidence.label_names),
-            **({} if evidence.train is None else {"n_train": len(evidence.train)}),
-            "n_test": evidence.gold.size,
-            "text_columns": [] if evidence.test is None else list(evidence.test.text_columns),
-            "conditions": list(evidence.conditions),
+            "name": found.name,
+            "label_names": list(found.label_names),
+            **({} if found.train is None else {"n_train": len(found.train)}),
+            "n_test": found.gold.size,
+            "text_columns": [] if found.test is None else list(found.test.text_columns),
+            "conditions": list(found.conditions),
         },
-        "inputs": inputs,
-        "leakage": measured.section,
+        "inputs": list(found.inputs) or evidence.inputs,
+        "leakage": finding.results,
         "settings": {
             "seed": settings.seed,
-            **({} if evidence.source == GIVEN else {"seeds": n_seeds}),
-            **(_clustering(choice) if measured.section["peco"] else {}),
+            **({} if found.source == GIVEN else {"seeds": n_seeds}),
+            **(_clustering(choice) if finding.results["peco"] else {}),
             **({"artifacts": settings.artifacts.model_dump(mode="json")} if mined else {}),
             "verdicts": settings.verdicts.leakage.model_dump(mode="json"),
         },
     }
-    return compose_report(frame_findings(f"Leakage in {evidence.name}", findings, steps, settings), measured.tables)
+    title = f"Leakage in {found.name}"
+    return compose_report(frame_findings(title, document, evidence.steps, settings), dict(finding.tables))
 
 
 def _check(choice: LeakageChoice, seeds: int | None) -> None:
@@ -153,67 +128,3 @@ def _clustering(choice: LeakageChoice) -> dict[str, Any]:
         "repetitions": choice.n_repetitions,
         "threshold": choice.threshold,
     }
-
-
-def _questions(
-    train: Any,
-    test: Any,
-    columns: str | Mapping[str, str] | None,
-    conditions: Sequence[str],
-    model: str | None,
-    settings: Settings,
-) -> tuple[Questions, Questions, list[dict[str, Any]]] | None:
-    """Multiple-choice questions, if that is what the data are."""
-    posed = load_questions(train, test, columns, settings.data.test_share, settings.seed)
-    if posed is not None and (model is not None or conditions):
-        raise InputError(
-            "questions with choices are measured by quick probes, under all their conditions",
-            mend="leave out --model and --condition",
-        )
-    return posed
-
-
-def _made(
-    train: Dataset,
-    test: Dataset,
-    conditions: Sequence[str],
-    model: str | None,
-    n_seeds: int,
-    directory: Path,
-    settings: Settings,
-    steps: Steps,
-    watched: Watched | None,
-) -> ConditionEvidence:
-    numbers = range(settings.seed, settings.seed + n_seeds)
-    if model is not None:
-        with steps.step(f"training {model}"):
-            return train_evidence(train, test, conditions, model, numbers, directory, settings.training, watched)
-    with steps.step("training quick probes") as progress:
-        return probe_evidence(train, test, conditions, numbers, directory, progress)
-
-
-def _with_splits(
-    evidence: ConditionEvidence,
-    data: Any,
-    columns: str | Mapping[str, str] | None,
-    conditions: Sequence[str],
-    choice: LeakageChoice,
-    settings: Settings,
-    steps: Steps,
-) -> ConditionEvidence:
-    """Split the data anew with other seeds: luck in splitting moves the scores.
-
-    Quick probes measure by how much, also in the place of a network, whose trainings would take as often as long; all
-    splits then, so that like is held against like.
-    """
-    # Of an empty input a probe learns nothing.
-    shown = [name for name in conditions if name != EMPTY]
-    rows = []
-    with steps.step("splitting anew") as progress:
-        for at in range(1 if evidence.source == PROBES else 0, choice.n_splits):
-            moved = settings.model_copy(update={"seed": settings.seed + at})
-            parts = load_inputs(data, None, columns=columns, label_names=None, file_format="auto", settings=moved)[:2]
-            seeds = range(settings.seed, settings.seed + 2)
-            rows.append({"split": settings.seed + at, **measure_split(*parts, shown, seeds, choice.k)})
-            progress(at, choice.n_splits - 1)
-    return replace(evidence, splits=tuple(rows))
