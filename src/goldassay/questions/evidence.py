@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goldassay.data.facts import describe
+from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import search_patterns
 from goldassay.questions.given_runs import read_given_runs
 from goldassay.questions.inputs import describe_input, describe_runs, load_inputs
@@ -147,9 +149,14 @@ class Evidence:
 
     @cached_property
     def patterns(self) -> PatternSearch:
-        """Patterns of the last text of the training part, tried on the test part."""
-        with self.steps.step("mining patterns") as progress:
-            return search_patterns(self.train, self.test, self.settings.artifacts, self.settings.seed, progress)
+        """Patterns of the last text of the training part (of a pair the hypothesis), tried on the test part."""
+        keeping = self.settings.artifacts
+        role = self.train.text_columns[-1]
+        bounds = Bounds(keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role)
+        with self.steps.step("mining patterns") as progress, warnings.catch_warnings():
+            # That no pattern was frequent enough is a finding here: the counts in the report say it.
+            warnings.simplefilter("ignore", UserWarning)
+            return search_patterns(self.train, self.test, bounds, keeping, self.settings.seed, progress)
 
     @cached_property
     def readers(self) -> ConditionEvidence:

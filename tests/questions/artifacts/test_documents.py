@@ -16,7 +16,9 @@ from goldassay.data import Dataset
 from goldassay.questions.artifacts.documents import document_of_mining, document_of_subsets
 from goldassay.questions.artifacts.inputs import Bounds, cut, mine_dataset
 from goldassay.questions.artifacts.mining import mine
+from goldassay.questions.artifacts.search import try_patterns
 from goldassay.questions.artifacts.subsets import assign
+from goldassay.questions.evidence import Evidence
 from goldassay.questions.report_frame import compose_report
 
 if TYPE_CHECKING:
@@ -44,6 +46,14 @@ def sets() -> tuple[Dataset, Dataset]:
     return made("first", 0), made("second", 3)
 
 
+def known(train: Dataset, test: Dataset | None = None) -> Evidence:
+    return Evidence(train, test, settings=Settings(), steps=Steps(), split=False)
+
+
+def document_of(mined: PatternTable, train: Dataset, test: Dataset | None = None) -> dict[str, Any]:
+    return document_of_mining(known(train, test), try_patterns(mined, train, test, Settings().artifacts, 0))
+
+
 def saved(folder: Path, name: str) -> Any:
     return json.loads((folder / name).read_text())
 
@@ -53,16 +63,16 @@ class TestMining:
         self, sets: tuple[Dataset, Dataset], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         train, test = sets
-        of_all = mine(train, BOUNDS).to_dict()
+        of_all = mine(known(train), BOUNDS).to_dict()
         assert (of_all["n_not_folded"], of_all["n_findings"] > 5) == (0, True)
         monkeypatch.setattr("goldassay.questions.artifacts.shortlist.FOLDED_AT_MOST", 5)
-        result = mine(train, BOUNDS)
+        result = mine(known(train), BOUNDS)
         figures = result.to_dict()
         n_left, n_standing = figures["n_findings"] - 5, figures["n_unfolded"]
         assert figures["n_not_folded"] == n_left
         assert 0 < n_standing == result.findings["folded_under"].null_count() - n_left <= 5
         assert result.strongest(1000).height == n_standing
-        document = document_of_mining(result.patterns, train, test, Steps(), Settings())
+        document = document_of(result.patterns, train, test)
         section = document["artifacts"]
         assert (section["n_standing"], section["n_not_folded"]) == (n_standing, n_left)
         note = next(
@@ -76,8 +86,9 @@ class TestMining:
 
     def test_everything_is_there(self, sets: tuple[Dataset, Dataset], tmp_path: Path) -> None:
         train, test = sets
-        result = mine(train, BOUNDS, "place", test)
-        document = document_of_mining(result.patterns, train, test, Steps(), Settings(), "place", result.by_value)
+        evidence = known(train, test)
+        result = mine(evidence, BOUNDS, "place")
+        document = document_of_mining(evidence, result.search, "place", result.by_value)
         paths = result.save(tmp_path, document)
         assert all(path.exists() for path in paths)
         assert PatternTable.read(tmp_path / "patterns.parquet").to_frame().equals(result.patterns.to_frame())
@@ -106,7 +117,7 @@ class TestMining:
 
     def test_without_a_test_set_nothing_is_judged(self, sets: tuple[Dataset, Dataset]) -> None:
         train = sets[0]
-        document = document_of_mining(mine_dataset(train, BOUNDS), train, None, Steps(), Settings())
+        document = document_of(mine_dataset(train, BOUNDS), train)
         verdict = document["verdicts"]["artifacts"]
         assert (verdict["verdict"], verdict["headline"]) == ("not measurable", None)
         assert document["artifacts"]["coverage_of"] == "training"
@@ -115,7 +126,7 @@ class TestMining:
     def test_variants_stand_under_their_part(self, sets: tuple[Dataset, Dataset]) -> None:
         train = sets[0]
         mined = mine_dataset(train, BOUNDS)
-        strongest = document_of_mining(mined, train, None, Steps(), Settings())["artifacts"]["strongest"]
+        strongest = document_of(mined, train)["artifacts"]["strongest"]
         row = next(row for row in strongest["entailment"] if row["pattern"] == "outdoors")
         shown = [each["pattern"] for each in row["variants"]]
         assert len(shown) == min(row["n_folded"], 8)

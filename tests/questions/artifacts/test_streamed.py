@@ -11,9 +11,10 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import blocks, labelled_blocks
 from goldassay.questions.artifacts.documents import document_of_mining
-from goldassay.questions.artifacts.inputs import Bounds, load
+from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.mining import mine
 from goldassay.questions.artifacts.streamed import mine_files
+from goldassay.questions.evidence import Evidence
 
 STREAMING = "goldassay.artifacts.streaming"
 
@@ -50,10 +51,9 @@ def write(path, rows):
 
 def assert_same(path, out, bounds=Bounds(), columns=None, condition=None, test=None, **named):  # noqa: B008
     """The tables, the report and the figures of both ways are equal; gives the latter."""
-    held_out = None if test is None else load(test, part="test")
-    dataset = load(path, columns=columns)
-    whole = mine(dataset, bounds, condition, held_out)
-    document = document_of_mining(whole.patterns, dataset, held_out, Steps(), Settings(), condition, whole.by_value)
+    evidence = Evidence(path, test, columns=columns, settings=Settings(), steps=Steps(), split=False)
+    whole = mine(evidence, bounds, condition)
+    document = document_of_mining(evidence, whole.search, condition, whole.by_value)
     paths = whole.save(out / "whole", document)
     streamed = mine_files([path], out / "streamed", bounds, "8GB", columns=columns, condition=condition, test=test)
     assert [p.name for p in paths] == [p.name for p in streamed.paths]

@@ -93,9 +93,9 @@ def mine(
     from goldassay.core.progress import Steps
     from goldassay.core.settings import load_settings
     from goldassay.questions.artifacts.documents import document_of_mining
-    from goldassay.questions.artifacts.inputs import load
     from goldassay.questions.artifacts.mining import mine as run
     from goldassay.questions.artifacts.output import as_json
+    from goldassay.questions.evidence import Evidence
 
     steps = Steps(quiet)
     settings = load_settings(config)
@@ -121,21 +121,18 @@ def mine(
     if len(train) > 1:
         raise InputError("several files are taken as one only part by part", mend="add --memory 2GB, or give one")
     with plain_warnings():
-        with steps.step("reading the data"):
-            dataset = load(train[0], file_format=file_format, columns=columns)
-            held_out = None if test is None else load(test, file_format=file_format, columns=columns, part="test")
-        with steps.step("mining patterns") as progress:
-            result = run(dataset, bounds, condition, held_out, progress, settings.artifacts)
+        evidence = Evidence(
+            train[0], test, columns=columns, file_format=file_format, settings=settings, steps=steps, split=False
+        )
+        result = run(evidence, bounds, condition)
         with steps.step("writing the report"):
-            document = document_of_mining(
-                result.patterns, dataset, held_out, steps, settings, condition, result.by_value
-            )
+            document = document_of_mining(evidence, result.search, condition, result.by_value)
     paths = result.save(out, document)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
     if not quiet:
         say_settings(settings)
-        say_dropped_of(dataset, held_out)
+        say_dropped_of(evidence.train, evidence.held_out)
         _tell(result, test)
         say_paths(paths)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldassay.core.settings import Settings
 from goldassay.papers.artifacts.conclusions import conclude
@@ -12,12 +12,15 @@ from goldassay.papers.artifacts.protocol import Corpus, Protocol, variants
 from goldassay.papers.artifacts.tables import compare_tables
 from goldassay.papers.recipe import PRETRAINED, Findings, Scale, Shown
 from goldassay.questions.artifacts.documents import document_of_mining
+from goldassay.questions.artifacts.search import try_patterns
+from goldassay.questions.evidence import Evidence
 from goldassay.questions.report_frame import compose_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from goldassay.data import Dataset
+    from goldassay.papers.artifacts.evidence import Evidence as CorpusEvidence
     from goldassay.papers.recipe import ScaleName
     from goldassay.papers.workplace import Workplace
 
@@ -153,16 +156,18 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
     return made
 
 
+def _document(each: CorpusEvidence, work: Workplace) -> dict[str, Any]:
+    settings = Settings(seed=work.seed)
+    evidence = Evidence(each.train, each.test, settings=settings, steps=work.steps, split=False)
+    search = try_patterns(each.patterns, each.train, each.test, settings.artifacts, settings.seed)
+    return document_of_mining(evidence, search)
+
+
 def measure(work: Workplace) -> Findings:
     """Patterns, what they tell, and how models that are trained with and without them do on easy and hard examples."""
     protocol: Protocol = work.scale.chosen["protocol"]
     found = {corpus.name: gather(corpus, protocol, work) for corpus in protocol.corpora}
-    reports = {
-        name: compose_report(
-            document_of_mining(each.patterns, each.train, each.test, work.steps, Settings(seed=work.seed))
-        )
-        for name, each in found.items()
-    }
+    reports = {name: compose_report(_document(each, work)) for name, each in found.items()}
     pretrained = work.scale_name != "desk" or work.pretrained is not None
     return Findings(
         conclusions=conclude(list(found.values())),

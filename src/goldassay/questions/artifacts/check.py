@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goldassay.artifacts.mining import count_findings
-from goldassay.core.finding import Finding
 from goldassay.questions.artifacts.choices import choose_tokenizer, least_count
-from goldassay.questions.artifacts.search import judge_patterns
+from goldassay.questions.artifacts.search import answer
 
 if TYPE_CHECKING:
+    from goldassay.core.finding import Finding
+    from goldassay.questions.artifacts.search import PatternSearch
     from goldassay.questions.evidence import Evidence
 
 
@@ -23,28 +25,26 @@ class _Artifacts:
 
     def run(self, evidence: Evidence) -> Finding:
         """Judge the patterns of the hypothesis of a pair, of the only text, otherwise of the last text column."""
-        train, test, settings = evidence.train, evidence.test, evidence.settings
         search = evidence.patterns
+        finding = self.measure(evidence, search)
         assignment = search.described.assignment
         assert assignment is not None
-        results = {
-            **search.described.section,
-            "tokenizer_reason": _tokenizer_reason(evidence),
-            "control": _control(evidence),
-        }
-        difficulty = assignment.to_frame().with_columns(test.examples["example_id"])
-        return Finding(
-            question=self.question,
-            verdict=judge_patterns(
-                search.described, search.short, train.text_columns, test, settings.verdicts.artifacts
-            ),
-            results=results,
-            tables={
-                "patterns": search.described.findings,
-                "difficulty": difficulty.select("example_id", pl.exclude("row", "example_id")),
+        difficulty = assignment.to_frame().with_columns(evidence.test.examples["example_id"])
+        return replace(
+            finding,
+            results={
+                **finding.results,
+                "tokenizer_reason": _tokenizer_reason(evidence),
+                "control": _control(evidence),
             },
+            tables={**finding.tables, "difficulty": difficulty.select("example_id", pl.exclude("row", "example_id"))},
             examples={"difficulty": pl.Series(assignment.classes.tolist(), dtype=pl.String)},
         )
+
+    def measure(self, evidence: Evidence, search: PatternSearch) -> Finding:
+        """Judge any search for patterns; without a test part what they give away is not measurable."""
+        limits = evidence.settings.verdicts.artifacts
+        return answer(search.described, search.short, evidence.train.text_columns, evidence.held_out, limits)
 
 
 CHECK = _Artifacts()

@@ -8,10 +8,9 @@ import numpy as np
 
 from goldassay.artifacts.highlighting import mark_pattern
 from goldassay.core.verdicts import Headline, Verdict
+from goldassay.questions.artifacts.check import CHECK
 from goldassay.questions.artifacts.inputs import texts_for
-from goldassay.questions.artifacts.search import judge_patterns
-from goldassay.questions.artifacts.searched import Searched
-from goldassay.questions.artifacts.section import Described, describe_patterns, ranked_by_gain, shares
+from goldassay.questions.artifacts.section import ranked_by_gain, shares
 from goldassay.questions.artifacts.segmenters import SEPARATOR
 from goldassay.questions.artifacts.shortlist import of_table
 from goldassay.questions.inputs import describe_input
@@ -23,55 +22,52 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.artifacts import DifficultyAssignment, PatternFile, PatternTable
+    from goldassay.core.finding import Finding
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
-    from goldassay.questions.artifacts.searched import Training
-    from goldassay.questions.artifacts.shortlist import Shortlist
+    from goldassay.questions.artifacts.search import PatternSearch
+    from goldassay.questions.evidence import Evidence
 
 SAMPLE_PER_CLASS = 12
 STRONGEST_PER_VALUE = 3
 
 
 def document_of_mining(
-    mined: PatternTable,
-    train: Dataset,
-    test: Dataset | None,
-    steps: Steps,
-    settings: Settings,
+    evidence: Evidence,
+    search: PatternSearch,
     condition: str | None = None,
     by_value: Mapping[str, PatternTable] | None = None,
 ) -> dict[str, Any]:
     """The report on patterns mined in memory: as in the audit, with a verdict where they were tried on a test set.
 
     Args:
-        mined: All patterns.
-        train: What they were mined from.
-        test: What they are tried on, or None.
-        steps: What was done, and when.
-        settings: Hold what a finding is, the limits of the verdict, and the seed of the examples shown.
+        evidence: What they were mined from and tried on.
+        search: The patterns, and what was measured of them.
         condition: The column that the rows were also parted by, or None.
         by_value: Patterns of each of its values.
     """
-    q, threshold = settings.artifacts.q, settings.artifacts.threshold
-    short = of_table(mined, q, threshold)
-    searched = Searched(train, texts_for(train, mined), mined)
-    held_out = None if test is None else Searched(test, texts_for(test, mined), mined)
-    described = describe_patterns(short, searched, held_out, settings.seed)
+    keeping, test = evidence.settings.artifacts, evidence.held_out
     rows: list[dict[str, Any]] = []
     for value, table in (by_value or {}).items():
-        rows += rows_of_value(value, table, of_table(table, q, threshold).findings())
-    return document_of_findings(
-        described, short, searched, describe_input("train", train), test, steps, settings, condition, rows
+        rows += rows_of_value(value, table, of_table(table, keeping.q, keeping.threshold).findings())
+    return document_of_finding(
+        CHECK.measure(evidence, search),
+        {**_dataset(evidence.train), "label_names": list(search.short.label_names)},
+        evidence.inputs,
+        None if test is None else test.name,
+        evidence.steps,
+        evidence.settings,
+        condition,
+        rows,
     )
 
 
-def document_of_findings(
-    described: Described,
-    short: Shortlist,
-    train: Training,
-    about: Mapping[str, Any],
-    test: Dataset | None,
+def document_of_finding(
+    finding: Finding,
+    dataset: Mapping[str, Any],
+    inputs: Sequence[Mapping[str, Any]],
+    test: str | None,
     steps: Steps,
     settings: Settings,
     condition: str | None = None,
@@ -80,41 +76,33 @@ def document_of_findings(
     """The report on mined patterns, wherever they and what they were mined from are.
 
     Args:
-        described: The section on them.
-        short: The patterns.
-        train: What they were mined from.
-        about: Where it came from, as `describe_input` says it.
-        test: What they were tried on, or None.
+        finding: Figures and verdict, from `search.answer`.
+        dataset: Name, labels and text columns of what they were mined from.
+        inputs: Where the data came from, as `describe_input` says it.
+        test: Name of what they were tried on, or None.
         steps: What was done, and when.
         settings: Hold the limits of the verdict.
         condition: The column that the rows were also parted by, or None.
         by_value: The rows of each of its values, as `rows_of_value` gives them.
     """
-    section = {**described.section, "table": "findings"}
+    assert finding.verdict is not None
+    section = {**finding.results, "table": "findings"}
     if by_value:
         section |= {"condition": condition, "by_value": list(by_value)}
-    findings = {
+    document = {
         "questions": ["artifacts"],
-        "verdicts": {
-            "artifacts": judge_patterns(
-                described, short, train.text_columns, test, settings.verdicts.artifacts
-            ).to_dict()
-        },
-        "dataset": {
-            "name": train.name,
-            "label_names": list(short.label_names),
-            "text_columns": list(train.text_columns),
-        },
-        "inputs": [about, *([] if test is None else [describe_input("test", test)])],
+        "verdicts": {"artifacts": finding.verdict.to_dict()},
+        "dataset": dict(dataset),
+        "inputs": list(inputs),
         "artifacts": section,
         "settings": {
-            **described.section["settings"],
+            **finding.results["settings"],
             "seed": settings.seed,
             "verdicts": settings.verdicts.artifacts.model_dump(mode="json"),
         },
     }
-    title = f"Artifacts of {train.name}" + ("" if test is None else f", tried on {test.name}")
-    return frame_findings(title, findings, steps, settings)
+    title = f"Artifacts of {dataset['name']}" + ("" if test is None else f", tried on {test}")
+    return frame_findings(title, document, steps, settings)
 
 
 def rows_of_value(value: str, patterns: PatternTable | PatternFile, findings: pl.DataFrame) -> list[dict[str, Any]]:

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.artifacts import Confirmation, PatternFile, PatternTable, confirm_patterns
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
-from goldassay.core.progress import Progress, silent
-from goldassay.core.settings import ArtifactSettings
-from goldassay.data import check_same_labels
-from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, mine_dataset, texts_for
+from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, mine_dataset
 from goldassay.questions.artifacts.output import write_report
+from goldassay.questions.artifacts.search import search_patterns
 from goldassay.questions.artifacts.shortlist import STANDING, of_table
 from goldassay.report.saving import write_tables
 
@@ -24,9 +21,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
+    from goldassay.artifacts import Confirmation, PatternFile, PatternTable
+    from goldassay.core.settings import ArtifactSettings
     from goldassay.data import Dataset
+    from goldassay.questions.artifacts.search import PatternSearch
+    from goldassay.questions.evidence import Evidence
 
-KEEPING = ArtifactSettings()
 STRONGEST = 10
 MAX_VALUES = 100
 TESTED = ("test_support", "test_probability")
@@ -46,6 +46,7 @@ class MinedArtifacts:
         by_value: Of each of its values, in order; mined from the rows with it alone.
         skipped: Value to why it has no table.
         keeping: Beyond which q and share a pattern is a finding.
+        search: What the patterns, findings and their confirmation are of.
     """
 
     patterns: PatternTable
@@ -54,7 +55,8 @@ class MinedArtifacts:
     condition: str | None
     by_value: dict[str, PatternTable]
     skipped: dict[str, str]
-    keeping: ArtifactSettings = KEEPING
+    keeping: ArtifactSettings
+    search: PatternSearch
 
     def strongest(self, k: int = STRONGEST) -> pl.DataFrame:
         """Of each label the k unfolded findings that give most away: support x (probability - share of the label)."""
@@ -106,26 +108,34 @@ class MinedArtifacts:
         return paths if document is None else [*paths, Path(directory) / "report.html"]
 
 
-def mine(
-    dataset: Dataset,
-    bounds: Bounds = DEFAULT,
-    condition: str | None = None,
-    test: Dataset | None = None,
-    progress: Progress = silent,
-    keeping: ArtifactSettings = KEEPING,
-) -> MinedArtifacts:
-    """Mine a dataset, and each part of it that a metadata column names; see what holds on a test set.
+def mine(evidence: Evidence, bounds: Bounds = DEFAULT, condition: str | None = None) -> MinedArtifacts:
+    """Mine the training part, and each part of it that a metadata column names; see what holds on the test part.
 
-    Of `keeping` the largest q and the threshold are used, as the audit uses them.
+    Of the settings the largest q and the threshold are used, as the audit uses them.
 
     Raises:
-        InputError: The column is not there or has too many values, the data cannot be mined, or the test set has other
+        InputError: The column is not there or has too many values, the data cannot be mined, or the test part has other
             texts or labels.
     """
-    if test is not None:
-        check_same_labels(dataset, test)
+    dataset, keeping = evidence.train, evidence.settings.artifacts
     parts = {} if condition is None else _parts(dataset, condition)
-    patterns = mine_dataset(dataset, bounds, progress)
+    with evidence.steps.step("mining patterns") as progress:
+        search = search_patterns(dataset, evidence.held_out, bounds, keeping, evidence.settings.seed, progress)
+        by_value, skipped = _mined_by_value(parts, bounds)
+    return MinedArtifacts(
+        search.mined,
+        search.described.findings,
+        search.described.confirmation,
+        condition,
+        by_value,
+        skipped,
+        keeping,
+        search,
+    )
+
+
+def _mined_by_value(parts: Mapping[str, Dataset], bounds: Bounds) -> tuple[dict[str, PatternTable], dict[str, str]]:
+    """The patterns of each value's rows alone, and why some values have none."""
     by_value: dict[str, PatternTable] = {}
     skipped: dict[str, str] = {}
     for value, part in parts.items():
@@ -136,14 +146,7 @@ def mine(
             # A rare value has no frequent pattern: its empty table says so.
             warnings.simplefilter("ignore", UserWarning)
             by_value[value] = mine_dataset(part, bounds)
-    findings, confirmation = _findings(patterns, keeping), None
-    if test is not None:
-        labels = test.examples["label"].to_list()
-        confirmation = confirm_patterns(_telling(patterns, keeping), texts_for(test, patterns), labels)
-        findings = findings.with_columns(
-            confirmation.to_frame().select("test_support", "test_probability", "confirmed")
-        )
-    return MinedArtifacts(patterns, findings, confirmation, condition, by_value, skipped, keeping)
+    return by_value, skipped
 
 
 def strongest(findings: pl.DataFrame, patterns: PatternTable | PatternFile, k: int) -> pl.DataFrame:
@@ -158,10 +161,6 @@ def strongest(findings: pl.DataFrame, patterns: PatternTable | PatternFile, k: i
     return pl.concat(ranked.filter(pl.col("label") == label).head(k) for label in patterns.label_names).select(
         column for column in columns if column in ranked.columns
     )
-
-
-def _telling(patterns: PatternTable, keeping: ArtifactSettings) -> PatternTable:
-    return patterns.significant(keeping.q).select(keeping.threshold)
 
 
 def _findings(patterns: PatternTable, keeping: ArtifactSettings) -> pl.DataFrame:

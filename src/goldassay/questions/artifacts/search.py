@@ -5,12 +5,12 @@ The audit, `artifacts mine` in memory and `artifacts mine --memory` all end here
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goldassay.core.finding import Finding
 from goldassay.core.verdicts import Verdict, not_measurable
-from goldassay.questions.artifacts.inputs import Bounds, mine_corpus
+from goldassay.questions.artifacts.inputs import mine_corpus, texts_for
 from goldassay.questions.artifacts.searched import Searched
 from goldassay.questions.artifacts.section import Described, describe_patterns
 from goldassay.questions.artifacts.shortlist import Shortlist, of_table
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import ArtifactLimits, ArtifactSettings
     from goldassay.data import Dataset
+    from goldassay.data.tokenization import TokenizedCorpus
+    from goldassay.questions.artifacts.inputs import Bounds
 
 
 @dataclass(frozen=True)
@@ -51,34 +53,57 @@ class PatternSearch:
 
 
 def search_patterns(
-    train: Dataset, test: Dataset, settings: ArtifactSettings, seed: int, progress: Progress
+    train: Dataset, test: Dataset | None, bounds: Bounds, keeping: ArtifactSettings, seed: int, progress: Progress
 ) -> PatternSearch:
-    """Mine the last text of the training part (of a pair the hypothesis), and try the findings on the test part.
+    """Mine one text of the training part, and try the findings on the test part.
 
     Args:
         train: The training part.
-        test: The test part, with the same labels.
-        settings: Bounds of mining, and which patterns are kept.
+        test: The test part, with the same labels, if there is one.
+        bounds: Of mining, and which text.
+        keeping: Beyond which q and share a pattern is kept.
         seed: Of the examples shown.
         progress: Told while patterns are counted.
+
+    Raises:
+        InputError: The patterns cannot be mined, or the test part has no such text.
     """
-    role = train.text_columns[-1]
-    bounds = Bounds(settings.max_tokens, settings.max_gap, settings.min_count, settings.tokenizer, role)
-    with warnings.catch_warnings():
-        # That no pattern was frequent enough is a finding here: the counts in the report say it.
-        warnings.simplefilter("ignore", UserWarning)
-        mined, corpus = mine_corpus(train, bounds, progress)
-    short = of_table(mined, settings.q, settings.threshold)
-    described = describe_patterns(
-        short,
-        Searched(train, train.examples[role], mined, corpus),
-        Searched(test, test.examples[role], mined),
-        seed,
-    )
-    return PatternSearch(mined, short, described)
+    mined, corpus = mine_corpus(train, bounds, progress)
+    return try_patterns(mined, train, test, keeping, seed, corpus)
 
 
-def judge_patterns(
+def try_patterns(
+    mined: PatternTable,
+    train: Dataset,
+    test: Dataset | None,
+    keeping: ArtifactSettings,
+    seed: int,
+    corpus: TokenizedCorpus | None = None,
+) -> PatternSearch:
+    """What `search_patterns` does with patterns that were mined already; `corpus` holds the training part's tokens."""
+    short = of_table(mined, keeping.q, keeping.threshold)
+    searched = Searched(train, texts_for(train, mined), mined, corpus)
+    tried = None if test is None else Searched(test, texts_for(test, mined), mined)
+    return PatternSearch(mined, short, describe_patterns(short, searched, tried, seed))
+
+
+def answer(
+    described: Described, short: Shortlist, text_columns: Sequence[str], test: Dataset | None, limits: ArtifactLimits
+) -> Finding:
+    """The finding on mined patterns, wherever they and what they were mined from are.
+
+    Args:
+        described: Everything measured of them.
+        short: The patterns.
+        text_columns: Roles of the texts of the training part.
+        test: What they were tried on, or None.
+        limits: When to say caution or unsound.
+    """
+    verdict = _judge(described, short, text_columns, test, limits)
+    return Finding("artifacts", verdict, described.section, tables={"patterns": described.findings})
+
+
+def _judge(
     described: Described, short: Shortlist, text_columns: Sequence[str], test: Dataset | None, limits: ArtifactLimits
 ) -> Verdict:
     """The verdict on mined patterns; not measurable where they were tried on no test set."""

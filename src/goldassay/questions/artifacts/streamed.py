@@ -24,14 +24,16 @@ from goldassay.data.readers import reader_for
 from goldassay.data.reading import name_of
 from goldassay.data.roles import parse_columns
 from goldassay.questions.artifacts.choices import least_count
-from goldassay.questions.artifacts.documents import document_of_findings, rows_of_value
+from goldassay.questions.artifacts.documents import document_of_finding, rows_of_value
 from goldassay.questions.artifacts.inputs import ALL_TEXTS, Bounds, how_to_cut, load, put_together, texts_for
 from goldassay.questions.artifacts.mining import MAX_VALUES, STRONGEST, strongest
 from goldassay.questions.artifacts.output import write_report
+from goldassay.questions.artifacts.search import answer
 from goldassay.questions.artifacts.searched import Searched, Spooled
 from goldassay.questions.artifacts.section import describe_patterns
 from goldassay.questions.artifacts.segmenters import AUTO
 from goldassay.questions.artifacts.shortlist import STANDING, Shortlist, shortlist
+from goldassay.questions.inputs import describe_input
 from goldassay.report.saving import flattened, write_tables
 
 if TYPE_CHECKING:
@@ -170,13 +172,22 @@ def mine_files(
                 names.append("patterns_by_value")
         with steps.step("writing the report"):
             tried = None if held_out is None else held_out.dataset
-            write_report(
-                document_of_findings(
-                    described, short, train, corpus.about_input(), tried, steps, settings, condition, rows_by_value
-                ),
-                names,
-                folder,
+            about = {
+                "name": train.name,
+                "label_names": list(short.label_names),
+                "text_columns": list(train.text_columns),
+            }
+            document = document_of_finding(
+                answer(described, short, train.text_columns, tried, settings.verdicts.artifacts),
+                about,
+                [corpus.about_input(), *([] if tried is None else [describe_input("test", tried)])],
+                None if tried is None else tried.name,
+                steps,
+                settings,
+                condition,
+                rows_by_value,
             )
+            write_report(document, names, folder)
     written = [Path(out) / f"{name}.{kind}" for name in names for kind in ("parquet", "csv")]
     return StreamedArtifacts(
         replace(patterns, path=written[0]),
