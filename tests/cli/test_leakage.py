@@ -76,7 +76,7 @@ def write_evidence(folder: Path, n: int = 240, condition: str = "", ids: str = "
 
 def test_from_a_dataset(goldassay: Command, data: tuple[Path, Path], tmp_path: Path) -> None:
     done = goldassay(
-        "leakage", "measure", "train.jsonl", "--test", "test.jsonl", "--seeds", "2", "--clusters", "8",
+        "leakage", "measure", "train.jsonl", "--test", "test.jsonl", "--seeds", "2", "--n-clusters", "8",
         "--condition", "hypothesis_only", "--condition", "length", "-o", "report", "--json", "copy.json",
         "--figures", "svg",
     )  # fmt: skip
@@ -132,7 +132,7 @@ def test_from_what_others_left(data: tuple[Path, Path], tmp_path: Path, monkeypa
     write_evidence(tmp_path / "runs")
     np.save(tmp_path / "cls.npy", np.random.default_rng(0).standard_normal((240, 8)))
     arguments = ["leakage", "measure", "--runs", "runs", "--test", "test.jsonl", "--embeddings", "hypothesis=cls.npy"]
-    assert run([*arguments, "--clusters", "6", "--no-map", "-q", "-o", "report"]) == 0
+    assert run([*arguments, "--n-clusters", "6", "--no-map", "-q", "-o", "report"]) == 0
     found = json.loads((tmp_path / "report/report.json").read_text())["leakage"]
     assert [row["condition"] for row in found["conditions"]] == ["paired", "hypothesis_only"]
     (agreement,) = found["agreement"]
@@ -173,7 +173,8 @@ def test_several_datasets_side_by_side(goldassay: Command, tmp_path: Path) -> No
     tests = ("a=a-test.jsonl", "b=b-test.jsonl", "other=b-test.jsonl")
     done = goldassay(
         "leakage", "measure", *sets, *(part for name in tests for part in ("--test", name)), "--seeds", "1",
-        "--clusters", "4", "--no-map", "--condition", "hypothesis_only", "--figures", "svg", "--latex", "-o", "report",
+        "--n-clusters", "4", "--no-map", "--condition", "hypothesis_only", "--figures", "svg", "--latex",
+        "-o", "report",
     )  # fmt: skip
     assert done.status == 0, done.err
     assert [line for line in done.err.splitlines() if "reading the data" in line] == [
@@ -214,9 +215,11 @@ def test_evidence_of_another_dataset_is_refused(
     holes = np.zeros((240, 4))
     holes[7, 1] = np.nan
     np.save(tmp_path / "nan.npy", holes)
-    assert "NaN or infinity, first in row 7" in refused(*given, "--embeddings", "hypothesis=nan.npy", "--clusters", "5")
+    assert "NaN or infinity, first in row 7" in refused(
+        *given, "--embeddings", "hypothesis=nan.npy", "--n-clusters", "5"
+    )
     assert "240 examples cannot make 300 clusters" in refused(
-        *given, "--embeddings", "hypothesis=nan.npy", "--clusters", "300"
+        *given, "--embeddings", "hypothesis=nan.npy", "--n-clusters", "300"
     )
     write_evidence(tmp_path / "apart", condition="paired")
     write_evidence(tmp_path / "apart", n=200, condition="hypothesis_only")
@@ -236,7 +239,7 @@ def test_what_cannot_be_measured_is_refused(
     write_jsonl(tmp_path / "unlabelled.jsonl", unlabelled)
     assert "label" in refused(*MEASURE, "train.jsonl", "--test", "unlabelled.jsonl")
     assert "240 examples cannot make 500 clusters" in refused(
-        *MEASURE, "train.jsonl", "--test", "test.jsonl", "--clusters", "500", "--seeds", "1",
+        *MEASURE, "train.jsonl", "--test", "test.jsonl", "--n-clusters", "500", "--seeds", "1",
         "--condition", "hypothesis_only",
     )  # fmt: skip
     assert "neither training data nor evidence" in refused(*MEASURE)
@@ -268,7 +271,7 @@ def test_a_network_leaves_embeddings_and_relevances(
     pytest.importorskip("torch")
     given = (
         "leakage", "measure", "train.jsonl", "--test", "test.jsonl", "--model", "ngram_average", "--seeds", "2",
-        "--condition", "hypothesis_only", "--clusters", "6", "--no-map", "-q",
+        "--condition", "hypothesis_only", "--n-clusters", "6", "--no-map", "-q",
     )  # fmt: skip
     (tmp_path / "goldassay.toml").write_text("[training]\nrows = 150\nchanges = {epochs = 2}\n")
     assert goldassay(*given, "-o", "report").status == 0
@@ -287,7 +290,7 @@ def test_a_network_leaves_embeddings_and_relevances(
     again = goldassay(*given, "-o", "report")
     assert again.status == 0
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "report/runs").rglob("*.safetensors")} == weights
-    by_folder = goldassay("leakage", "measure", "--runs", "report/runs", "--clusters", "6", "-q", "-o", "second")
+    by_folder = goldassay("leakage", "measure", "--runs", "report/runs", "--n-clusters", "6", "-q", "-o", "second")
     assert by_folder.status == 0, by_folder.err
     second = json.loads((tmp_path / "second/report.json").read_text())["leakage"]
     assert second["peco"][0]["score"] == pytest.approx(found["peco"][0]["score"])

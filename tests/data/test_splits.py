@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset, read_dataset, split_disjoint
-from goldassay.data.splits import BRIDGES, normalized_text
+from goldassay.data.row_values import normalized_text
+from goldassay.data.splits import BRIDGES
 
 
 def sentences(dataset):

@@ -1,15 +1,23 @@
-"""Examples that share their first text are drawn together in every question."""
+"""Examples that share a text or a group are drawn together in every question."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
+import numpy as np
+import polars as pl
+import pytest
+
+from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
-from goldassay.data import Dataset
-from goldassay.questions.example_clusters import clusters_of
+from goldassay.data import Dataset, read_dataset
+from goldassay.questions.example_clusters import clusters_of, example_clusters
 from goldassay.questions.shift.answers import Answers
 from goldassay.questions.shift.generalization import measure_gaps
 from goldassay.questions.shift.groups import Group
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def pairs(premises: list[str]) -> Dataset:
@@ -20,26 +28,79 @@ def pairs(premises: list[str]) -> Dataset:
     return Dataset.from_frame(rows, name="pairs")
 
 
-def test_examples_are_clustered_by_their_first_text() -> None:
-    found = clusters_of(pairs(["a", "b", "a"]))
+def spread(premises: list[str]) -> Dataset:
+    """Those premises, and enough others that no cluster has more than a fifth of the rows."""
+    return pairs([*premises, *(f"other {i}" for i in range(20))])
+
+
+def test_examples_that_share_a_text_are_one_cluster() -> None:
+    found = clusters_of(spread(["A man.", "b", "a  MAN."]))
     assert found is not None
-    assert found.tolist() == ["a", "b", "a"]
+    assert found[:3].tolist() == [0, 1, 0]
+    shared = Dataset.from_frame(
+        {"premise": [f"p{i}" for i in range(20)], "hypothesis": ["h", "h", *(f"h{i}" for i in range(18))]}
+    )
+    assert example_clusters(shared).n_clusters == 19
+    single = Dataset.from_frame({"text": ["a", "a", *(f"t{i}" for i in range(18))]})
+    assert example_clusters(single).taken == "Rows with the same text count as one cluster: 19 clusters of 20 rows."
 
 
 def test_the_order_is_that_of_the_examples_asked_for() -> None:
-    dataset = pairs(["a", "b", "a", "c"])
-    found = clusters_of(dataset, np.array(["e3", "e0", "e2"]))
+    dataset = spread(["a", "b", "a", "c"])
+    found = clusters_of(dataset, np.array(["e3", "e0", "e2", *(f"e{i}" for i in range(4, 20))]))
     assert found is not None
-    assert found.tolist() == ["c", "a", "a"]
+    assert found[:4].tolist() == [0, 1, 1, 2]
     assert clusters_of(dataset, np.array(["e3", "elsewhere"])) is None
 
 
 def test_where_nothing_recurs_or_all_is_one_there_are_none() -> None:
     assert clusters_of(None) is None
     assert clusters_of(pairs(["a", "b", "c"])) is None
-    assert clusters_of(pairs(["a", "a", "a"])) is None
-    single = Dataset.from_frame([{"text": "a", "label": "x"}, {"text": "a", "label": "y"}], name="single")
-    assert clusters_of(single) is None
+    assert clusters_of(pairs(["a"] * 30)) is None
+    assert example_clusters(pairs(["a"] * 30)).taken == (
+        "Each row counts by itself. Joined by premise and hypothesis, 100 % of the rows would be one cluster."
+    )
+
+
+def rows_of_writers() -> list[dict[str, str]]:
+    return [
+        {"text": f"t{i}", "label": "yes" if i % 2 else "no", "writer": f"w{i // 3}", "genre": f"g{i % 10}"}
+        for i in range(60)
+    ]
+
+
+def test_a_column_given_as_group_adds_to_the_clusters_and_a_kind_of_rows_does_not() -> None:
+    dataset = Dataset.from_frame(rows_of_writers())
+    assert dataset.groups == ("genre",)
+    assert clusters_of(dataset) is None
+    given = Dataset.from_frame(rows_of_writers(), columns={"group": "writer"})
+    assert given.cluster_columns == ("writer",)
+    assert example_clusters(given).taken == (
+        "Rows with the same text or writer count as one cluster: 20 clusters of 60 rows."
+    )
+    named = pl.DataFrame(rows_of_writers()).rename({"writer": "batch_id"})
+    assert example_clusters(Dataset.from_frame(named)).n_clusters == 20
+
+
+def test_columns_can_be_chosen() -> None:
+    dataset = Dataset.from_frame(rows_of_writers(), columns={"group": "writer"})
+    assert example_clusters(dataset, "none").taken == "Each row counts by itself, as chosen."
+    assert clusters_of(dataset, by="none") is None
+    assert example_clusters(dataset, "genre").n_clusters == 10
+    with pytest.raises(InputError, match="no column 'writr' to make clusters by; choose from text, label, writer"):
+        example_clusters(dataset, "text, writr")
+
+
+def test_a_missing_value_joins_nothing() -> None:
+    values = ["w0", "w0", None, "", "  "] * 8
+    rows = {"text": [f"t{i}" for i in range(40)], "writer": values}
+    assert example_clusters(Dataset.from_frame(rows), "writer").n_clusters == 1 + 24
+
+
+def test_snli_test_rows_share_premises_and_hypotheses(data_dir: Path) -> None:
+    dataset = read_dataset(data_dir / "snli" / "test_9824.tsv.gz")
+    assert example_clusters(dataset, "premise").n_clusters == 3323
+    assert example_clusters(dataset).columns == ("premise", "hypothesis")
 
 
 def test_the_interval_of_a_score_on_another_distribution_draws_premises() -> None:

@@ -9,7 +9,7 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, Out, Quiet
+from goldassay.cli.options import Config, ExampleClusters, Out, Quiet
 from goldassay.cli.run_options import spoken
 
 
@@ -55,6 +55,7 @@ def audit(
             "premise=a,hypothesis=b,label=c (also text, id, group, split).",
         ),
     ] = None,
+    clusters: ExampleClusters = None,
     labels: Annotated[
         str | None,
         typer.Option(
@@ -95,6 +96,7 @@ def audit(
             model=model,
             out=out,
             columns=columns,
+            clusters=clusters,
             label_names=labels.split(",") if labels else None,
             format=file_format,
             settings=load_settings(config),

@@ -26,6 +26,17 @@ Latex = Annotated[
 ]
 
 
+ExampleClusters = Annotated[
+    str | None,
+    typer.Option(
+        "--clusters",
+        metavar="COLUMN,...",
+        help="Rows that count as one in every interval: those with equal values in these columns, or none.  [default: "
+        "rows that share a text, such as a premise, or a column given as group]",
+    ),
+]
+
+
 def say_settings(settings: Settings) -> None:
     """Name the file of the settings, where the lines of a command are no report's summary."""
     if settings.file is not None:

@@ -56,11 +56,13 @@ class Subject:
         sizes: Number of examples by split, "train" and "test".
         about: Further parts of the line under the title: runs, texts, labels.
         settings: The settings file that was read, in words; "" where there was none.
+        notes: What a reader has to know of the data, in sentences: what counts as one row, what was not read.
     """
 
     sizes: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     about: tuple[str, ...] = ()
     settings: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -122,9 +122,15 @@ class TrainingSettings(StrictSection):
 
 
 class DataSettings(StrictSection):
-    """How data without a test part are split."""
+    """Which rows belong together, and how data without a test part are split."""
 
     test_share: float = Field(default=0.2, gt=0, lt=1, description="Share of rows set apart as a test part.")
+    clusters: str = Field(
+        default="auto",
+        min_length=1,
+        description="Rows that count as one: auto joins those with a text or group in common, none lets each row "
+        "count by itself, and columns, separated by commas, join rows with equal values.",
+    )
 
 
 class ArtifactLimits(StrictSection):
@@ -277,6 +283,17 @@ def with_seed(settings: Settings, seed: int | None) -> Settings:
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise InputError(f"the seed is {seed!r}", mend="give a whole number from 0 to 4294967295")
     return settings.model_copy(update={"seed": seed})
+
+
+def with_data(settings: Settings, **given: Any) -> Settings:
+    """The settings with other keys of [data], where a value is given.
+
+    Raises:
+        InputError: A value is out of range.
+    """
+    changed = {name: value for name, value in given.items() if value is not None}
+    data = validated(DataSettings, {**settings.data.model_dump(), **changed})
+    return settings.model_copy(update={"data": data})
 
 
 def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> list[str]:

@@ -283,4 +283,6 @@ def _finished(draft: _Draft, name: str) -> Dataset:
         n_read=draft.table.frame.height,
         dropped=dropped,
     )
-    return Dataset(frame, tuple(draft.roles.texts), draft.label_names, name, draft.roles.groups, provenance)
+    return Dataset(
+        frame, tuple(draft.roles.texts), draft.label_names, name, draft.roles.groups, provenance, draft.roles.dependent
+    )

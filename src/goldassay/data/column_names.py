@@ -97,9 +97,10 @@ IDS: tuple[str, ...] = (
 )
 SPLITS: tuple[str, ...] = ("split", "semeval_set", "partition", "set")
 ANNOTATORS: tuple[str, ...] = ("annotator_labels", "verifier_labels", "all_labels")
+# Rows of one such group depend on each other; the names after them are kinds of rows, which results are listed by.
+DEPENDENT: tuple[str, ...] = ("group", "groups", "group_id", "batch_id")
 GROUPS: tuple[str, ...] = (
-    "group",
-    "groups",
+    *DEPENDENT,
     "heuristic",
     "subcase",
     "template",

@@ -35,6 +35,8 @@ class Dataset:
         name: What the dataset is called in reports.
         groups: Names of the group columns.
         provenance: Files, roles, decisions and what was dropped.
+        cluster_columns: Those of them in which rows of one group depend on each other, such as a batch of rewritten
+            rows: a column that was given as `group` or is called so. Kinds of rows, such as a genre, are not.
     """
 
     examples: pl.DataFrame
@@ -43,6 +45,7 @@ class Dataset:
     name: str
     groups: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+    cluster_columns: tuple[str, ...] = ()
 
     @classmethod
     def from_frame(

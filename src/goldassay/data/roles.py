@@ -29,6 +29,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import (
     ANNOTATORS,
+    DEPENDENT,
     GROUPS,
     IDS,
     LABELS,
@@ -73,6 +74,7 @@ class Roles:
         split: Column that names the part, if any.
         annotators: One column of lists, or several of one annotator each.
         groups: Columns of groups.
+        dependent: Those of them that the user gave as `group`, or that are called so: rows of one depend on each other.
         decisions: What was decided without being asked, in plain sentences.
     """
 
@@ -83,6 +85,7 @@ class Roles:
     split: str | None
     annotators: tuple[str, ...]
     groups: tuple[str, ...]
+    dependent: tuple[str, ...]
     decisions: tuple[str, ...]
 
     def as_dict(self) -> dict[str, str]:
@@ -155,12 +158,13 @@ def assign_roles(
     split = finder.split()
     annotators = finder.annotators(label)
     groups = finder.groups({*texts.values(), label, score, identity, split})
+    dependent = tuple(name for name in groups if "group" in asked or normalized(name) in DEPENDENT)
     for role, column in texts.items():
         finder.note(role, column)
     for role, found in (("label", label), ("score", score), ("id", identity), ("split", split)):
         if found is not None:
             finder.note(role, found)
-    return Roles(texts, label, score, identity, split, annotators, groups, tuple(finder.decisions))
+    return Roles(texts, label, score, identity, split, annotators, groups, dependent, tuple(finder.decisions))
 
 
 def _check_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.data.row_values import text_codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
 
 BRIDGES = "shares a sentence with the other part"
-
-
-def normalized_text(text: str) -> str:
-    """Text as it is compared between parts: without case, with single spaces."""
-    return " ".join(text.casefold().split())
 
 
 def split_disjoint(
@@ -52,7 +47,7 @@ def split_disjoint(
     """
     if not 0 < share < 1:
         raise InputError(f"the share of the test part is {share}", mend="give a number between 0 and 1")
-    texts = _text_codes(dataset, _known_roles(dataset, roles))
+    texts = text_codes(dataset, _known_roles(dataset, roles))
     components = _components(texts)
     sizes = np.bincount(components)
     target = round(share * len(dataset))
@@ -77,18 +72,6 @@ def _known_roles(dataset: Dataset, roles: Sequence[str] | None) -> tuple[str, ..
             mend=f"choose from {', '.join(dataset.text_columns)}",
         )
     return wanted
-
-
-def _text_codes(dataset: Dataset, roles: Sequence[str]) -> NDArray[np.int64]:
-    """A code for each distinct sentence, across roles, (N, roles)."""
-    codes: dict[str, int] = {}
-    columns = []
-    for role in roles:
-        distinct = dataset.examples[role].unique(maintain_order=True)
-        of_text = [codes.setdefault(normalized_text(text), len(codes)) for text in distinct]
-        column = dataset.examples[role].replace_strict(distinct, of_text, return_dtype=pl.Int64)
-        columns.append(column.to_numpy())
-    return np.stack(columns, axis=1)
 
 
 def _components(texts: NDArray[np.int64]) -> NDArray[np.int64]:

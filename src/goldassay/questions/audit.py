@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.progress import Steps
-from goldassay.core.settings import Settings, with_seed
+from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.checks import AUDITED, registered_checks
+from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -33,6 +34,7 @@ def audit(
     model: str | None = None,
     out: str | os.PathLike[str] | None = None,
     columns: str | Mapping[str, str] | None = None,
+    clusters: str | None = None,
     label_names: Sequence[str] | None = None,
     format: str = "auto",  # noqa: A002
     settings: Settings | None = None,
@@ -52,6 +54,8 @@ def audit(
         out: Where the evidence (the quick probes' runs) is kept as it is made, in `out/runs`. Without it the
             evidence is kept only until the report is made.
         columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
+        clusters: Which test rows count as one: "auto" joins those with a text or group in common, "none" joins no
+            rows, columns separated by commas join rows with equal values; by default that of the settings, "auto".
         label_names: The labels that may occur, in order; any other is refused. By default those of the data.
         format: The format of the files, where their content does not say it.
         settings: Everything else that can be set; by default `Settings()`.
@@ -63,7 +67,7 @@ def audit(
     Raises:
         InputError: The data cannot be read or audited; the message says where and how to mend it.
     """
-    settings = with_seed(settings or Settings(), seed)
+    settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
     if model is not None:
         leakage_settings = settings.leakage.model_copy(update={"model": model})
         settings = settings.model_copy(update={"leakage": leakage_settings})
@@ -100,6 +104,8 @@ def audit(
             "conditions": conditions,
         },
         "inputs": evidence.inputs,
+        "clusters": describe_clusters(evidence.clusters),
+        "data_notes": data_notes(evidence.clusters),
         "facts": facts.to_dict(),
         **{each.question: each.results for each in found},
         "settings": settings.model_dump(mode="json"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goldassay.data.facts import describe
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import search_patterns
+from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.given_runs import read_given_runs
 from goldassay.questions.inputs import describe_input, describe_runs, load_inputs
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from goldassay.core.clusters import Clusters
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
@@ -148,6 +150,12 @@ class Evidence:
             return describe(self.train, self.test)
 
     @cached_property
+    def clusters(self) -> Clusters:
+        """Which test rows count as one in every interval."""
+        with self.steps.step("joining rows that share a text"):
+            return example_clusters(self.test, self.settings.data.clusters)
+
+    @cached_property
     def patterns(self) -> PatternSearch:
         """Patterns of the last text of the training part (of a pair the hypothesis), tried on the test part."""
         keeping = self.settings.artifacts
@@ -162,10 +170,17 @@ class Evidence:
     def readers(self) -> ConditionEvidence:
         """What readers of each part of the input predict: quick readers, or the network of the settings."""
         if self._make_readers is not None:
-            return self._make_readers(self)
-        assert self._directory is not None
-        with self.steps.step("training networks" if self._jobs else "training quick probes") as progress:
-            return train_readers(self.train, self.test, self.settings, self._directory, progress, self._jobs)
+            made = self._make_readers(self)
+        else:
+            assert self._directory is not None
+            with self.steps.step("training networks" if self._jobs else "training quick probes") as progress:
+                made = train_readers(self.train, self.test, self.settings, self._directory, progress, self._jobs)
+        if made.test is None:
+            return made
+        # Runs that were made elsewhere may be of some of the test examples.
+        own = "_loaded" in self.__dict__ and made.test is self.held_out
+        chosen = self.clusters if own else example_clusters(made.test, self.settings.data.clusters)
+        return replace(made, clusters_found=chosen)
 
     @property
     def reader_name(self) -> str:

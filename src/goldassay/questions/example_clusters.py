@@ -7,33 +7,76 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.clusters import Clusters, cluster_rows
+from goldassay.core.errors import InputError
+from goldassay.data.row_values import text_codes, value_codes
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
 
+AUTO, NONE = "auto", "none"
 
-def clusters_of(dataset: Dataset | None, example_ids: NDArray[Any] | None = None) -> NDArray[np.str_] | None:
-    """What examples share: their first text, such as a premise; None where there is one text only, or none recurs.
+
+def example_clusters(dataset: Dataset, by: str = AUTO) -> Clusters:
+    """The clusters of a dataset's rows.
+
+    Args:
+        dataset: The examples with their texts.
+        by: `auto`: rows are joined that share a text of the same role (a premise, a hypothesis, a passage), compared
+            without case and with single spaces, or a group that the user named; see `cluster_rows` for where that
+            joins too much. `none`: each row counts by itself. Otherwise columns, separated by commas.
+
+    Raises:
+        InputError: A column is not there, or all rows are one cluster.
+    """
+    if by == NONE:
+        return Clusters(np.arange(len(dataset)), "Each row counts by itself, as chosen.", ())
+    if by == AUTO:
+        return cluster_rows(_codes(dataset, (*dataset.text_columns, *dataset.cluster_columns)), len(dataset))
+    names = tuple(dict.fromkeys(each.strip() for each in by.split(",")))
+    missing = [each for each in names if each not in dataset.examples.columns]
+    if missing:
+        known = ", ".join(each for each in dataset.examples.columns if each != "example_id")
+        raise InputError(
+            f"there is no column {missing[0]!r} to make clusters by",
+            file=dataset.source,
+            mend=f"choose from {known}, or none",
+        )
+    return cluster_rows(_codes(dataset, names), len(dataset), chosen=True)
+
+
+def clusters_of(
+    dataset: Dataset | None, example_ids: NDArray[Any] | None = None, by: str = AUTO
+) -> NDArray[np.int64] | None:
+    """Codes of `example_clusters`; None where every example counts by itself.
 
     Args:
         dataset: The examples with their texts, if at hand.
         example_ids: Those that are measured, in their order, (N,); by default all of the dataset.
+        by: See `example_clusters`.
 
     Returns:
         (N,), or None, also where the dataset lacks some of the examples.
     """
-    if dataset is None or len(dataset.text_columns) < 2:
+    if dataset is None:
         return None
-    role = dataset.text_columns[0]
-    texts = dataset.texts(role)
     if example_ids is not None:
-        known = pl.DataFrame({"id": dataset.examples["example_id"].cast(pl.String), "text": texts})
+        known = pl.DataFrame({"id": dataset.examples["example_id"].cast(pl.String)}).with_row_index("row")
         ids = pl.DataFrame({"id": pl.Series([str(each) for each in example_ids.tolist()], dtype=pl.String)})
-        found = ids.join(known.unique("id", maintain_order=True), on="id", how="left", maintain_order="left")["text"]
-        if found.null_count():
+        rows = ids.join(known.unique("id", maintain_order=True), on="id", how="left", maintain_order="left")["row"]
+        if rows.null_count():
             return None
-        texts = found.to_list()
-    shared = np.array(texts, dtype=np.str_)
-    distinct = np.unique(shared).size
-    return shared if 1 < distinct < shared.size else None
+        dataset = dataset.take(rows.to_numpy().astype(np.int64))
+    return example_clusters(dataset, by).codes_if_any
+
+
+def _codes(dataset: Dataset, names: tuple[str, ...]) -> dict[str, NDArray[np.int64]]:
+    texts = tuple(name for name in names if name in dataset.text_columns)
+    of_text = dict(zip(texts, text_codes(dataset, texts).T, strict=True)) if texts else {}
+    return {
+        name: of_text[name] if name in of_text else value_codes(dataset.examples[name])
+        for name in names
+        if name in of_text or name in dataset.examples.columns
+    }

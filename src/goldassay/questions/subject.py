@@ -1,4 +1,4 @@
-"""What a report is about, in the line under its title: sizes, runs, texts, labels."""
+"""What a report is about, under its title: sizes, runs, texts, labels, and notes on the data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     if names := texts(dataset.get("label_names")):
         about.append("labels " + ", ".join(names) if len(names) <= _MOST_LABELS else f"{len(names)} labels")
     file = mapping(document, "settings_file").get("name")
-    return Subject(sizes, tuple(about), f"settings of {file}" if file else "")
+    said = f"settings of {file}" if file else ""
+    return Subject(sizes, tuple(about), said, texts(document.get("data_notes")))
 
 
 def _sizes_of_runs(results: list[Mapping[str, Any]]) -> list[str]:

@@ -35,6 +35,7 @@ def render_markdown(report: Report, tables_at: str = "tables/", card: bool = Fal
     blocks.append(_verdicts(report.cards))
     if report.subject.settings:
         blocks.append(f"With the {_plain(report.subject.settings)}.")
+    blocks += [_plain(note) for note in report.subject.notes]
     for section in report.sections:
         blocks += render_section(section, tables_at)
     if report.reproduction is not None:

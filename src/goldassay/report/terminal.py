@@ -11,17 +11,24 @@ if TYPE_CHECKING:
     from goldassay.core.sections import VerdictCard
     from goldassay.report.report import Report
 
-MAX_LINES = 15
+MAX_LINES = 18
+_MOST_NOTES = 4
 _MOST_FINDINGS = 6
 # Sets of 2, 3, 4 and 5 runs each have one of their own.
 _MOST_CAVEATS = 4
 
 
 def render_summary(report: Report) -> str:
-    """At most 15 lines: the dataset, for each question the verdict, its evidence and what to do next, then caveats."""
+    """At most 18 lines: the dataset, notes on it, and for each question the verdict, its evidence and the next step.
+
+    A report on one question adds its first sentences and caveats.
+    """
     sizes = ", ".join(f"{count(size)} {split}" for split, size in report.subject.sizes.items())
     about = ", ".join(part for part in (sizes, _one_line(report.subject.settings)) if part)
     lines = [_one_line(report.to_dict().get("title")), f"  {about}" if about else ""]
+    lines += [f"  {_one_line(note)}" for note in report.subject.notes[:_MOST_NOTES]]
+    if (more := len(report.subject.notes) - _MOST_NOTES) > 0:
+        lines[-1] += f" ({more} more in the report)"
     for card in report.cards:
         if card.judged:
             lines += _verdict_lines(card)

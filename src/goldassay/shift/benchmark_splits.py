@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.splits import normalized_text
+from goldassay.data.row_values import normalized_text
 
 if TYPE_CHECKING:
     from goldassay.shift.benchmark_files import Rows

@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
-from goldassay.data.splits import normalized_text
+from goldassay.data.row_values import normalized_text
 from goldassay.shift.detection import measure_detection
 from goldassay.shift.inputs import check_draws
 

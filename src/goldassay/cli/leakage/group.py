@@ -19,10 +19,10 @@ Columns = Annotated[
         help="Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c.",
     ),
 ]
-Clusters = Annotated[
+NClusters = Annotated[
     int | None,
     typer.Option(
-        "--clusters", metavar="K", min=1, help="Clusters of sentences; refused above their number.  [default: 50]"
+        "--n-clusters", metavar="K", min=1, help="Clusters of sentences; refused above their number.  [default: 50]"
     ),
 ]
 Components = Annotated[

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.leakage.group import Clusters, Columns, Components, Threshold, by_name, leakage_app
-from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.leakage.group import Columns, Components, NClusters, Threshold, by_name, leakage_app
+from goldassay.cli.options import Config, ExampleClusters, Figures, Latex, Quiet
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import AlignOption, Seed, parse_labels, spoken
 from goldassay.core.errors import InputError
@@ -103,7 +103,8 @@ def measure(
         str | None, typer.Option(metavar="NAME=LABEL,...", help="Of --runs, what predictions stand for.")
     ] = None,
     align: AlignOption = "exact",
-    clusters: Clusters = None,
+    clusters: ExampleClusters = None,
+    n_clusters: NClusters = None,
     components: Components = 30,
     threshold: Threshold = 0.25,
     grid: Annotated[
@@ -167,9 +168,10 @@ def measure(
         "conditions": tuple(conditions or ()),
         "seeds": seeds,
         "choice": LeakageChoice(
-            n_clusters=clusters, n_components=components, threshold=threshold, grid=grid, map=sentence_map
+            n_clusters=n_clusters, n_components=components, threshold=threshold, grid=grid, map=sentence_map
         ),
         "columns": columns,
+        "clusters": clusters,
         "seed": seed,
         "settings": load_settings(config),
         "watched": None if quiet else bars,

@@ -17,7 +17,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset, parse_columns
-from goldassay.data.splits import normalized_text
+from goldassay.data.row_values import normalized_text
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.evidence import LONGEST, PAIRED, PROBES, ConditionEvidence, named_path

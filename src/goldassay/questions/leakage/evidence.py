@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
-from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.example_clusters import example_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from goldassay.core.clusters import Clusters
     from goldassay.data import Dataset
     from goldassay.runs import Runs
     from goldassay.runs.beside import Relevances
@@ -53,6 +55,7 @@ class ConditionEvidence:
         remarks: What is not as one would expect, in sentences.
         inputs: What the report says of each input, where it was not data alone.
         splits: Where the test part was split off: what each further split scores.
+        clusters_found: The clusters of the test part, where they are known already or were chosen.
     """
 
     name: str
@@ -74,6 +77,7 @@ class ConditionEvidence:
     remarks: tuple[str, ...] = ()
     inputs: tuple[Mapping[str, Any], ...] = ()
     splits: tuple[Mapping[str, Any], ...] = ()
+    clusters_found: Clusters | None = None
 
     @property
     def train_gold(self) -> NDArray[np.int64] | None:
@@ -83,10 +87,17 @@ class ConditionEvidence:
         codes = np.array([self.label_names.index(name) for name in self.train.label_names], np.int64)
         return np.asarray(codes[self.train.labels()])
 
+    @cached_property
+    def grouping(self) -> Clusters | None:
+        """Clusters of the test examples, see `example_clusters`; None without their texts."""
+        if self.clusters_found is not None or self.test is None:
+            return self.clusters_found
+        return example_clusters(self.test)
+
     @property
-    def clusters(self) -> NDArray[np.str_] | None:
-        """What the test examples share, see `clusters_of`."""
-        return clusters_of(self.test)
+    def clusters(self) -> NDArray[np.int64] | None:
+        """Their codes, (N,); None where every example counts by itself."""
+        return None if self.grouping is None else self.grouping.codes_if_any
 
 
 def named_path(source: Any) -> tuple[str | None, Any]:

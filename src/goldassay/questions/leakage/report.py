@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.arguments import check_whole, is_number
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
-from goldassay.core.settings import Settings, with_seed
+from goldassay.core.settings import Settings, with_data, with_seed
+from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.leakage.check import CHECK
 from goldassay.questions.leakage.condition_sources import Readers, make_readers
@@ -38,6 +39,7 @@ def report_leakage(
     choice: LeakageChoice | None = None,
     out: str | os.PathLike[str] | None = None,
     columns: str | Mapping[str, str] | None = None,
+    clusters: str | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
     watched: Watched | None = None,
@@ -57,6 +59,7 @@ def report_leakage(
         choice: How clusters are made and what is drawn.
         out: Where runs are kept as they are made, in `out/runs`; what is already there is used again.
         columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
+        clusters: Which test rows count as one: "auto", "none" or columns separated by commas, as in `audit`.
         seed: Of everything that draws at random.
         settings: Everything else that can be set; of [training], how the network is made.
         watched: Opens, for a number of trainings of a network, what is told how they go.
@@ -66,7 +69,7 @@ def report_leakage(
     Raises:
         InputError: The data or the evidence cannot be used; the message says where and how to mend it.
     """
-    settings = with_seed(settings or Settings(), seed)
+    settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
     choice = choice or LeakageChoice()
     _check(choice, seeds)
     n_seeds = settings.leakage.seeds if seeds is None else seeds
@@ -95,6 +98,8 @@ def report_leakage(
             "conditions": list(found.conditions),
         },
         "inputs": list(found.inputs) or evidence.inputs,
+        "clusters": describe_clusters(found.grouping),
+        "data_notes": data_notes(found.grouping),
         "leakage": finding.results,
         "settings": {
             "seed": settings.seed,
@@ -123,7 +128,7 @@ def _check(choice: LeakageChoice, seeds: int | None) -> None:
 
 def _clustering(choice: LeakageChoice) -> dict[str, Any]:
     return {
-        "clusters": choice.k,
+        "n_clusters": choice.k,
         "components": choice.n_components,
         "repetitions": choice.n_repetitions,
         "threshold": choice.threshold,

@@ -13,7 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.intervals import mean_interval
 from goldassay.core.progress import silent
 from goldassay.core.results import Result
-from goldassay.data.splits import normalized_text
+from goldassay.data.row_values import normalized_text
 from goldassay.leakage import label_shares, pvi
 from goldassay.models.probe_features import build_features, tokenize_roles
 from goldassay.models.quick_probe import QuickProbe

@@ -1,0 +1,161 @@
+"""Rows that depend on each other: clusters, and how many independent rows they are worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.core.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+# No cluster may have more than this share of the rows, unless a user chose the columns.
+LARGEST_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Which rows are drawn together.
+
+    Attributes:
+        codes: (N,) cluster of each row, from 0, in the order of first appearance.
+        taken: What was taken as a cluster, in a sentence.
+        columns: The columns that were joined; empty where each row is a cluster by itself.
+    """
+
+    codes: NDArray[np.int64]
+    taken: str
+    columns: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """N."""
+        return self.codes.size
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Rows of each cluster, (G,)."""
+        return np.bincount(self.codes)
+
+    @property
+    def n_clusters(self) -> int:
+        """G."""
+        return self.sizes.size
+
+    @property
+    def effective(self) -> float:
+        """N^2 / sum_g n_g^2, see `effective_clusters`."""
+        return effective_clusters(self.codes)
+
+    @property
+    def codes_if_any(self) -> NDArray[np.int64] | None:
+        """The codes, or None where each row is a cluster by itself or all rows are one."""
+        return self.codes if 1 < self.n_clusters < self.n_rows else None
+
+
+def effective_clusters(codes: ArrayLike) -> float:
+    """How many clusters of equal size are worth as much: N^2 / sum_g n_g^2, between 1 and the number of clusters.
+
+    Args:
+        codes: (N,) cluster of each row, from 0.
+
+    Returns:
+        NaN without rows.
+
+    Source: Kish 1965, *Survey Sampling*, section 5.4, with cluster sizes in the place of weights.
+    """
+    sizes = np.bincount(np.asarray(codes, np.int64)).astype(np.float64)
+    return float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.size else float("nan")
+
+
+def connected_rows(columns: ArrayLike) -> NDArray[np.int64]:
+    """Connected components of rows that share a value in some column.
+
+    Args:
+        columns: (N, C) codes from 0; rows with equal codes in one column are linked. Codes of different columns are
+            different values. A negative code is a missing value, which links nothing.
+
+    Returns:
+        (N,) component of each row, from 0, in the order of first appearance.
+    """
+    codes = np.asarray(columns, np.int64)
+    n_rows, n_columns = codes.shape
+    if n_rows == 0:
+        return np.zeros(0, np.int64)
+    if n_columns == 1 and (codes >= 0).all():
+        return _by_appearance(codes[:, 0])
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    starts = n_rows + np.concatenate(([0], np.cumsum(codes.max(axis=0) + 1)))
+    row, column = np.nonzero(codes >= 0)
+    value = codes[row, column] + starts[column]
+    n_nodes = int(starts[-1])
+    links = coo_array((np.ones(row.size, np.int8), (row, value)), shape=(n_nodes, n_nodes))
+    return _by_appearance(connected_components(links, directed=False)[1][:n_rows])
+
+
+def cluster_rows(columns: Mapping[str, ArrayLike], n_rows: int, *, chosen: bool = False) -> Clusters:
+    """Take rows together that share a value.
+
+    The clusters are the connected components of `connected_rows` over all columns. Where a component holds more than
+    a fifth of the rows, chains of chance links have joined what does not belong together, and resampling such
+    clusters says nothing. Then one column is taken: of those with a largest value of at most a fifth of the rows the
+    one with the largest sum_g n_g^2 / N, the mean number of rows that a row is drawn with.
+
+    Args:
+        columns: Name to (N,) codes from 0, a negative one where the value is missing.
+        n_rows: N.
+        chosen: A user named the columns: they are joined whatever the size of the components.
+
+    Returns:
+        The clusters; each row by itself where no column, or no value twice, is left.
+
+    Raises:
+        InputError: Columns that a user chose put all rows into one cluster.
+    """
+    codes = {name: np.asarray(values, np.int64) for name, values in columns.items()}
+    joined = connected_rows(np.stack(list(codes.values()), axis=1)) if codes else np.arange(n_rows)
+    sizes = np.bincount(joined)
+    names = tuple(codes)
+    if chosen and sizes.size == 1 < n_rows:
+        raise InputError(
+            f"all rows are one cluster when joined by {_listed(names, 'and')}",
+            mend="name other columns with --clusters, or none",
+        )
+    if sizes.size == n_rows:
+        shared = f"No two rows share a {_listed(names, 'or')}; each" if names else "Each"
+        return Clusters(joined, f"{shared} row counts by itself.", ())
+    if chosen or sizes.max() <= LARGEST_SHARE * n_rows:
+        return Clusters(joined, _sentence(names, sizes.size, n_rows), names)
+    one = {name: connected_rows(values[:, np.newaxis]) for name, values in codes.items()}
+    fitting = {name: values for name, values in one.items() if np.bincount(values).max() <= LARGEST_SHARE * n_rows}
+    why = f"Joined by {_listed(names, 'and')}, {sizes.max() / n_rows * 100:.0f} % of the rows would be one cluster."
+    # The largest sum of squares is the smallest effective number.
+    best = min(fitting, key=lambda name: effective_clusters(fitting[name]), default=None)
+    if best is None or fitting[best].max() + 1 == n_rows:
+        return Clusters(np.arange(n_rows), f"Each row counts by itself. {why}", ())
+    found = fitting[best]
+    return Clusters(found, f"{_sentence((best,), int(found.max()) + 1, n_rows)} {why}", (best,))
+
+
+def _by_appearance(codes: NDArray[np.integer]) -> NDArray[np.int64]:
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[inverse]
+
+
+def _sentence(names: tuple[str, ...], n_clusters: int, n_rows: int) -> str:
+    return (
+        f"Rows with the same {_listed(names, 'or')} count as one cluster: {n_clusters:,} clusters of {n_rows:,} rows."
+    )
+
+
+def _listed(names: tuple[str, ...], last: str) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

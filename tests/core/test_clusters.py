@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.core.clusters import cluster_rows, connected_rows, effective_clusters
+from goldassay.core.errors import InputError
+
+CODES = st.integers(0, 6).flatmap(
+    lambda n: st.lists(st.tuples(st.integers(-1, 6), st.integers(-1, 6)), min_size=n, max_size=40)
+)
+
+
+def brute_force(rows: list[tuple[int, int]]) -> list[set[int]]:
+    """Merge rows that share a value until nothing changes."""
+    parts = [{i} for i in range(len(rows))]
+    for column in (0, 1):
+        for i, left in enumerate(rows):
+            for j, right in enumerate(rows[:i]):
+                if left[column] == right[column] >= 0:
+                    one = next(part for part in parts if i in part)
+                    other = next(part for part in parts if j in part)
+                    if one is not other:
+                        parts.remove(other)
+                        one |= other
+    return parts
+
+
+@given(CODES)
+def test_components_are_those_of_a_brute_force(rows: list[tuple[int, int]]) -> None:
+    found = connected_rows(np.array(rows, np.int64).reshape(len(rows), 2))
+    parts = {frozenset(np.flatnonzero(found == code).tolist()) for code in set(found.tolist())}
+    assert parts == set(map(frozenset, brute_force(rows)))
+    # Numbered in the order of first appearance.
+    assert list(dict.fromkeys(found.tolist())) == list(range(len(parts)))
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60))
+def test_effective_clusters_lie_between_one_and_their_number(codes: list[int]) -> None:
+    dense = np.unique(codes, return_inverse=True)[1]
+    found = effective_clusters(dense)
+    sizes = [codes.count(code) for code in set(codes)]
+    assert found == pytest.approx(len(codes) ** 2 / sum(size**2 for size in sizes))
+    assert 1 <= found <= len(sizes) + 1e-9
+
+
+def test_equal_clusters_are_worth_their_number_and_no_rows_nothing() -> None:
+    assert effective_clusters(np.repeat(np.arange(7), 5)) == pytest.approx(7)
+    assert np.isnan(effective_clusters([]))
+
+
+def test_rows_are_joined_by_every_column() -> None:
+    # Rows 0 and 1 share a premise, 1 and 2 a hypothesis.
+    premise = np.array([0, 0, 1, *range(2, 20)])
+    hypothesis = np.array([0, 1, 1, *range(2, 20)])
+    found = cluster_rows({"premise": premise, "hypothesis": hypothesis}, 21)
+    assert found.codes.tolist() == [0, 0, 0, *range(1, 19)]
+    assert found.taken == "Rows with the same premise or hypothesis count as one cluster: 19 clusters of 21 rows."
+    assert found.columns == ("premise", "hypothesis")
+    assert found.codes_if_any is not None
+
+
+def test_a_component_of_more_than_a_fifth_is_replaced_by_the_largest_column_that_fits() -> None:
+    # A chain of hypotheses joins all premises; premises have 4 rows each, writers hold a quarter each.
+    n = 100
+    premise, hypothesis, writer = np.arange(n) // 4, (np.arange(n) + 2) // 4, np.arange(n) % 4
+    both = {"premise": premise, "hypothesis": hypothesis, "writer": writer}
+    found = cluster_rows(both, n)
+    assert found.columns == ("premise",)
+    assert found.codes.tolist() == premise.tolist()
+    assert found.taken.endswith(
+        "25 clusters of 100 rows. Joined by premise, hypothesis and writer, 100 % of the rows would be one cluster."
+    )
+    # A fifth is allowed, one row more is not.
+    assert cluster_rows({"a": np.repeat(np.arange(5), 20)}, n).n_clusters == 5
+    over = np.repeat(np.arange(5), [21, 19, 20, 20, 20])
+    assert cluster_rows({"a": over}, n).codes_if_any is None
+    assert "21 % of the rows" in cluster_rows({"a": over}, n).taken
+
+
+def test_columns_that_a_user_chose_are_joined_whatever_they_make() -> None:
+    over = np.repeat(np.arange(2), 50)
+    found = cluster_rows({"a": over}, 100, chosen=True)
+    assert (found.n_clusters, found.effective) == (2, 2)
+    with pytest.raises(InputError, match="all rows are one cluster when joined by a and b"):
+        cluster_rows({"a": over, "b": np.zeros(100, np.int64)}, 100, chosen=True)
+
+
+def test_where_nothing_recurs_each_row_counts_by_itself() -> None:
+    found = cluster_rows({"text": np.arange(9)}, 9)
+    assert found.codes_if_any is None
+    assert found.taken == "No two rows share a text; each row counts by itself."
+    assert cluster_rows({}, 3).taken == "Each row counts by itself."
+    assert cluster_rows({}, 3).effective == 3
