@@ -37,6 +37,16 @@ def test_components_are_those_of_a_brute_force(rows: list[tuple[int, int]]) -> N
     assert list(dict.fromkeys(found.tolist())) == list(range(len(parts)))
 
 
+@given(CODES)
+def test_columns_that_are_alike_link_across(rows: list[tuple[int, int]]) -> None:
+    codes = np.array(rows, np.int64).reshape(len(rows), 2)
+    found = connected_rows(codes, n_alike=2)
+    # As many columns as there are values, each with the rows that have it anywhere.
+    values = [value for value in set(codes.ravel().tolist()) if value >= 0]
+    columns = [np.where((codes == value).any(axis=1), 0, -1) for value in values] or [np.full(len(rows), -1)]
+    assert found.tolist() == connected_rows(np.stack(columns, axis=1)).tolist()
+
+
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=60))
 def test_effective_clusters_lie_between_one_and_their_number(codes: list[int]) -> None:
     dense = np.unique(codes, return_inverse=True)[1]

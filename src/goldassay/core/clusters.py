@@ -73,12 +73,14 @@ def effective_clusters(codes: ArrayLike) -> float:
     return float(sizes.sum() ** 2 / (sizes @ sizes)) if sizes.size else float("nan")
 
 
-def connected_rows(columns: ArrayLike) -> NDArray[np.int64]:
-    """Connected components of rows that share a value in some column.
+def connected_rows(columns: ArrayLike, n_alike: int = 1) -> NDArray[np.int64]:
+    """Connected components of rows that share a value.
 
     Args:
-        columns: (N, C) codes from 0; rows with equal codes in one column are linked. Codes of different columns are
-            different values. A negative code is a missing value, which links nothing.
+        columns: (N, C) codes from 0; rows with equal codes in one column are linked. A negative code is a missing
+            value, which links nothing.
+        n_alike: The codes of the first so many columns are the same values, such as texts in different roles: they
+            are linked across these columns too.
 
     Returns:
         (N,) component of each row, from 0, in the order of first appearance.
@@ -87,12 +89,15 @@ def connected_rows(columns: ArrayLike) -> NDArray[np.int64]:
     n_rows, n_columns = codes.shape
     if n_rows == 0:
         return np.zeros(0, np.int64)
-    if n_columns == 1 and (codes >= 0).all():
+    if n_columns == 1 and codes.min() >= 0:
         return _by_appearance(codes[:, 0])
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    starts = n_rows + np.concatenate(([0], np.cumsum(codes.max(axis=0) + 1)))
+    widths = codes.max(axis=0) + 1
+    widths[:n_alike] = [*[0] * (n_alike - 1), widths[:n_alike].max()]
+    # Columns that are alike start at one place.
+    starts = n_rows + np.concatenate(([0], np.cumsum(widths)))
     row, column = np.nonzero(codes >= 0)
     value = codes[row, column] + starts[column]
     n_nodes = int(starts[-1])
@@ -100,7 +105,7 @@ def connected_rows(columns: ArrayLike) -> NDArray[np.int64]:
     return _by_appearance(connected_components(links, directed=False)[1][:n_rows])
 
 
-def cluster_rows(columns: Mapping[str, ArrayLike], n_rows: int, *, chosen: bool = False) -> Clusters:
+def cluster_rows(columns: Mapping[str, ArrayLike], n_rows: int, *, n_alike: int = 1, chosen: bool = False) -> Clusters:
     """Take rows together that share a value.
 
     The clusters are the connected components of `connected_rows` over all columns. Where a component holds more than
@@ -111,6 +116,7 @@ def cluster_rows(columns: Mapping[str, ArrayLike], n_rows: int, *, chosen: bool 
     Args:
         columns: Name to (N,) codes from 0, a negative one where the value is missing.
         n_rows: N.
+        n_alike: How many of the first columns have the same codes for the same values, see `connected_rows`.
         chosen: A user named the columns: they are joined whatever the size of the components.
 
     Returns:
@@ -120,7 +126,7 @@ def cluster_rows(columns: Mapping[str, ArrayLike], n_rows: int, *, chosen: bool 
         InputError: Columns that a user chose put all rows into one cluster.
     """
     codes = {name: np.asarray(values, np.int64) for name, values in columns.items()}
-    joined = connected_rows(np.stack(list(codes.values()), axis=1)) if codes else np.arange(n_rows)
+    joined = connected_rows(np.stack(list(codes.values()), axis=1), n_alike) if codes else np.arange(n_rows)
     sizes = np.bincount(joined)
     names = tuple(codes)
     if chosen and sizes.size == 1 < n_rows:

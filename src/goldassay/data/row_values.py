@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.data.near_copies import join_near_copies
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -20,8 +22,15 @@ def normalized_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def text_codes(dataset: Dataset, roles: Sequence[str]) -> NDArray[np.int64]:
-    """A code for each distinct text across roles, compared by `normalized_text`, (N, roles)."""
+def text_codes(dataset: Dataset, roles: Sequence[str], *, near_copies: bool = False) -> NDArray[np.int64]:
+    """A code for each distinct text across roles, compared by `normalized_text`, (N, roles).
+
+    Args:
+        dataset: With the texts.
+        roles: Which of them.
+        near_copies: Give near copies the code of their representative, see `join_near_copies`; some codes are then
+            not used.
+    """
     codes: dict[str, int] = {}
     columns = []
     for role in roles:
@@ -29,7 +38,11 @@ def text_codes(dataset: Dataset, roles: Sequence[str]) -> NDArray[np.int64]:
         of_text = [codes.setdefault(normalized_text(text), len(codes)) for text in distinct]
         column = dataset.examples[role].replace_strict(distinct, of_text, return_dtype=pl.Int64)
         columns.append(column.to_numpy())
-    return np.stack(columns, axis=1)
+    found = np.stack(columns, axis=1).astype(np.int64)
+    if not near_copies:
+        return found
+    counts = np.bincount(found.ravel(), minlength=len(codes))
+    return join_near_copies(list(codes), counts)[found]
 
 
 def value_codes(values: pl.Series) -> NDArray[np.int64]:

@@ -24,9 +24,10 @@ def example_clusters(dataset: Dataset, by: str = AUTO) -> Clusters:
 
     Args:
         dataset: The examples with their texts.
-        by: `auto`: rows are joined that share a text of the same role (a premise, a hypothesis, a passage), compared
-            without case and with single spaces, or a group that the user named; see `cluster_rows` for where that
-            joins too much. `none`: each row counts by itself. Otherwise columns, separated by commas.
+        by: `auto`: rows are joined that share a text (a premise, a hypothesis, a passage) or a group that the user
+            named; see `cluster_rows` for where that joins too much. Texts are compared without case and with single
+            spaces, and near copies are taken for the same. `none`: each row counts by itself. Otherwise columns,
+            separated by commas.
 
     Raises:
         InputError: A column is not there, or all rows are one cluster.
@@ -34,7 +35,8 @@ def example_clusters(dataset: Dataset, by: str = AUTO) -> Clusters:
     if by == NONE:
         return Clusters(np.arange(len(dataset)), "Each row counts by itself, as chosen.", ())
     if by == AUTO:
-        return cluster_rows(_codes(dataset, (*dataset.text_columns, *dataset.cluster_columns)), len(dataset))
+        columns = _codes(dataset, (*dataset.text_columns, *dataset.cluster_columns))
+        return cluster_rows(columns, len(dataset), n_alike=len(dataset.text_columns))
     names = tuple(dict.fromkeys(each.strip() for each in by.split(",")))
     missing = [each for each in names if each not in dataset.examples.columns]
     if missing:
@@ -74,7 +76,7 @@ def clusters_of(
 
 def _codes(dataset: Dataset, names: tuple[str, ...]) -> dict[str, NDArray[np.int64]]:
     texts = tuple(name for name in names if name in dataset.text_columns)
-    of_text = dict(zip(texts, text_codes(dataset, texts).T, strict=True)) if texts else {}
+    of_text = dict(zip(texts, text_codes(dataset, texts, near_copies=True).T, strict=True)) if texts else {}
     return {
         name: of_text[name] if name in of_text else value_codes(dataset.examples[name])
         for name in names
