@@ -28,6 +28,18 @@ LEVELS = {
 RENDERERS = sorted((*ROOT.joinpath("report").rglob("*.py"), *ROOT.joinpath("gate").rglob("*.py")))
 # The change between two reports is a figure of its own.
 COMPARING = {ROOT / "gate" / "diff" / name for name in ("comparing.py", "pairing.py")}
+# What turns results into sections, charts, sentences and lines: it shows what was measured, and measures nothing.
+_SHOWING = ("sections", "section", "charts", "sentences", "latex")
+SHOWING = sorted(
+    {
+        *RENDERERS,
+        *ROOT.joinpath("cli").rglob("*.py"),
+        *(f for f in ROOT.joinpath("questions").rglob("*.py") if f.stem.rpartition("_")[2] in _SHOWING),
+    }
+    - COMPARING
+)
+COMPUTING = {"mean", "fmean", "nanmean", "average", "std", "stdev", "nanstd", "var", "variance", "median", "quantile",
+             "nanquantile", "percentile"}  # fmt: skip
 KEYS = {
     *MEASURES, "comparison", "facts", "conditions", "peco", "generalization", "detection", "difficulty", "giveaway",
     "strongest", "results", "quick_probe", "deviations", "trajectories", "splits", "relevance", "calibration",
@@ -80,17 +92,54 @@ def test_renderers_hold_no_key_of_a_question(file: Path) -> None:
     assert {part for text in texts if " " not in text for part in text.split(".")} & KEYS == set()
 
 
-@pytest.mark.parametrize("file", [f for f in RENDERERS if f not in COMPARING], ids=lambda f: str(f.relative_to(ROOT)))
-def test_only_a_comparison_computes_an_interval(file: Path) -> None:
+def computed(tree: ast.AST) -> list[str]:
+    """Where a module computes a mean, a spread or an interval, or imports what does."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            modules = {node.module or "", (node.module or "").partition(".")[0]}
+            # The type alone computes nothing.
+            functions = {each.name for each in node.names} - {"Interval"}
+            rooms = {"goldassay.core.intervals", "goldassay.core.resampling", "goldassay.core.correlation"}
+            if modules & {"scipy", "statistics", "sklearn"} or (modules & rooms and functions):
+                found.append(ast.unparse(node))
+        elif isinstance(node, ast.Import):
+            found += [each.name for each in node.names if each.name.partition(".")[0] in ("scipy", "statistics")]
+        elif isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            found += [ast.unparse(node)] if name in COMPUTING else []
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            called = [side.func.id for side in (node.left, node.right) if isinstance(side, ast.Call)
+                      and isinstance(side.func, ast.Name)]  # fmt: skip
+            found += [ast.unparse(node)] if called == ["sum", "len"] else []
+    return found
+
+
+# The curve of the picture on patterns: where a pattern of so many examples begins to be significant, no figure.
+_DRAWN = {"questions/artifacts/charts.py": ["from scipy.special import ndtri"]}
+
+
+@pytest.mark.parametrize("file", SHOWING, ids=lambda f: str(f.relative_to(ROOT)))
+def test_what_shows_figures_computes_none(file: Path) -> None:
     """An output shows figures; what it computed itself could differ from what another output shows."""
-    names = imported(ast.parse(file.read_text("utf-8")))
-    assert not {"goldassay.core.intervals", "goldassay.core.resampling", "goldassay.core.correlation"} & set(names)
-    modules = {
-        name.partition(".")[0]
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        for name in (
-            [node.module or ""] if isinstance(node, ast.ImportFrom)
-            else [each.name for each in node.names] if isinstance(node, ast.Import) else []
-        )
-    }  # fmt: skip
-    assert not {"scipy", "statistics", "sklearn"} & modules
+    name = file.relative_to(ROOT).as_posix()
+    assert computed(ast.parse(file.read_text("utf-8"))) == _DRAWN.get(name, [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from goldassay.core.intervals import wilson_interval",
+        "from scipy import stats",
+        "import statistics",
+        "shown = scores.mean()",
+        "shown = np.quantile(scores, 0.5)",
+        "shown = sum(scores) / len(scores)",
+    ],
+)
+def test_a_figure_computed_by_an_output_is_noticed(line: str) -> None:
+    assert len(computed(ast.parse(line))) == 1
+
+
+def test_the_type_of_an_interval_computes_nothing() -> None:
+    assert computed(ast.parse("from goldassay.core.intervals import Interval\nhalf = width / 2")) == []

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,7 +18,7 @@ import goldassay
 import goldassay.questions.figures  # declares the measures
 from goldassay.cli.main import run
 from goldassay.core.figures import declared
-from goldassay.core.numbers import bounds_in, with_unit
+from goldassay.core.numbers import bounds, bounds_in, decimal, with_unit
 from goldassay.core.settings import load_settings
 from goldassay.core.visible import one_line
 from goldassay.gate.check import Outcome, check_reports
@@ -50,6 +50,18 @@ SHARED = {
                                "instability.effective_size"},
     ("audit", "compare"): {"instability.mean", "instability.sd"},
     ("instability", "compare"): {"instability.mean", "instability.sd"},
+}  # fmt: skip
+
+# Figures that the tables of a command's page and Markdown show with their intervals.
+SHOWN = {
+    "audit": {"artifacts.gain", "leakage.improvement", "leakage.accuracy", "leakage.recovered",
+              "leakage.balanced_accuracy", "leakage.information", "leakage.agreement", "instability.sd"},
+    "mine": {"artifacts.gain"},
+    "measure": {"leakage.improvement", "leakage.accuracy", "leakage.recovered", "leakage.balanced_accuracy",
+                "leakage.information", "leakage.agreement"},
+    "instability": {"instability.mean", "instability.sd", "instability.design_effect", "instability.effective_size"},
+    "compare": {"comparison.difference", "comparison.probability_better"},
+    "shift": {"shift.score", "shift.gap", "shift.relative_gap"},
 }  # fmt: skip
 
 
@@ -126,6 +138,32 @@ def test_a_verdict_is_the_same_in_every_form(outputs: dict[str, Output], questio
         assert f"{value} {bounds}" in output.terminal
         assert verdict["verdict"].upper() in output.terminal
         assert verdict["limits"] in output.terminal
+
+
+def shown_as(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How a value and its interval may be printed: in points or as they are, with so many decimals."""
+    value, low, high = (row[key] for key in ("value", "low", "high"))
+    digits = {"examples": (0, 1), "share": (0, 1, 2)}.get(row["unit"], (1, 2, 3))
+    return [
+        (decimal(scale * value, one), bounds(low, high, other, scale))
+        for scale in (1.0, 100.0)
+        for one in digits
+        for other in digits
+    ]
+
+
+@pytest.mark.parametrize(("command", "name"), [(command, name) for command in SHOWN for name in sorted(SHOWN[command])])
+def test_tables_show_the_figures(outputs: dict[str, Output], command: str, name: str) -> None:
+    """Page and Markdown show each figure with its interval as report.json has them."""
+    output = outputs[command]
+    page, markdown = html.unescape(output.page), html.unescape(_ESCAPED.sub(r"\1", output.markdown))
+    figures = [row for row in output.document["figures"] if row["id"] == name and row["low"] is not None]
+    assert figures
+    lines = markdown.splitlines()
+    for row in figures:
+        forms = shown_as(row)
+        assert any(value in line and ends in line for line in lines for value, ends in forms), row
+        assert any(value in page and ends in page for value, ends in forms), row
 
 
 @pytest.mark.parametrize("question", [each for each, commands in DOORS.items() if each != "comparison"])

@@ -136,15 +136,14 @@ def _overview(found: ModelComparisons) -> list[str]:
     """Several models for people, in points: how they score, and which cannot be told apart."""
     from goldassay.questions.comparison.sentences import listed, over
 
-    ranked = sorted(zip(found.names, found.models, strict=True), key=lambda item: -item[1].scores.mean())
+    rows = zip(found.names, found.means, found.sds, (runs.n_runs for runs in found.models), strict=True)
     width = max(len(name) for name in found.names)
-    lines = [f"{len(ranked)} models on {ranked[0][1].n_examples:,} examples of {ranked[0][1].dataset}"]
+    lines = [f"{len(found.names)} models on {found.models[0].n_examples:,} examples of {found.models[0].dataset}"]
     worse = dict.fromkeys(found.names, 0)
     for pair, p in zip(found.pairs, found.adjusted_p, strict=True):
         worse[pair.a] += p <= found.alpha
-    for name, runs in ranked:
-        spread = runs.scores.mean(axis=1).std(ddof=1) if runs.n_runs > 1 else math.nan
-        lines.append(f"  {name:<{width}}  {_side(runs.scores.mean(), spread, runs.n_runs)}; better than {worse[name]}")
+    for name, mean, spread, n_runs in sorted(rows, key=lambda row: -row[1]):
+        lines.append(f"  {name:<{width}}  {_side(mean, spread, n_runs)}; better than {worse[name]}")
     lines += ["", f"cannot be told apart (noise of {over(found.pairs[0])}, Holm's correction at {found.alpha:g}):"]
     lines += [f"  {listed(group)}" for group in found.groups if len(group) > 1] or ["  none: each differs from each"]
     lines += ["", "differences:"]

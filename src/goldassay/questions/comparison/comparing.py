@@ -82,14 +82,24 @@ class ModelComparisons(Result):
     clusters: str | None
     notes: tuple[str, ...] = field(default=())
 
+    @property
+    def means(self) -> tuple[float, ...]:
+        """The mean score of each model over its runs and examples."""
+        return tuple(float(runs.scores.mean()) for runs in self.models)
+
+    @property
+    def sds(self) -> tuple[float, ...]:
+        """The standard deviation of each model's score over its runs (ddof 1); NaN for one run."""
+        return tuple(summarize_scores(runs.scores).sd if runs.n_runs > 1 else math.nan for runs in self.models)
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data; of the models the names, means and numbers of runs alone."""
         return to_plain(
             {
                 "dataset": self.models[0].dataset,
                 "models": [
-                    {"name": name, "n_runs": runs.n_runs, "mean": runs.scores.mean()}
-                    for name, runs in zip(self.names, self.models, strict=True)
+                    {"name": name, "n_runs": runs.n_runs, "mean": mean}
+                    for name, runs, mean in zip(self.names, self.models, self.means, strict=True)
                 ],
                 "pairs": [
                     {**pair.to_dict(), "adjusted_p": p, "told_apart": p <= self.alpha}

@@ -70,7 +70,11 @@ def signed_root(variance: float) -> float:
 
 def _runs(found: Mapping[str, Any]) -> Chart | None:
     """A strip of dots for each model, dataset and condition, centered on its mean."""
-    rows = [(row, scores) for row in records(found.get("results")) if (scores := scores_of(row))]
+    rows = [
+        (row, scores)
+        for row in records(found.get("results"))
+        if (scores := scores_of(row)) and number(row.get("mean")) is not None
+    ]
     if not rows:
         return None
     hovers = sum(len(scores) for _, scores in rows) <= _MOST_HOVERS
@@ -91,7 +95,7 @@ def _runs(found: Mapping[str, Any]) -> Chart | None:
 
 
 def _strip(row: Mapping[str, Any], scores: list[float], hovers: bool) -> DotGroup:
-    name, mean, sd = row_name(row), sum(scores) / len(scores), number(row.get("sd"))
+    name, mean, sd = row_name(row), float(row["mean"]), number(row.get("sd"))
     dots = tuple(
         Dot(score - mean, f"{name}, run {run}: {points(score, 2)} points" if hovers else "")
         for run, score in enumerate(scores, 1)
