@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.data.facts import DatasetFacts
     from goldassay.questions.artifacts.search import PatternSearch
-    from goldassay.questions.leakage.evidence import ConditionEvidence
+    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.runs import Runs
     from goldassay.training import Job
 

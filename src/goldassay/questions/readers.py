@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import GoldassayError
-from goldassay.questions.leakage.evidence import ConditionEvidence, gold_probabilities
+from goldassay.questions.leakage.condition_evidence import ConditionEvidence, gold_probabilities
 from goldassay.questions.leakage.probes import probe_evidence
 from goldassay.runs import read_runs
 from goldassay.training import conditions_of, plan_jobs, run_jobs

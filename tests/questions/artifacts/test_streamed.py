@@ -10,9 +10,9 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import blocks, labelled_blocks
-from goldassay.questions.artifacts.documents import document_of_mining
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.mining import mine
+from goldassay.questions.artifacts.reports import document_of_mining
 from goldassay.questions.artifacts.streamed import mine_files
 from goldassay.questions.evidence import Evidence
 

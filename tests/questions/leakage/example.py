@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
-from goldassay.questions.leakage.evidence import ConditionEvidence, gold_probabilities
+from goldassay.questions.leakage.condition_evidence import ConditionEvidence, gold_probabilities
 from goldassay.questions.leakage.measuring import measure
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.report_frame import compose_report, frame_findings

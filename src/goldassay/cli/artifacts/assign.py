@@ -70,9 +70,9 @@ def assign(
     from goldassay.core.numbers import count, percent
     from goldassay.core.progress import Steps
     from goldassay.core.settings import load_settings
-    from goldassay.questions.artifacts.documents import document_of_subsets
     from goldassay.questions.artifacts.inputs import cut, load, patterns_for
     from goldassay.questions.artifacts.output import as_json
+    from goldassay.questions.artifacts.reports import document_of_subsets
     from goldassay.questions.artifacts.subsets import assign as run
 
     steps = Steps(quiet)

@@ -92,9 +92,9 @@ def mine(
     """
     from goldassay.core.progress import Steps
     from goldassay.core.settings import load_settings
-    from goldassay.questions.artifacts.documents import document_of_mining
     from goldassay.questions.artifacts.mining import mine as run
     from goldassay.questions.artifacts.output import as_json
+    from goldassay.questions.artifacts.reports import document_of_mining
     from goldassay.questions.evidence import Evidence
 
     steps = Steps(quiet)

@@ -139,7 +139,7 @@ def measure(
     """
     from goldassay.cli.training_progress import bars
     from goldassay.questions.gating import load_settings
-    from goldassay.questions.leakage.given import GivenEvidence
+    from goldassay.questions.leakage.foreign_evidence import GivenEvidence
     from goldassay.questions.leakage.options import LeakageChoice
     from goldassay.questions.leakage.report import report_leakage
     from goldassay.questions.run_choice import RunChoice
@@ -199,8 +199,8 @@ def _several(
     trains: list[str], tests: list[str], out: Path, options: dict[str, Any], figures: str | None, latex: bool
 ) -> Report:
     """Measure datasets one by one, each into a folder of its name, and lay them side by side."""
+    from goldassay.questions.leakage.dataset_comparison import compare_datasets
     from goldassay.questions.leakage.report import report_leakage
-    from goldassay.questions.leakage.several import compare_datasets
 
     if options["given"] is not None:
         raise InputError("evidence made elsewhere is of one dataset", mend="give one TRAIN at most with --runs")

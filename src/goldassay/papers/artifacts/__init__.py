@@ -11,7 +11,7 @@ from goldassay.papers.artifacts.preparing import mine_corpus, reduce_corpus
 from goldassay.papers.artifacts.protocol import Corpus, Protocol, variants
 from goldassay.papers.artifacts.tables import compare_tables
 from goldassay.papers.recipe import PRETRAINED, Findings, Scale, Shown
-from goldassay.questions.artifacts.documents import document_of_mining
+from goldassay.questions.artifacts.reports import document_of_mining
 from goldassay.questions.artifacts.search import try_patterns
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.report_frame import compose_report

@@ -10,7 +10,7 @@ from goldassay.papers.leakage.evidence import is_printed_part
 from goldassay.papers.majority import middle_of, standing_of
 from goldassay.papers.printed import printed_table
 from goldassay.papers.recipe import Conclusion
-from goldassay.questions.leakage.several import correlations
+from goldassay.questions.leakage.dataset_comparison import correlations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goldassay.papers.recipe import PRETRAINED
-from goldassay.questions.leakage.given import GivenEvidence
+from goldassay.questions.leakage.dataset_comparison import compare_datasets, rows_of
+from goldassay.questions.leakage.foreign_evidence import GivenEvidence
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.leakage.report import report_leakage
-from goldassay.questions.leakage.several import compare_datasets, rows_of
 from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:

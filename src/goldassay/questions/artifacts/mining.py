@@ -88,7 +88,7 @@ class MinedArtifacts:
     def save(self, directory: str | os.PathLike[str], document: Mapping[str, Any] | None = None) -> list[Path]:
         """Write patterns.parquet (which `PatternTable.read` reads), the findings, and the tables of each value.
 
-        With a report if its document is given (`documents.document_of_mining` makes it).
+        With a report if its document is given (`reports.document_of_mining` makes it).
 
         Raises:
             OutputError: The folder cannot be written to.

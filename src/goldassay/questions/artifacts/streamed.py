@@ -24,10 +24,10 @@ from goldassay.data.readers import reader_for
 from goldassay.data.reading import name_of
 from goldassay.data.roles import parse_columns
 from goldassay.questions.artifacts.choices import least_count
-from goldassay.questions.artifacts.documents import document_of_finding, rows_of_value
 from goldassay.questions.artifacts.inputs import ALL_TEXTS, Bounds, how_to_cut, load, put_together, texts_for
 from goldassay.questions.artifacts.mining import MAX_VALUES, STRONGEST, strongest
 from goldassay.questions.artifacts.output import write_report
+from goldassay.questions.artifacts.reports import document_of_finding, rows_of_value
 from goldassay.questions.artifacts.search import answer
 from goldassay.questions.artifacts.searched import Searched, Spooled
 from goldassay.questions.artifacts.section import describe_patterns

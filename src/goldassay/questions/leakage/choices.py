@@ -20,7 +20,7 @@ from goldassay.data import Dataset, parse_columns
 from goldassay.data.row_values import normalized_text
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.calibration import cross_calibrate
-from goldassay.questions.leakage.evidence import LONGEST, PAIRED, PROBES, ConditionEvidence, named_path
+from goldassay.questions.leakage.condition_evidence import LONGEST, PAIRED, PROBES, ConditionEvidence, named_path
 from goldassay.runs import Runs
 from goldassay.training import train_probes
 from goldassay.training.many_seeds import load_data

@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.leakage import PecoScore, peco, peco_grid, score_clusters
 from goldassay.leakage.peco import reduce_embeddings
 from goldassay.questions.leakage.crossing import Crossing, cross_clusters
-from goldassay.questions.leakage.knowing import Artifacts, known_of
+from goldassay.questions.leakage.example_artifacts import Artifacts, known_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.leakage import ClusterScore
     from goldassay.leakage.divergences import Convention, Divergence
-    from goldassay.questions.leakage.evidence import ConditionEvidence
+    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.leakage.options import LeakageChoice
 
 # Cards on the page; the table has all clusters.

@@ -9,10 +9,10 @@ from goldassay.core.errors import InputError
 from goldassay.questions.evidence_directory import evidence_directory
 from goldassay.questions.inputs import load_inputs
 from goldassay.questions.leakage.choices import choice_evidence, load_questions
-from goldassay.questions.leakage.evidence import EMPTY, PROBES
-from goldassay.questions.leakage.given import read_evidence
+from goldassay.questions.leakage.condition_evidence import EMPTY, PROBES
+from goldassay.questions.leakage.foreign_evidence import read_evidence
+from goldassay.questions.leakage.network_evidence import network_conditions, train_evidence
 from goldassay.questions.leakage.probes import check_conditions, measure_split, probe_evidence, with_words
-from goldassay.questions.leakage.trained import network_conditions, train_evidence
 
 if TYPE_CHECKING:
     import os
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.leakage.choices import Questions
-    from goldassay.questions.leakage.evidence import ConditionEvidence
-    from goldassay.questions.leakage.given import GivenEvidence
+    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.leakage.foreign_evidence import GivenEvidence
+    from goldassay.questions.leakage.network_evidence import Watched
     from goldassay.questions.leakage.options import LeakageChoice
-    from goldassay.questions.leakage.trained import Watched
 
 Sources = tuple[Any, Any, "str | Mapping[str, str] | None"]
 

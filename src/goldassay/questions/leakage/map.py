@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.leakage.clusters import RoleClusters
-    from goldassay.questions.leakage.evidence import ConditionEvidence
+    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
 
 # What a page of 1.5 MB holds beside everything else, and an eye on a screen.
 MOST_POINTS = 10_000

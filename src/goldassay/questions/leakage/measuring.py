@@ -25,8 +25,16 @@ from goldassay.questions.leakage.clusters import (
     example_table,
     measure_clusters,
 )
-from goldassay.questions.leakage.evidence import EMPTY, LONGEST, PAIRED, PROBES, TEXT, ConditionEvidence, is_part
-from goldassay.questions.leakage.knowing import find_artifacts
+from goldassay.questions.leakage.condition_evidence import (
+    EMPTY,
+    LONGEST,
+    PAIRED,
+    PROBES,
+    TEXT,
+    ConditionEvidence,
+    is_part,
+)
+from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.map import measure_map
 from goldassay.questions.leakage.relevance import measure_relevance
 from goldassay.questions.leakage.sentences import say
@@ -38,7 +46,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.leakage import ConditionAccuracy, SingleSentenceReport
-    from goldassay.questions.leakage.knowing import Artifacts
+    from goldassay.questions.leakage.example_artifacts import Artifacts
     from goldassay.questions.leakage.options import LeakageChoice
 
 

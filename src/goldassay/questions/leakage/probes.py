@@ -12,8 +12,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
 from goldassay.leakage import peco
 from goldassay.questions.leakage.calibration import cross_calibrate, cross_null
+from goldassay.questions.leakage.condition_evidence import PROBES, ConditionEvidence
 from goldassay.questions.leakage.embedding import DESCRIPTION, embed_texts
-from goldassay.questions.leakage.evidence import PROBES, ConditionEvidence
 from goldassay.runs import read_runs, write_runs
 from goldassay.training import conditions_of, describe_probe, roles_of, shown_texts, train_probes, transformations_of
 from goldassay.training.conditions import PAIRED, TEXT, tokenizer_of

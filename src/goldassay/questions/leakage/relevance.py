@@ -11,7 +11,7 @@ import polars as pl
 from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.leakage import token_relevance_agreement
 from goldassay.leakage.token_relevance import CUT
-from goldassay.questions.leakage.evidence import PAIRED, ConditionEvidence, is_part
+from goldassay.questions.leakage.condition_evidence import PAIRED, ConditionEvidence, is_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,9 @@ from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.leakage.check import CHECK
+from goldassay.questions.leakage.condition_evidence import GIVEN
 from goldassay.questions.leakage.condition_sources import Readers, make_readers
-from goldassay.questions.leakage.evidence import GIVEN
-from goldassay.questions.leakage.given import GivenEvidence
+from goldassay.questions.leakage.foreign_evidence import GivenEvidence
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.report_frame import compose_report, frame_findings
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from goldassay.questions.leakage.trained import Watched
+    from goldassay.questions.leakage.network_evidence import Watched
     from goldassay.report import Report
 
 __all__ = ["GivenEvidence", "LeakageChoice", "report_leakage"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import decimal, points, signed_points
-from goldassay.questions.leakage.evidence import PROBES, is_part
+from goldassay.questions.leakage.condition_evidence import PROBES, is_part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

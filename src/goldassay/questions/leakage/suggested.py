@@ -14,7 +14,7 @@ from goldassay.core.results import to_plain
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.artifacts.inputs import load
 from goldassay.questions.inputs import describe_input
-from goldassay.questions.leakage.knowing import find_artifacts
+from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.suggesting import SHARES, Suggestion, suggest_rows
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.training.conditions import roles_of

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.questions.shift.evidence import read_gold_texts
+from goldassay.questions.shift.answer_files import read_gold_texts
 from goldassay.questions.shift.finding import model_names, size_of
 from goldassay.questions.shift.groups import Group, own_set, with_common_seeds
 from goldassay.questions.shift.overlaps import without_shared

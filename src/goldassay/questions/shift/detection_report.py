@@ -11,6 +11,7 @@ from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.shift.answer_files import read_logits
 from goldassay.questions.shift.assembling import (
     describe_sets,
     disjoint,
@@ -29,7 +30,6 @@ from goldassay.questions.shift.detecting import (
     check_classes,
     detect,
 )
-from goldassay.questions.shift.evidence import read_logits
 from goldassay.questions.shift.finding import FoundSets, Place, find_sets, keys_by_model
 from goldassay.questions.shift.overlaps import check_covered, say_overlaps
 from goldassay.questions.shift.probabilities import say_probabilities

@@ -11,6 +11,7 @@ from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.shift.answer_files import find_unlabelled, read_answers
 from goldassay.questions.shift.assembling import (
     describe_sets,
     disjoint,
@@ -20,7 +21,7 @@ from goldassay.questions.shift.assembling import (
     notes_of,
     title_of,
 )
-from goldassay.questions.shift.evidence import find_unlabelled, read_answers
+from goldassay.questions.shift.confidence import measure_knowing
 from goldassay.questions.shift.finding import Place, find_sets
 from goldassay.questions.shift.generalization import (
     find_confident_errors,
@@ -30,7 +31,6 @@ from goldassay.questions.shift.generalization import (
     say_untaught,
 )
 from goldassay.questions.shift.groups import TRAINING
-from goldassay.questions.shift.knowing import measure_knowing
 from goldassay.questions.shift.overlaps import say_overlaps
 from goldassay.questions.shift.probabilities import say_probabilities
 from goldassay.questions.shift.sentences import say_domains, say_gaps, say_knowing

@@ -11,7 +11,7 @@ from scipy import stats
 
 from goldassay.core.correlation import correlation_interval
 from goldassay.questions.charts import charts_of, paper_charts_of
-from goldassay.questions.leakage.several import compare_datasets, correlations, rows_of
+from goldassay.questions.leakage.dataset_comparison import compare_datasets, correlations, rows_of
 from goldassay.questions.report_frame import compose_report
 from goldassay.report.charts import draw_pictures
 from goldassay.report.paper.figures import draw_figures

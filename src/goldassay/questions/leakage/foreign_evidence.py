@@ -11,7 +11,8 @@ import numpy as np
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.questions.inputs import describe_input
-from goldassay.questions.leakage.evidence import (
+from goldassay.questions.leakage.array_files import read_probabilities, read_vectors
+from goldassay.questions.leakage.condition_evidence import (
     GIVEN,
     PAIRED,
     TEXT,
@@ -21,7 +22,6 @@ from goldassay.questions.leakage.evidence import (
     is_part,
     named_path,
 )
-from goldassay.questions.leakage.given_arrays import read_probabilities, read_vectors
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import describe_paths, find_runs, read_found, read_one
 from goldassay.runs.beside import read_embeddings, read_relevances

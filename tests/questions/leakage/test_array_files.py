@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.questions.leakage.given_arrays import read_probabilities, read_vectors
+from goldassay.questions.leakage.array_files import read_probabilities, read_vectors
 
 if TYPE_CHECKING:
     from pathlib import Path

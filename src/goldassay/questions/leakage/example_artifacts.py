@@ -12,8 +12,8 @@ from goldassay.artifacts import assign_difficulty, fold_redundant
 from goldassay.artifacts.folding import parts_below
 from goldassay.data.tokenization import tokenize
 from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
+from goldassay.questions.leakage.condition_evidence import PAIRED, TEXT, ConditionEvidence, softmax_at
 from goldassay.questions.leakage.crossing import KnownOfExamples
-from goldassay.questions.leakage.evidence import PAIRED, TEXT, ConditionEvidence, softmax_at
 from goldassay.training.conditions import tokenizer_of
 
 if TYPE_CHECKING:

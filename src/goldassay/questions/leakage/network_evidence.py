@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from goldassay.questions.leakage.evidence import EMPTY, ConditionEvidence, gold_probabilities
-from goldassay.questions.leakage.given import beside_runs
+from goldassay.questions.leakage.condition_evidence import EMPTY, ConditionEvidence, gold_probabilities
+from goldassay.questions.leakage.foreign_evidence import beside_runs
 from goldassay.runs import read_runs
 from goldassay.training import conditions_of, plan_jobs, run_plan
 

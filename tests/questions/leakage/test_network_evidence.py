@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.core.settings import TrainingSettings
-from goldassay.questions.leakage.trained import train_evidence
+from goldassay.questions.leakage.network_evidence import train_evidence
 from tests.training.made_data import made_pairs
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.questions.leakage.evidence import aligned
+from goldassay.questions.leakage.condition_evidence import aligned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from goldassay.core.numbers import signed_points
 from goldassay.core.progress import Steps
 from goldassay.core.results import to_plain
 from goldassay.core.severity import severity
-from goldassay.questions.leakage.evidence import is_part
+from goldassay.questions.leakage.condition_evidence import is_part
 from goldassay.questions.report_frame import compose_report, frame_findings
 
 if TYPE_CHECKING:
