@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import GoldassayError
-from goldassay.questions.leakage.condition_evidence import ConditionEvidence, gold_probabilities
+from goldassay.questions.leakage.network_evidence import of_trained_runs
 from goldassay.questions.leakage.probes import probe_evidence
 from goldassay.runs import read_runs
 from goldassay.training import conditions_of, plan_jobs, run_jobs
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
+    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.runs import Runs
     from goldassay.training import Done, Job
 
@@ -40,22 +41,7 @@ def train_readers(
         conditions = conditions_of(train.text_columns)
         return probe_evidence(train, test, conditions, seeds, directory, progress, embed=False)
     runs = {each.condition: each for each in _train_networks(jobs, settings.training.workers, progress)}
-    first = next(iter(runs.values()))
-    assert first.gold is not None
-    found = {name: gold_probabilities(each, first.gold) for name, each in runs.items()}
-    return ConditionEvidence(
-        name=test.name,
-        model=first.model,
-        source="training",
-        label_names=first.label_names,
-        gold=first.gold,
-        example_ids=first.example_ids,
-        conditions=runs,
-        probabilities={name: each for name, each in found.items() if each is not None},
-        test=test,
-        train=train,
-        about=_about_network(train, settings, jobs),
-    )
+    return of_trained_runs(runs, train, test, _about_network(train, settings, jobs))
 
 
 def plan_readers(train: Dataset, test: Dataset, settings: Settings, directory: Path) -> list[Job]:

@@ -65,14 +65,7 @@ class MinedArtifacts:
     def to_dict(self) -> dict[str, Any]:
         """The figures, and the strongest findings."""
         return {
-            "settings": self.patterns.settings,
-            "label_names": list(self.patterns.label_names),
-            "n_patterns": len(self.patterns),
-            "n_findings": self.findings.height,
-            "n_unfolded": int(self.findings.select(STANDING.sum()).item()),
-            "n_not_folded": self.findings["n_folded"].null_count(),
-            "strongest": self.strongest().to_dicts(),
-            "confirmation": None if self.confirmation is None else self.confirmation.to_dict(),
+            **figures_of(self.patterns, self.findings, self.confirmation),
             "condition": self.condition,
             "by_value": {
                 value: {
@@ -147,6 +140,22 @@ def _mined_by_value(parts: Mapping[str, Dataset], bounds: Bounds) -> tuple[dict[
             warnings.simplefilter("ignore", UserWarning)
             by_value[value] = mine_dataset(part, bounds)
     return by_value, skipped
+
+
+def figures_of(
+    patterns: PatternTable | PatternFile, findings: pl.DataFrame, confirmation: Confirmation | None
+) -> dict[str, Any]:
+    """What the result of mining says of patterns, wherever they are, and of the findings among them."""
+    return {
+        "settings": patterns.settings,
+        "label_names": list(patterns.label_names),
+        "n_patterns": len(patterns),
+        "n_findings": findings.height,
+        "n_unfolded": int(findings.select(STANDING.sum()).item()),
+        "n_not_folded": findings["n_folded"].null_count(),
+        "strongest": strongest(findings, patterns, STRONGEST).to_dicts(),
+        "confirmation": None if confirmation is None else confirmation.to_dict(),
+    }
 
 
 def strongest(findings: pl.DataFrame, patterns: PatternTable | PatternFile, k: int) -> pl.DataFrame:

@@ -25,14 +25,14 @@ from goldassay.data.reading import name_of
 from goldassay.data.roles import parse_columns
 from goldassay.questions.artifacts.choices import least_count
 from goldassay.questions.artifacts.inputs import ALL_TEXTS, Bounds, how_to_cut, load, put_together, texts_for
-from goldassay.questions.artifacts.mining import MAX_VALUES, STRONGEST, strongest
+from goldassay.questions.artifacts.mining import MAX_VALUES, STRONGEST, figures_of, strongest
 from goldassay.questions.artifacts.output import write_report
 from goldassay.questions.artifacts.reports import document_of_finding, rows_of_value
 from goldassay.questions.artifacts.search import answer
 from goldassay.questions.artifacts.searched import Searched, Spooled
 from goldassay.questions.artifacts.section import describe_patterns
 from goldassay.questions.artifacts.segmenters import AUTO
-from goldassay.questions.artifacts.shortlist import STANDING, Shortlist, shortlist
+from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
 from goldassay.questions.inputs import describe_input
 from goldassay.report.saving import flattened, write_tables
 
@@ -89,14 +89,7 @@ class StreamedArtifacts:
     def to_dict(self) -> dict[str, Any]:
         """The figures, and the strongest findings."""
         return {
-            "settings": self.patterns.settings,
-            "label_names": list(self.patterns.label_names),
-            "n_patterns": len(self.patterns),
-            "n_findings": self.findings.height,
-            "n_unfolded": int(self.findings.select(STANDING.sum()).item()),
-            "n_not_folded": self.findings["n_folded"].null_count(),
-            "strongest": strongest(self.findings, self.patterns, STRONGEST).to_dicts(),
-            "confirmation": None if self.confirmation is None else self.confirmation.to_dict(),
+            **figures_of(self.patterns, self.findings, self.confirmation),
             "condition": self.condition,
             "by_value": self.by_value,
             "skipped": self.skipped,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.questions.leakage.condition_evidence import EMPTY, ConditionEvidence, gold_probabilities
@@ -11,12 +12,13 @@ from goldassay.runs import read_runs
 from goldassay.training import conditions_of, plan_jobs, run_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from goldassay.core.settings import TrainingSettings
     from goldassay.data import Dataset
+    from goldassay.runs import Runs
     from goldassay.training import Job
     from goldassay.training.outcome import Watcher
 
@@ -72,26 +74,35 @@ def train_evidence(
         )
         for name in conditions
     }
+    evidence = of_trained_runs(runs, train, test, _about(report.model, jobs[0], len(train)))
+    return beside_runs(replace(evidence, remarks=tuple(report.remarks())), [str(directory)])
+
+
+def of_trained_runs(runs: Mapping[str, Runs], train: Dataset, test: Dataset, about: str) -> ConditionEvidence:
+    """What networks trained on one part predict on the other.
+
+    Args:
+        runs: Condition to its runs, read back from disk.
+        train: What they were trained on.
+        test: What they predict.
+        about: What was trained and how, in a sentence.
+    """
     first = next(iter(runs.values()))
     assert first.gold is not None
-    probabilities = {
-        name: found for name, each in runs.items() if (found := gold_probabilities(each, first.gold)) is not None
-    }
-    evidence = ConditionEvidence(
+    found = {name: gold_probabilities(each, first.gold) for name, each in runs.items()}
+    return ConditionEvidence(
         name=test.name,
-        model=report.model,
+        model=first.model,
         source="training",
         label_names=first.label_names,
         gold=first.gold,
         example_ids=first.example_ids,
         conditions=runs,
-        probabilities=probabilities,
+        probabilities={name: each for name, each in found.items() if each is not None},
         test=test,
         train=train,
-        about=_about(report.model, jobs[0], len(train)),
-        remarks=tuple(report.remarks()),
+        about=about,
     )
-    return beside_runs(evidence, [str(directory)])
 
 
 def _about(model: str, job: Job, n_rows: int) -> str:

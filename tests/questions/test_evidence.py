@@ -1,0 +1,92 @@
+"""What one command knows: read when it is used, once, and asked by the same checks as in an audit."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from goldassay.core.errors import InputError
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings
+from goldassay.core.verdicts import not_measurable
+from goldassay.data import Dataset
+from goldassay.questions import evidence as module
+from goldassay.questions.artifacts.check import CHECK as ARTIFACTS
+from goldassay.questions.artifacts.inputs import Bounds
+from goldassay.questions.artifacts.mining import mine
+from goldassay.questions.artifacts.reports import document_of_mining
+from goldassay.questions.evidence import Evidence
+from goldassay.questions.leakage.check import CHECK as LEAKAGE
+from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.report import report_leakage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def rows(n: int, start: int = 0, split: str | None = None) -> list[dict[str, str]]:
+    return [
+        {
+            "premise": f"A person number {i} walks along the street.",
+            "hypothesis": f"Nobody {i} walks." if i % 2 else f"Somebody {i} has coins.",
+            "label": ("entailment", "neutral")[i % 2],
+            **({} if split is None else {"split": split}),
+        }
+        for i in range(start, start + n)
+    ]
+
+
+def known(train: Any, test: Any = None, **more: Any) -> Evidence:
+    return Evidence(train, test, settings=Settings(), steps=Steps(), **more)
+
+
+def test_nothing_is_read_before_it_is_used(tmp_path: Path) -> None:
+    evidence = known(tmp_path / "missing.jsonl")
+    with pytest.raises(InputError, match=r"missing\.jsonl"):
+        evidence.load()
+
+
+def test_data_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    load_inputs = module.load_inputs
+    monkeypatch.setattr(module, "load_inputs", lambda *a, **k: read.append(a) or load_inputs(*a, **k))
+    evidence = known(rows(60), rows(30, 100))
+    assert read == []
+    assert (len(evidence.train), len(evidence.test), evidence.given_runs) == (60, 30, ([], ()))
+    assert [each["role"] for each in evidence.inputs] == ["train", "test"]
+    assert len(read) == 1
+
+
+def test_without_a_split_there_is_no_test_part(tmp_path: Path) -> None:
+    evidence = known(rows(60), split=False)
+    assert (len(evidence.train), evidence.held_out, evidence.decisions) == (60, None, ())
+    assert [each["role"] for each in evidence.inputs] == ["train"]
+    assert known(rows(60)).held_out is not None
+
+
+def test_of_a_test_set_with_parts_the_test_part_is_used() -> None:
+    parts = Dataset.from_frame([*rows(30, 100, "train"), *rows(20, 200, "test")], name="parts")
+    for split in (True, False):
+        evidence = known(rows(60), parts, split=split)
+        assert len(evidence.test) == 20
+        assert evidence.inputs[1]["decisions"][-1] == "Only the test part of the evaluation set is used."
+
+
+def test_single_commands_answer_by_the_checks_of_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a check answers is what its command reports: there is no second way to a verdict."""
+    from dataclasses import replace
+
+    said = not_measurable("The check said so.", "Nothing.")
+    for check in (ARTIFACTS, LEAKAGE):
+        measure = type(check).measure
+        monkeypatch.setattr(
+            type(check), "measure", lambda *a, measure=measure, **k: replace(measure(*a, **k), verdict=said)
+        )
+    evidence = known(rows(60), rows(30, 100), split=False)
+    document = document_of_mining(evidence, mine(evidence, Bounds(min_count=5)).search)
+    assert document["verdicts"]["artifacts"]["evidence"] == "The check said so."
+    choice = LeakageChoice(cluster=False, map=False)
+    report = report_leakage(rows(60), rows(30, 100), choice=choice, seeds=1, conditions=("hypothesis_only",))
+    assert json.loads(report.to_json())["verdicts"]["leakage"]["evidence"] == "The check said so."
