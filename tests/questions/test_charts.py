@@ -120,7 +120,9 @@ def test_many_labels_and_tiny_values_draw() -> None:
 
 @pytest.mark.parametrize("accuracies", [[0.5], [0.5, 0.5], [0.0, 1.0]])
 def test_runs_without_spread_draw(accuracies: list[float]) -> None:
-    row: dict[str, Any] = {"model": "m", "accuracies": accuracies, "total": 0.0, "independent": 0.0, "covariance": 0.0}
+    row: dict[str, Any] = {
+        "model": "m", "accuracies": accuracies, "mean": 0.5, "total": 0.0, "independent": 0.0, "covariance": 0.0,
+    }  # fmt: skip
     assert draw_pictures(charts_of({"instability": {"results": [row]}})).keys() == {
         "instability_runs",
         "instability_decomposition",
