@@ -158,7 +158,8 @@ def test_models_of_several_names_are_called_by_their_condition(
     assert document["title"] == "Leakage in test"
     assert document["leakage"]["probe"] == "Measured from the predictions of whole (paired), h_only (hypothesis_only)."
     verdict = document["verdicts"]["leakage"]
-    assert verdict["evidence"].startswith("A model that sees only the hypothesis is right in")
+    assert verdict["evidence"].startswith("Model of the hypothesis: ")
+    assert "A model that sees only the hypothesis is right in" in verdict["evidence"]
     assert "One run: another seed may move it further." in verdict["evidence"]
     # Nothing was trained, mined or clustered.
     assert set(document["settings"]) == {"seed", "verdicts"}

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldassay.core.effects import Effect, Effects
 from goldassay.core.intervals import sd_interval
-from goldassay.core.settings import ArtifactLimits, InstabilityLimits, LeakageLimits
-from goldassay.core.verdicts import Verdict, judge_interval
+from goldassay.core.settings import InstabilityLimits, LeakageLimits
+from goldassay.core.verdicts import Doubt, Verdict, judge_effects, judge_interval, rows_to_settle
 from goldassay.leakage import ConditionAccuracy
-from goldassay.questions.artifacts.verdict import judge_artifacts
 from goldassay.questions.instability.verdict import Spread, judge_instability, judge_results
-from goldassay.questions.leakage.verdict import judge_leakage, leakage_doubts, worst_part
+from goldassay.questions.leakage.verdict import judge_leakage, single_run_doubts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 STEADY = Spread("bert on mnli", 10, 9815, 0.0024, 0.0016, 0.0044, 1.86, 5276.0, 0.88, 6.2)
 HANS = Spread("bert on hans", 10, 30000, 0.0151, 0.0104, 0.0276, 218.4, 137.4, 103.0, 728.0)
@@ -45,136 +48,120 @@ def test_more_harm_is_never_judged_milder(low: float, width: float, caution: flo
     assert order[second] >= order[first]
 
 
-def artifacts(low: float, is_part: bool = True, n_selected: int = 12, n_mined: int = 900) -> Verdict:
-    return judge_artifacts(
-        value=low + 0.01,
-        low=low,
-        high=low + 0.02,
-        coverage=0.3,
-        precision=0.8,
-        n_mined=n_mined,
-        min_count=8,
-        n_selected=n_selected,
-        threshold=0.7,
-        majority=1 / 3,
-        n_test=2000,
-        is_part=is_part,
-        limits=ArtifactLimits(),
-    )
-
-
-def test_a_single_text_is_at_most_cautioned_and_says_why() -> None:
-    assert artifacts(0.2).verdict == "unsound"
-    single = artifacts(0.2, is_part=False)
-    assert single.verdict == "caution"
-    assert "the task itself" in single.evidence
-
-
-def test_no_pattern_is_said_in_words() -> None:
-    verdict = artifacts(0.0, n_selected=0)
-    assert verdict.verdict == "sound"
-    assert "No word pattern" in verdict.evidence
-
-
-def test_evidence_has_true_minus_signs() -> None:
-    assert "−4.0 points of accuracy (−5.0 to −3.0)" in artifacts(-0.05).evidence
-
-
-def test_leakage_names_the_part_that_tells_most() -> None:
-    verdict = judge_leakage(
-        condition="hypothesis_only",
-        accuracy=0.58,
-        majority=0.343,
-        improvement=0.237,
-        low=0.224,
-        high=0.249,
-        n_seeds=5,
-        n_test=9824,
-        n_shared=0,
-        limits=LeakageLimits(),
-    )
-    assert verdict.verdict == "unsound"
-    assert "only the hypothesis" in verdict.evidence
-    assert "+23.7 points" in verdict.evidence
-    assert "7.9 points" in verdict.rule
-
-
-def part(condition: str, departure: float, n_runs: int = 5, n_constant: int = 0) -> ConditionAccuracy:
-    return ConditionAccuracy(
-        condition=condition, n_runs=n_runs, accuracy=0.34, accuracy_low=0.33, accuracy_high=0.35, sd=0.001,
-        departure=departure, n_constant=n_constant, majority=0.34, improvement=0.0, improvement_low=-0.01,
-        improvement_high=0.01, recovered=0.5, recovered_low=0.4, recovered_high=0.6, reason="",
+def effect(low: float, high: float, measure: Any = "accuracy skill", reason: str = "", **names: str) -> Effect:
+    limits = (0.01, 0.05) if measure == "information share" else (0.03, 0.12)
+    named = {"part": "hypothesis", "reader": "quick probe", **names}
+    return Effect(
+        measure=measure, value=(low + high) / 2, low=low, high=high, ordinary_low=low, standard_error=0.01,
+        caution=limits[0], unsound=limits[1], reason=reason, **named,
     )  # fmt: skip
 
 
-def judged(improvement: float, *parts: ConditionAccuracy) -> Verdict:
-    limits = LeakageLimits()
-    return judge_leakage(
-        condition=parts[0].condition, accuracy=0.34 + improvement, majority=0.34, improvement=improvement,
-        low=improvement - 0.01, high=improvement + 0.01, n_seeds=parts[0].n_runs, n_test=9824, n_shared=0,
-        limits=limits, doubts=leakage_doubts(parts, limits),
-    )  # fmt: skip
+def effects(*found: Effect, effective_clusters: float = 2000.0) -> Effects:
+    return Effects(found, 2000, 2000, effective_clusters, 2.3, (0,))
+
+
+FAILED_CONTROL = Doubt("A planted word was not found.", "Give more rows.")
 
 
 @pytest.mark.parametrize(
-    ("departure", "n_constant", "said"), [(0.0, 5, "for every example"), (0.11, 1, "for nearly every example")]
+    ("found", "word"),
+    [
+        ([effect(0.12, 0.2)], "unsound"),
+        ([effect(0.03, 0.2)], "caution"),
+        ([effect(-0.02, 0.119)], "sound"),
+        ([effect(-0.02, 0.12)], "not measurable"),
+        ([effect(-0.02, 0.05), effect(0.05, 0.06, "information share")], "unsound"),
+        ([effect(-0.02, 0.05), effect(-0.01, 0.051, "information share")], "not measurable"),
+        ([effect(-0.02, 0.05), effect(0.031, 0.11, "balanced skill", part="premise")], "caution"),
+        # What has no interval decides nothing as long as something has one.
+        ([effect(-0.02, 0.05), effect(math.nan, math.nan, "information share", reason="it does not vary")], "sound"),
+        ([effect(math.nan, math.nan, reason="all test rows have the same label")], "not measurable"),
+    ],
 )
-def test_models_of_one_label_pass_nothing_as_sound(departure: float, n_constant: int, said: str) -> None:
-    sure, idle = part("premise_only", 0.5), part("hypothesis_only", departure, n_constant=n_constant)
-    assert judged(0.0, sure, part("hypothesis_only", 0.13)).verdict == "sound"
-    for parts in ((sure, idle), (idle, sure), (idle,)):
-        verdict = judged(0.0, *parts)
-        assert verdict.verdict == "not measurable"
-        assert f"Models of the hypothesis name one label {said}" in verdict.evidence
-        assert "trained to the end" in verdict.next_step
+def test_the_worst_end_of_all_effects_decides(found: list[Effect], word: str) -> None:
+    assert judge_effects(effects(*found)).word == word
 
 
-def test_the_part_that_decides_is_the_most_severe_not_the_one_that_tells_most() -> None:
-    sound = replace(part("premise_only", 0.5), improvement=0.02, improvement_low=0.01, improvement_high=0.03)
-    unknown = replace(part("hypothesis_only", 0.5), improvement=0.01, improvement_low=-0.1, improvement_high=0.12)
-    assert worst_part([sound, unknown], LeakageLimits()) is unknown
-    assert worst_part([unknown, sound], LeakageLimits()) is unknown
-    assert worst_part([sound, replace(sound, improvement=0.03)], LeakageLimits()).improvement == 0.03
+def test_a_doubt_takes_back_soundness_and_nothing_else() -> None:
+    assert judge_effects(effects(effect(-0.02, 0.05)), [FAILED_CONTROL]).word == "not measurable"
+    assert judge_effects(effects(effect(0.04, 0.05)), [FAILED_CONTROL]).word == "caution"
+    assert judge_effects(effects(effect(0.14, 0.15)), [FAILED_CONTROL]).word == "unsound"
 
 
-def test_what_one_part_gives_away_stands_whatever_another_part_leaves_open() -> None:
-    verdict = judged(0.2, part("hypothesis_only", 0.5), part("premise_only", 0.0, n_constant=5))
+def test_fewer_than_twenty_effective_clusters_are_never_sound() -> None:
+    few = judge_effects(effects(effect(-0.02, 0.05), effective_clusters=19.9))
+    assert few.word == "not measurable"
+    assert "19.9 effective clusters" in few.doubts[0].why
+    assert judge_effects(effects(effect(-0.02, 0.05), effective_clusters=20)).word == "sound"
+
+
+def test_the_rows_that_would_settle_it_are_named() -> None:
+    open_ = effect(-0.05, 0.15)
+    # Half the width must shrink from .10 to .07: (10/7)² as many rows.
+    assert rows_to_settle(open_, 2000) == 4100
+    assert "4,100 test rows" in judge_effects(effects(open_)).doubts[0].mend
+    assert rows_to_settle(effect(0.02, 0.04), 2000) is not None
+    at_the_limit = replace(open_, value=0.12)
+    # Only a caution can be reached from there.
+    assert rows_to_settle(at_the_limit, 2000) == math.ceil(2000 * (0.17 / 0.09) ** 2 / 100) * 100
+    assert rows_to_settle(replace(effect(0.0, 0.2), value=0.12, caution=0.12), 2000) is None
+
+
+def part(condition: str, n_runs: int = 5, improvement: float = 0.0) -> ConditionAccuracy:
+    return ConditionAccuracy(
+        condition=condition, n_runs=n_runs, accuracy=0.34 + improvement, accuracy_low=0.33, accuracy_high=0.35,
+        sd=0.001, departure=0.5, n_constant=0, majority=0.34, improvement=improvement,
+        improvement_low=improvement - 0.01, improvement_high=improvement + 0.01, recovered=0.5, recovered_low=0.4,
+        recovered_high=0.6, reason="",
+    )  # fmt: skip
+
+
+def leakage(*found: Effect, best: ConditionAccuracy | None = None, doubts: Sequence[Doubt] = ()) -> Verdict:
+    row = best or part("hypothesis_only")
+    return judge_leakage(effects(*found), row, doubts, n_test=9824, n_shared=0, limits=LeakageLimits())
+
+
+def test_leakage_names_the_reader_and_the_part_that_tell_most() -> None:
+    verdict = leakage(
+        effect(0.1, 0.11, reader="patterns by lift"),
+        effect(0.33, 0.37, part="hypothesis"),
+        best=part("hypothesis_only", improvement=0.237),
+    )
     assert verdict.verdict == "unsound"
-    assert "one label" not in verdict.evidence
+    assert verdict.evidence.startswith("Quick probe of the hypothesis: 35.0\N{NO-BREAK SPACE}% (33.0")
+    assert "only the hypothesis" in verdict.evidence
+    assert "+23.7 points" in verdict.evidence
+    assert verdict.headline is not None
+    assert (verdict.headline.value, verdict.headline.low, verdict.headline.high) == (0.35, 0.33, 0.37)
+    assert "12.0\N{NO-BREAK SPACE}%" in verdict.rule
 
 
-def test_one_seed_is_never_worth_more_than_two() -> None:
-    assert judged(0.0, part("hypothesis_only", 0.5, n_runs=2)).verdict == "sound"
-    verdict = judged(0.0, part("hypothesis_only", 0.5, n_runs=1))
+def test_sound_is_worded_as_what_was_shown() -> None:
+    verdict = leakage(effect(-0.02, 0.05), effect(-0.02, 0.06, reader="patterns by share"))
+    assert verdict.verdict == "sound"
+    assert verdict.evidence.startswith("No reader tried here gains 12.0\N{NO-BREAK SPACE}% or more")
+    assert "patterns by share" in verdict.evidence
+
+
+def test_one_run_is_never_worth_more_than_two() -> None:
+    alone = part("hypothesis_only", n_runs=1)
+    assert single_run_doubts([part("hypothesis_only", n_runs=2)]) == []
+    verdict = leakage(effect(-0.02, 0.05), best=alone, doubts=single_run_doubts([alone]))
     assert verdict.verdict == "not measurable"
     assert "there is one run" in verdict.evidence
     assert "several seeds" in verdict.next_step
-    found = judged(0.2, part("hypothesis_only", 0.5, n_runs=1))
+    found = leakage(effect(0.2, 0.25), best=alone, doubts=single_run_doubts([alone]))
     assert found.verdict == "unsound"
     assert "One run: another seed may move it further." in found.evidence
 
 
-def test_where_nothing_could_be_searched_nothing_is_said() -> None:
-    verdict = artifacts(0.0, n_selected=0, n_mined=0)
-    assert verdict.verdict == "not measurable"
-    assert "too small to search" in verdict.evidence
-
-
-@pytest.mark.parametrize(("majority", "word"), [(0.99, "unsound"), (1 / 3, "sound")])
-def test_a_point_above_the_majority_counts_by_what_is_left_to_gain(majority: float, word: str) -> None:
-    verdict = judge_leakage(
-        condition="hypothesis_only",
-        accuracy=majority + 0.01,
-        majority=majority,
-        improvement=0.01,
-        low=0.005,
-        high=0.015,
-        n_seeds=5,
-        n_test=9824,
-        n_shared=0,
-        limits=LeakageLimits(),
-    )
-    assert verdict.verdict == word
+def test_rows_that_are_in_training_too_are_counted() -> None:
+    row = part("hypothesis_only")
+    said = judge_leakage(effects(effect(0.2, 0.3)), row, [], n_test=1000, n_shared=10, limits=LeakageLimits()).evidence
+    assert "10 of the test rows also occur in the training part" in said
+    few = judge_leakage(effects(effect(0.2, 0.3)), row, [], n_test=1001, n_shared=10, limits=LeakageLimits()).evidence
+    assert "also occur" not in few
 
 
 def test_two_runs_that_happen_to_agree_are_not_taken_for_a_steady_score() -> None:

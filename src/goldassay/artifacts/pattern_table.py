@@ -248,6 +248,11 @@ class PatternTable:
                 f"the patterns were mined with tokenizer {mined_with}, not {given}", mend="use the same for both"
             )
 
+    def counts_and_q(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """How many sentences of each label hold each pattern, (V, K), and the q of each label, (V, K)."""
+        n = len(self.label_names)
+        return matrix(self._frame["counts"], n), matrix(self._frame[Q_OF_LABELS], n)
+
     def label_codes(self) -> NDArray[np.int64]:
         """Position in `label_names` of each row's label, (V,)."""
         label_type = pl.Enum(self.label_names)

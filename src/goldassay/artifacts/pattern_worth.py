@@ -106,12 +106,8 @@ def giveaway_by_counts(
         InputError: As there.
     """
     codes, single, named = _decided(assignment, labels)
-    m = int(train_counts.argmax())
-    r = int(left_open.argmax())
-    if (left_open[r] - left_open[m]) ** 2 <= 3.84 * (left_open[r] + left_open[m]):
-        r = m
+    guess, m = guess_by_patterns(assignment, train_counts, left_open)
     N, n_decided = codes.size, int(single.sum())
-    guess = np.where(single, named, r)
     x = (guess == codes).astype(np.float64) - (m == codes)
     if x.any():
         value = float(x.mean())
@@ -128,6 +124,24 @@ def giveaway_by_counts(
         n_examples=N,
         n_decided=n_decided,
     )
+
+
+def guess_by_patterns(
+    assignment: DifficultyAssignment, train_counts: NDArray[np.int64], left_open: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
+    """What the guesser of `giveaway` says of each test example, (N,), and m, the constant that it is compared with.
+
+    Args:
+        assignment: Of the test set.
+        train_counts: Training examples of each label, (K,).
+        left_open: Those for which the patterns name none or several, (K,).
+    """
+    m = int(train_counts.argmax())
+    r = int(left_open.argmax())
+    if (left_open[r] - left_open[m]) ** 2 <= 3.84 * (left_open[r] + left_open[m]):
+        r = m
+    single = assignment.label_sets.sum(axis=1) == 1
+    return np.where(single, assignment.label_sets.argmax(axis=1), r), m
 
 
 def _decided(

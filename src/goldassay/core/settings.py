@@ -134,17 +134,19 @@ class DataSettings(StrictSection):
 
 
 class ArtifactLimits(StrictSection):
-    """Accuracy gained by guessing by pattern, as a share of what the majority leaves to be gained."""
+    """Accuracy or balanced skill of guessing by pattern: shares of what naming one label leaves to be gained."""
 
     caution: float = Field(default=0.015, ge=0, le=1)
     unsound: float = Field(default=0.075, ge=0, le=1)
 
 
 class LeakageLimits(StrictSection):
-    """A partial input's accuracy above the majority, as a share of what the majority leaves to be gained."""
+    """Accuracy or balanced skill of a partial input, and its share of the label's information."""
 
     caution: float = Field(default=0.03, ge=0, le=1)
     unsound: float = Field(default=0.12, ge=0, le=1)
+    caution_information: float = Field(default=0.01, ge=0, le=1)
+    unsound_information: float = Field(default=0.05, ge=0, le=1)
 
 
 class InstabilityLimits(StrictSection):
@@ -177,6 +179,7 @@ class VerdictSettings(StrictSection):
         for name, low, high in (
             ("artifacts", self.artifacts.caution, self.artifacts.unsound),
             ("leakage", self.leakage.caution, self.leakage.unsound),
+            ("leakage", self.leakage.caution_information, self.leakage.unsound_information),
             ("instability", self.instability.caution_sd, self.instability.unsound_sd),
             ("shift", self.shift.caution, self.shift.unsound),
             ("shift", self.shift.caution_false_alarms, self.shift.unsound_false_alarms),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.data.facts import describe
 from goldassay.questions.artifacts.inputs import Bounds
-from goldassay.questions.artifacts.search import search_patterns
+from goldassay.questions.artifacts.search import read_role, search_patterns
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.given_runs import read_given_runs
 from goldassay.questions.inputs import describe_input, describe_runs, load_inputs
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.data.facts import DatasetFacts
-    from goldassay.questions.artifacts.search import PatternSearch
+    from goldassay.questions.artifacts.search import PatternSearch, ReadRole
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.runs import Runs
     from goldassay.training import Job
@@ -165,6 +165,15 @@ class Evidence:
             # That no pattern was frequent enough is a finding here: the counts in the report say it.
             warnings.simplefilter("ignore", UserWarning)
             return search_patterns(self.train, self.test, bounds, keeping, self.settings.seed, progress)
+
+    @cached_property
+    def control_patterns(self) -> ReadRole | None:
+        """Patterns of the first text of a pair, which tell nothing in a sound construction; None of single texts."""
+        if len(self.train.text_columns) < 2:
+            return None
+        role, settings = self.train.text_columns[0], self.settings
+        with self.steps.step("mining patterns"):
+            return read_role(self.train, self.test, role, settings.artifacts, settings.seed)
 
     @cached_property
     def readers(self) -> ConditionEvidence:

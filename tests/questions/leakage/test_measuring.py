@@ -37,7 +37,7 @@ def test_conditions_and_verdict(section: dict[str, Any]) -> None:
         assert rows[name]["accuracy"] == pytest.approx(runs.scores.mean())
     verdict = example_leakage_report().verdicts["leakage"]
     # Shuffled words are all words: the verdict is of a part.
-    assert verdict["headline"]["label"] == "hypothesis alone, above majority"
+    assert verdict["headline"]["label"] == "information share, hypothesis"
     assert "A net model that sees only the hypothesis" in verdict["evidence"]
 
 
@@ -163,7 +163,7 @@ def test_models_of_one_label_are_not_called_sound() -> None:
     runs = example_evidence().conditions
     found = measured_with(hypothesis_only=constant_runs(runs["hypothesis_only"], 1))
     assert found.verdict.verdict == "not measurable"
-    assert "Models of the hypothesis name one label for every example" in found.verdict.evidence
+    assert "No word could be planted in the hypothesis" in found.verdict.evidence
     row = next(row for row in found.section["conditions"] if row["condition"] == "hypothesis_only")
     assert (row["recovered"], row["n_constant"], row["departure"]) == (None, 2, 0)
     assert "one label only" in row["reason"]

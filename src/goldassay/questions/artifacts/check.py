@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.artifacts.mining import count_findings
-from goldassay.questions.artifacts.choices import choose_tokenizer, least_count
 from goldassay.questions.artifacts.search import answer
 
 if TYPE_CHECKING:
@@ -43,8 +40,9 @@ class _Artifacts:
 
     def measure(self, evidence: Evidence, search: PatternSearch) -> Finding:
         """Judge any search for patterns; without a test part what they give away is not measurable."""
-        limits = evidence.settings.verdicts.artifacts
-        return answer(search.described, search.short, evidence.train.text_columns, evidence.held_out, limits)
+        limits, seed = evidence.settings.verdicts.artifacts, evidence.settings.seed
+        clusters = None if evidence.held_out is None else evidence.clusters.codes_if_any
+        return answer(search.described, evidence.train.text_columns, clusters, limits, seed)
 
 
 CHECK = _Artifacts()
@@ -58,22 +56,13 @@ def _tokenizer_reason(evidence: Evidence) -> str | None:
 
 def _control(evidence: Evidence) -> dict[str, Any] | None:
     """Patterns of the other text of a pair: in a sound construction it tells nothing."""
-    train, chosen = evidence.train, evidence.settings.artifacts
-    if len(train.text_columns) < 2:
+    control = evidence.control_patterns
+    if control is None:
         return None
-    role = train.text_columns[0]
-    with evidence.steps.step("mining patterns"), warnings.catch_warnings():
-        # That no pattern was frequent enough is a finding here: the counts in the report say it.
-        warnings.simplefilter("ignore", UserWarning)
-        counted = count_findings(
-            train.examples[role],
-            train.labels(),
-            chosen.q,
-            chosen.threshold,
-            chosen.max_tokens,
-            chosen.max_gap,
-            chosen.min_count or least_count(len(train)),
-            choose_tokenizer(evidence.facts.length_unit, chosen.tokenizer),
-            label_names=train.label_names,
-        )
-    return {"applies_to": role, **dict(zip(("n_mined", "n_significant", "n_selected"), counted, strict=True))}
+    short = control.short
+    return {
+        "applies_to": evidence.train.text_columns[0],
+        "n_mined": short.n_mined,
+        "n_significant": short.n_significant,
+        "n_selected": len(short.selected),
+    }

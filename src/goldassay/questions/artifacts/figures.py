@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import goldassay.questions.artifacts.kept_patterns  # noqa: F401 - importing it declares the list
 from goldassay.core.figures import Figure, Measure, Pairing, Rule, declare, declare_verdict
 from goldassay.core.intervals import wilson_interval
+from goldassay.questions.effect_tables import declare_effects, effect_figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 declare_verdict("artifacts")
+_EFFECTS = declare_effects("artifacts", information=False)
 
 _SELECTED = declare(Measure("artifacts.selected", "patterns kept", "examples", "lower", bounded=False))
 _GAIN = declare(
@@ -45,7 +47,7 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     found = document.get("artifacts") or {}
     sizes = {name: each["n"] for name, each in (found.get("difficulty") or {}).items()}
     n = sum(sizes.values())
-    made = []
+    made = effect_figures(found, _EFFECTS)
     if found.get("n_selected") is not None:
         made.append(_SELECTED.figure(found["n_selected"]))
     if "giveaway" in found:

@@ -5,17 +5,20 @@ The audit, `artifacts mine` in memory and `artifacts mine --memory` all end here
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goldassay.artifacts import assign_difficulty
 from goldassay.core.finding import Finding
-from goldassay.core.verdicts import Verdict, not_measurable
-from goldassay.questions.artifacts.inputs import mine_corpus, texts_for
+from goldassay.core.results import to_plain
+from goldassay.core.verdicts import not_measurable
+from goldassay.questions.artifacts.inputs import Bounds, mine_corpus, texts_for
+from goldassay.questions.artifacts.readings import read_by_patterns
 from goldassay.questions.artifacts.searched import Searched
-from goldassay.questions.artifacts.section import Described, describe_patterns
+from goldassay.questions.artifacts.section import Described, count_coverage, describe_patterns
 from goldassay.questions.artifacts.shortlist import Shortlist, of_table
-from goldassay.questions.artifacts.verdict import judge_artifacts
-from goldassay.questions.inputs import majority_share
+from goldassay.questions.artifacts.verdict import judge_artifacts, measure_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from goldassay.core.settings import ArtifactLimits, ArtifactSettings
     from goldassay.data import Dataset
     from goldassay.data.tokenization import TokenizedCorpus
-    from goldassay.questions.artifacts.inputs import Bounds
+    from goldassay.questions.artifacts.readings import PatternReadings
 
 
 @dataclass(frozen=True)
@@ -88,43 +91,60 @@ def try_patterns(
 
 
 def answer(
-    described: Described, short: Shortlist, text_columns: Sequence[str], test: Dataset | None, limits: ArtifactLimits
+    described: Described,
+    text_columns: Sequence[str],
+    clusters: NDArray[np.int64] | None,
+    limits: ArtifactLimits,
+    seed: int,
 ) -> Finding:
     """The finding on mined patterns, wherever they and what they were mined from are.
 
     Args:
         described: Everything measured of them.
-        short: The patterns.
         text_columns: Roles of the texts of the training part.
-        test: What they were tried on, or None.
+        clusters: Cluster of each example that they were tried on, (N,); None where each counts by itself.
         limits: When to say caution or unsound.
+        seed: Of the draws behind the intervals.
     """
-    verdict = _judge(described, short, text_columns, test, limits)
-    return Finding("artifacts", verdict, described.section, tables={"patterns": described.findings})
-
-
-def _judge(
-    described: Described, short: Shortlist, text_columns: Sequence[str], test: Dataset | None, limits: ArtifactLimits
-) -> Verdict:
-    """The verdict on mined patterns; not measurable where they were tried on no test set."""
-    if test is None or described.given is None:
-        return not_measurable(
-            "The patterns were tried on no other data, so that nobody can say what they give away there.",
+    tables = {"patterns": described.findings}
+    if described.given is None or described.readings is None:
+        verdict = not_measurable(
+            "The patterns were tried on no other data, so that nothing is known of what they give away there.",
             "Name an evaluation set with --test FILE.",
         )
-    given, settings = described.given, described.section["settings"]
-    return judge_artifacts(
-        value=given.giveaway.value,
-        low=given.giveaway.low,
-        high=given.giveaway.high,
-        coverage=given.coverage,
-        precision=given.precision.value,
-        n_mined=short.n_mined,
-        min_count=settings["min_count"],
+        return Finding("artifacts", verdict, described.section, tables=tables)
+    effects = measure_patterns(described.readings, clusters, limits, seed)
+    verdict = judge_artifacts(
+        effects,
+        described.readings,
+        described.given,
+        clusters=clusters,
         n_selected=described.section["n_selected"],
-        threshold=settings["threshold"],
-        majority=majority_share(test),
-        n_test=len(test),
+        threshold=described.section["settings"]["threshold"],
         is_part=len(text_columns) > 1 and described.section["applies_to"] != "all",
         limits=limits,
     )
+    return Finding("artifacts", verdict, {**described.section, "effects": to_plain(effects)}, tables=tables)
+
+
+@dataclass(frozen=True)
+class ReadRole:
+    """Patterns of one text, and what guessing by them names for each test example."""
+
+    short: Shortlist
+    readings: PatternReadings
+
+
+def read_role(train: Dataset, test: Dataset, role: str, settings: ArtifactSettings, seed: int) -> ReadRole:
+    """Mine one text of the training part and guess the test labels by its patterns, without describing them."""
+    bounds = Bounds(settings.max_tokens, settings.max_gap, settings.min_count, settings.tokenizer, role)
+    with warnings.catch_warnings():
+        # That nothing was frequent enough is a finding: no example is then covered.
+        warnings.simplefilter("ignore", UserWarning)
+        mined, corpus = mine_corpus(train, bounds)
+    short = of_table(mined, settings.q, settings.threshold)
+    searched = Searched(train, texts_for(train, mined), mined, corpus)
+    held_out = Searched(test, texts_for(test, mined), mined)
+    assignment = assign_difficulty(held_out.corpus, held_out.labels, short.selected)
+    on_train = count_coverage(short.selected, (-1.0,), searched)
+    return ReadRole(short, read_by_patterns(short, assignment, on_train, searched, held_out, seed))

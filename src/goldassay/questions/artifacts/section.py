@@ -18,6 +18,7 @@ from goldassay.artifacts import (
 from goldassay.artifacts.coverage import CoverageCount
 from goldassay.artifacts.pattern_worth import giveaway_by_counts
 from goldassay.core.results import to_plain
+from goldassay.questions.artifacts.readings import PatternReadings, read_by_patterns
 from goldassay.questions.artifacts.samples import sample_examples
 from goldassay.questions.artifacts.shortlist import STANDING
 
@@ -41,6 +42,7 @@ class Described:
         confirmation: The findings on the test set, or None.
         assignment: The classes of the test examples, or None.
         given: What guessing by pattern gains on the test set, or None.
+        readings: What each way of guessing by pattern names for each test example, or None.
     """
 
     section: dict[str, Any]
@@ -48,6 +50,7 @@ class Described:
     confirmation: Confirmation | None
     assignment: DifficultyAssignment | None
     given: Giveaway | None
+    readings: PatternReadings | None = None
 
 
 def describe_patterns(short: Shortlist, train: Training, test: Searched | None, seed: int) -> Described:
@@ -61,7 +64,7 @@ def describe_patterns(short: Shortlist, train: Training, test: Searched | None, 
     """
     selected = short.selected
     findings = short.findings()
-    confirmation, assignment, given = None, None, None
+    confirmation, assignment, given, readings = None, None, None, None
     if test is not None:
         confirmation = confirm_patterns(selected, test.corpus, test.labels)
         findings = findings.with_columns(
@@ -70,8 +73,9 @@ def describe_patterns(short: Shortlist, train: Training, test: Searched | None, 
         assignment = assign_difficulty(test.corpus, test.labels, selected)
         if len(assignment):
             # Of the selected every row counts: they are cut already.
-            on_train = _counted(selected, (-1.0,), train)
+            on_train = count_coverage(selected, (-1.0,), train)
             given = giveaway_by_counts(assignment, test.labels, on_train.label_counts, on_train.left_open[0])
+            readings = read_by_patterns(short, assignment, on_train, train, test, seed)
     shown = ("max_tokens", "max_gap", "min_count", "tokenizer")
     section = {
         "applies_to": short.settings.get("text", train.text_columns[-1]),
@@ -99,7 +103,7 @@ def describe_patterns(short: Shortlist, train: Training, test: Searched | None, 
             "precision": given.precision,
             "giveaway": given.giveaway,
         }
-    return Described(to_plain(section), findings, confirmation, assignment, given)
+    return Described(to_plain(section), findings, confirmation, assignment, given, readings)
 
 
 def shares(mined: PatternTable | PatternFile) -> dict[str, float]:
@@ -158,7 +162,7 @@ def _strongest(
 
 def _curve(short: Shortlist, searched: Training) -> list[dict[str, Any]]:
     """Coverage and precision at a row of thresholds."""
-    counted = _counted(short.for_curve, short.thresholds, searched)
+    counted = count_coverage(short.for_curve, short.thresholds, searched)
     n = int(counted.label_counts.sum())
     rows = zip(short.thresholds, counted.covered.tolist(), counted.decided.tolist(), counted.easy.tolist(), strict=True)
     return [
@@ -167,7 +171,8 @@ def _curve(short: Shortlist, searched: Training) -> list[dict[str, Any]]:
     ]
 
 
-def _counted(patterns: PatternTable, thresholds: tuple[float, ...], searched: Training) -> CoverageCount:
+def count_coverage(patterns: PatternTable, thresholds: tuple[float, ...], searched: Training) -> CoverageCount:
+    """What patterns cover at each threshold, of texts in memory or on disk."""
     counted = CoverageCount(patterns, thresholds)
     for corpus, codes in searched.corpora():
         counted.add(corpus, codes)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from goldassay.core.documents import mapping, records, why_absent
-from goldassay.core.numbers import count, number, percent, with_unit
+from goldassay.core.numbers import bounds_in, count, number, percent, with_unit
 from goldassay.core.sections import Part, Section, explanation
 from goldassay.core.tables import Column, Table
+from goldassay.questions.effect_tables import effects_of
 
 TITLE, LEAD = "Artifacts", "Which surface patterns give the label away?"
 
@@ -34,6 +35,7 @@ def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
         lead=LEAD,
         notes=_notes(found),
         parts=(
+            Part(table=effects_of(found)),
             Part("artifacts_scatter"),
             Part("artifacts_strongest", _strongest(found)),
             Part("artifacts_difficulty", _difficulty(found)),
@@ -78,7 +80,8 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
         notes.append(
             f"The selected patterns occur in {percent(found['coverage'])} of the test examples. Where they name"
             f" a single label, it is right in {with_unit(precision.get('value'), 'share')}; guessing by"
-            f" them gains {with_unit(giveaway.get('value'), 'points')} of accuracy over always naming the"
+            f" them gains {with_unit(giveaway.get('value'), 'points')}"
+            f" {bounds_in(giveaway.get('low'), giveaway.get('high'), 'points')} of accuracy over always naming the"
             " most frequent label."
         )
     control = mapping(found, "control")

@@ -10,6 +10,7 @@ import polars as pl
 
 from goldassay.artifacts import PatternTable, fold_redundant
 from goldassay.artifacts.folding import parts_below
+from goldassay.artifacts.pattern_lift import LiftedPatterns, lifted_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,6 +34,7 @@ class Shortlist:
         selected: The significant ones whose share exceeds the threshold.
         judged: Positions of those among the selected that are folded, ascending: all, or the strongest.
         below: The significant parts of the judged that are not among them.
+        lifted: Those that tell some label beyond chance, by lift.
         for_curve: The significant ones whose share exceeds the first of `thresholds`.
         thresholds: Of the curve of coverage.
         scatter: Points for the picture: the most frequent patterns and, of the rest, those most telling.
@@ -45,6 +47,7 @@ class Shortlist:
     selected: PatternTable
     judged: NDArray[np.int64]
     below: PatternTable
+    lifted: LiftedPatterns
     for_curve: PatternTable
     thresholds: tuple[float, ...]
     scatter: list[dict[str, Any]]
@@ -87,7 +90,7 @@ def shortlist(
     """Go through patterns and keep what a report needs.
 
     Args:
-        parts: Gives the parts of a table in order; called twice.
+        parts: Gives the parts of a table in order; called several times.
         q: Largest q of a significant pattern.
         threshold: The share that the selected exceed.
         hold: Told how many are selected so far; raises where they are too many.
@@ -122,6 +125,7 @@ def shortlist(
         selected=chosen,
         judged=judged,
         below=parts_below(chosen.take(judged), (part.significant(q) for part in parts())),
+        lifted=lifted_patterns(parts(), q),
         for_curve=PatternTable.joined(curve),
         thresholds=tuple(thresholds),
         scatter=pl.concat([frequent, telling]).to_dicts(),

@@ -33,6 +33,7 @@ from goldassay.questions.artifacts.searched import Searched, Spooled
 from goldassay.questions.artifacts.section import describe_patterns
 from goldassay.questions.artifacts.segmenters import AUTO
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
+from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.inputs import describe_input
 from goldassay.report.saving import flattened, write_tables
 
@@ -165,13 +166,14 @@ def mine_files(
                 names.append("patterns_by_value")
         with steps.step("writing the report"):
             tried = None if held_out is None else held_out.dataset
+            clusters = clusters_of(tried, by=settings.data.clusters)
             about = {
                 "name": train.name,
                 "label_names": list(short.label_names),
                 "text_columns": list(train.text_columns),
             }
             document = document_of_finding(
-                answer(described, short, train.text_columns, tried, settings.verdicts.artifacts),
+                answer(described, train.text_columns, clusters, settings.verdicts.artifacts, settings.seed),
                 about,
                 [corpus.about_input(), *([] if tried is None else [describe_input("test", tried)])],
                 None if tried is None else tried.name,

@@ -1,83 +1,109 @@
-"""From what patterns gain on a test set to a verdict, and the one sentence that supports it."""
+"""From what patterns gain on a test set to a verdict, and the sentences that support it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goldassay.core.effects import measure_effects
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
-from goldassay.questions.gain_rule import gain_rule
+from goldassay.core.verdicts import Verdict, judge_effects, not_measurable
+from goldassay.questions.effect_sentences import control_doubt, effect_rule, headline_of, say_judged, skill_limits
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from goldassay.artifacts import Giveaway
+    from goldassay.core.effects import Effects
     from goldassay.core.settings import ArtifactLimits
+    from goldassay.questions.artifacts.readings import PatternReadings
+
+QUANTITY = "what guessing by pattern gains on the test set (accuracy skill and balanced skill, by share and by lift)"
+
+
+def measure_patterns(
+    readings: PatternReadings, clusters: NDArray[np.int64] | None, limits: ArtifactLimits, seed: int
+) -> Effects:
+    """What each way of guessing by pattern gains, with intervals over clusters of test rows."""
+    return measure_effects(
+        readings.readings,
+        readings.gold,
+        readings.train_counts.size,
+        skill_limits(limits.caution, limits.unsound),
+        train_counts=readings.train_counts,
+        clusters=clusters,
+        seed=seed,
+    )
 
 
 def judge_artifacts(
+    effects: Effects,
+    readings: PatternReadings,
+    given: Giveaway,
     *,
-    value: float,
-    low: float,
-    high: float,
-    coverage: float,
-    precision: float,
-    n_mined: int,
-    min_count: int,
+    clusters: NDArray[np.int64] | None,
     n_selected: int,
     threshold: float,
-    majority: float,
-    n_test: int,
     is_part: bool,
     limits: ArtifactLimits,
 ) -> Verdict:
     """Judge how far surface patterns give the label away.
 
     Args:
-        value: Accuracy gained on the test set by guessing the patterns' label over always naming the most frequent
-            label, a fraction.
-        low: Lower end of its interval.
-        high: Upper end of its interval.
-        coverage: Share of test examples that hold at least one pattern.
-        precision: Share right among the examples on which the patterns speak with one voice.
-        n_mined: Patterns frequent enough to be counted.
-        min_count: In how many training examples a pattern had to occur.
+        effects: Those of `measure_patterns`.
+        readings: What they are effects of.
+        given: Precision, coverage and accuracy gained by share.
+        clusters: Of the test rows.
         n_selected: Patterns kept.
         threshold: The share that a kept pattern's label exceeds.
-        majority: Share of the most frequent label in the test set.
-        n_test: Test examples.
         is_part: The text searched is a part of the input, so that it should not tell the label at all. Where it is
             the whole input a telling word may be the task itself, and the verdict is at most caution.
         limits: When to say caution or unsound.
     """
-    if n_mined == 0:
+    if readings.n_mined == 0:
         return not_measurable(
-            f"No pattern occurs in as many as {min_count} training examples: the training part is too small to search.",
+            f"No pattern occurs in as many as {readings.min_count} training examples: the training part is too small "
+            "to search.",
             "Audit with more training examples.",
         )
-    scale = 1 - majority
-    word = judge_interval(low, high, limits.caution * scale, limits.unsound * scale)
-    if n_selected == 0:
-        evidence = (
-            f"No word pattern gives its label in more than {percent(threshold)} of its training examples beyond chance."
+    judged = judge_effects(effects)
+    if judged.word == "sound":
+        doubt = control_doubt(
+            readings.part,
+            limits.unsound,
+            readings.planted(limits.unsound),
+            readings.gold,
+            skill_limits(limits.caution, limits.unsound),
+            train_counts=readings.train_counts,
+            clusters=clusters,
+            seed=readings.seed,
+        )
+        judged = judge_effects(effects, [] if doubt is None else [doubt])
+    word = judged.word
+    evidence = say_judged(judged, effects)
+    if n_selected:
+        gain = given.giveaway
+        evidence += (
+            f" {n_selected:,} pattern{'s occur' if n_selected > 1 else ' occurs'} in {percent(given.coverage)} of the "
+            f"{given.n_examples:,} test examples; where they name one label it is right in "
+            f"{percent(given.precision.value)}: {signed_points(gain.value, 1)} points of accuracy "
+            f"({points(gain.low)} to {points(gain.high)}) over always naming the most frequent label."
         )
     else:
-        evidence = (
-            f"{n_selected:,} pattern{'s occur' if n_selected > 1 else ' occurs'} in {percent(coverage)} of the "
-            f"{n_test:,} test examples; where they name one label it is right in {percent(precision)}: "
-            f"{signed_points(value, 1)} points of accuracy ({points(low)} to {points(high)}) over always naming the "
-            f"most frequent label."
+        evidence += (
+            f" No word pattern gives its label in more than {percent(threshold)} of its training examples beyond "
+            "chance."
         )
     if not is_part and word == "unsound":
         word = "caution"
-    if not is_part and n_selected:
+    if not is_part and word == "caution":
         evidence += " In a single text a telling word can be the task itself: read the table before you judge."
     next_step = {
-        "sound": "Nothing to mend here. Keep the report beside the dataset.",
+        "sound": "Keep the report with the dataset.",
         "caution": "Read the strongest patterns; report scores on the easy and the hard subset side by side.",
         "unsound": "Rewrite or drop the examples behind the strongest patterns, and report scores on the hard subset.",
-        "not measurable": "Audit on a larger test set: this one cannot tell harmless from unsound.",
+        "not measurable": judged.doubts[0].mend if judged.doubts else "",
     }[word]
-    rule = gain_rule(
-        "the accuracy that guessing by pattern gains on the test set", limits.caution, limits.unsound, scale
-    )
+    rule = effect_rule(QUANTITY, limits.caution, limits.unsound)
     rule += "" if is_part else " For a single text at most caution."
-    headline = Headline("patterns alone, above majority", value, low, high, "points")
-    return Verdict(word, evidence, headline, next_step, rule)
+    return Verdict(word, evidence, None if judged.decisive is None else headline_of(judged.decisive), next_step, rule)

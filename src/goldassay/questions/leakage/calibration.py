@@ -13,7 +13,9 @@ _N_FOLDS = 2
 _FARTHEST = 30.0
 
 
-def cross_calibrate(logits: NDArray[np.floating], gold: NDArray[np.int64], seed: int = 0) -> NDArray[np.float64]:
+def cross_calibrate(
+    logits: NDArray[np.floating], gold: NDArray[np.int64], seed: int = 0, codes: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
     """Log-probabilities a z_c + b_c - log sum_c exp(a z_c + b_c), (N, K), of each half with a and b of the other.
 
     a and b make the mean log-probability of the other half's gold labels largest. Linear probes are sure of what they
@@ -25,6 +27,7 @@ def cross_calibrate(logits: NDArray[np.floating], gold: NDArray[np.int64], seed:
         logits: z, (N, K); -inf for a class that is impossible for an example, as the fifth of four choices.
         gold: (N,).
         seed: Of the halves.
+        codes: Cluster of each example from 0, (N,); whole clusters are then put into one half.
 
     Source: Platt 1999; Guo et al. 2017, vector scaling with one scale for all classes.
     """
@@ -34,7 +37,9 @@ def cross_calibrate(logits: NDArray[np.floating], gold: NDArray[np.int64], seed:
     # Scores of classes never seen in training are of another size, and would leave the others no room.
     near = np.clip((z - middle) / (np.median(np.abs(z[possible] - middle)) or 1.0), -_FARTHEST, _FARTHEST)
     z = np.where(possible, near, -np.inf)
-    half = np.random.default_rng(seed).permutation(gold.size) % _N_FOLDS
+    n = gold.size if codes is None else int(codes.max()) + 1
+    half = np.random.default_rng(seed).permutation(n) % _N_FOLDS
+    half = half if codes is None else half[codes]
     found = np.empty_like(z)
     for fold in range(_N_FOLDS):
         scale, offsets = _fit(z[half != fold], gold[half != fold])

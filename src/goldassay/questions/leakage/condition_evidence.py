@@ -99,6 +99,12 @@ class ConditionEvidence:
         """Their codes, (N,); None where every example counts by itself."""
         return None if self.grouping is None else self.grouping.codes_if_any
 
+    @property
+    def train_counts(self) -> NDArray[np.int64] | None:
+        """Training rows of each label, (K,), likewise."""
+        known = self.train_gold
+        return None if known is None else np.bincount(known, minlength=len(self.label_names)).astype(np.int64)
+
 
 def named_path(source: Any) -> tuple[str | None, Any]:
     """NAME=FILE as name and file; a file whose own name holds the sign, and what is no path, as it is."""

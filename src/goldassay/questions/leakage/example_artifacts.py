@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.artifacts import assign_difficulty, fold_redundant
-from goldassay.artifacts.folding import parts_below
 from goldassay.data.tokenization import tokenize
-from goldassay.questions.artifacts.inputs import Bounds, mine_dataset
+from goldassay.questions.artifacts.search import read_role
+from goldassay.questions.artifacts.shortlist import STANDING
 from goldassay.questions.leakage.condition_evidence import PAIRED, TEXT, ConditionEvidence, softmax_at
 from goldassay.questions.leakage.crossing import KnownOfExamples
 from goldassay.training.conditions import tokenizer_of
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from goldassay.artifacts import PatternTable
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
+    from goldassay.questions.artifacts.readings import PatternReadings
 
 
 @dataclass(frozen=True)
@@ -31,25 +30,24 @@ class Artifacts:
     Attributes:
         patterns: Those that give a label away and stand for themselves.
         classes: Difficulty by all of them, (N,).
+        readings: What guessing by them names for each test example.
     """
 
     patterns: PatternTable
     classes: NDArray[np.str_]
+    readings: PatternReadings
 
 
 def find_artifacts(train: Dataset, test: Dataset, role: str, settings: Settings) -> Artifacts:
     """Mine one text of the training part, as an audit does, and class the test examples by what is found."""
-    chosen = settings.artifacts
-    bounds = Bounds(chosen.max_tokens, chosen.max_gap, chosen.min_count, chosen.tokenizer, role)
-    with warnings.catch_warnings():
-        # That nothing was frequent enough is a finding: no example is then covered.
-        warnings.simplefilter("ignore", UserWarning)
-        mined = mine_dataset(train, bounds)
-    significant = mined.significant(chosen.q)
-    telling = significant.select(chosen.threshold)
-    assigned = assign_difficulty(test.texts(role), test.examples["label"].to_list(), telling)
-    standing = fold_redundant(telling, parts_below(telling, [significant]))["folded_under"].is_null().to_numpy()
-    return Artifacts(telling.take(np.flatnonzero(standing)), assigned.classes)
+    found = read_role(train, test, role, settings.artifacts, settings.seed)
+    telling = found.short.selected
+    folded = found.short.findings()
+    return Artifacts(
+        telling.take(np.flatnonzero(folded.select(STANDING).to_series().to_numpy())),
+        found.readings.assignment.classes,
+        found.readings,
+    )
 
 
 def known_of(evidence: ConditionEvidence, role: str, artifacts: Artifacts | None) -> KnownOfExamples:

@@ -6,12 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.figures import Figure, Measure, Pairing, Rule, declare, declare_verdict
+from goldassay.questions.effect_tables import declare_effects, effect_figures
 from goldassay.questions.policy_rules import MIN_RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 declare_verdict("leakage")
+_EFFECTS = declare_effects("leakage")
 
 # Policies and comparisons take the parts of the input; the other conditions say what a property is worth.
 _PARTS = {"condition": "*_only"}
@@ -56,6 +58,7 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     """What models of parts of the input get right, of one dataset or several, and of the rows to rewrite."""
     found = document.get("leakage") or {}
     made = [
+        *effect_figures(found, _EFFECTS),
         *_of_conditions(found, _size(document)),
         *_of_measures(found),
         *_of_datasets(found.get("datasets") or ()),

@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.core.results import to_plain
 from goldassay.core.subsets import accuracy_by_subset
-from goldassay.core.verdicts import Verdict, not_measurable
+from goldassay.core.verdicts import Verdict, judge_effects, not_measurable
 from goldassay.leakage import (
     agreement_from_correctness,
     agreement_over_runs,
@@ -36,16 +36,27 @@ from goldassay.questions.leakage.condition_evidence import (
 )
 from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.map import measure_map
+from goldassay.questions.leakage.readings import readings_of
 from goldassay.questions.leakage.relevance import measure_relevance
 from goldassay.questions.leakage.sentences import say
-from goldassay.questions.leakage.verdict import judge_leakage, leakage_doubts, worst_part
+from goldassay.questions.leakage.verdict import (
+    can_plant,
+    control_doubts,
+    judge_leakage,
+    measure_readings,
+    single_run_doubts,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from goldassay.core.effects import Effects
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.leakage import ConditionAccuracy, SingleSentenceReport
+    from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.leakage.example_artifacts import Artifacts
     from goldassay.questions.leakage.options import LeakageChoice
 
@@ -72,6 +83,7 @@ def measure(
     settings: Settings,
     steps: Steps,
     classes: NDArray[np.str_] | None = None,
+    patterns: Sequence[PatternReadings] = (),
 ) -> Measured:
     """Measure all that the evidence allows; what it does not stands in the section's `undefined`, with the reason.
 
@@ -82,6 +94,7 @@ def measure(
         steps: Progress.
         classes: Difficulty of each example by patterns of the last text, (N,), where it is known already; else
             patterns are mined where both parts are at hand.
+        patterns: What guessing by pattern names for each example, of each part that was mined already.
 
     Raises:
         InputError: Embeddings cannot be used, or there are fewer examples than the clusters asked for.
@@ -98,6 +111,8 @@ def measure(
         with steps.step("mining patterns"):
             for role in evidence.test.text_columns:
                 artifacts[role] = find_artifacts(evidence.train, evidence.test, role, settings)
+        patterns = [each.readings for each in artifacts.values()]
+    verdict, effects = _judge(evidence, report, patterns, settings, steps)
     found: list[RoleClusters] = []
     for role, vectors in _vectors(evidence, choice, undefined).items():
         with steps.step(f"clustering the {role} sentences") as progress:
@@ -134,6 +149,7 @@ def measure(
         "grid": [{"role": each.role, **row} for each in found if each.grid is not None for row in each.grid.to_dicts()],
         "map": drawn,
         "splits": [dict(row) for row in evidence.splits],
+        "effects": effects,
         "undefined": undefined,
     }
     plain = to_plain(section)
@@ -141,7 +157,7 @@ def measure(
     return Measured(
         plain,
         _tables(evidence, report, difficulty, found, classes, relevance_examples),
-        _verdict(evidence, report, settings),
+        verdict,
     )
 
 
@@ -330,8 +346,15 @@ def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in names}
 
 
-def _verdict(evidence: ConditionEvidence, report: SingleSentenceReport, settings: Settings) -> Verdict:
-    parts = _part_rows(report)
+def _judge(
+    evidence: ConditionEvidence,
+    report: SingleSentenceReport,
+    patterns: Sequence[PatternReadings],
+    settings: Settings,
+    steps: Steps,
+) -> tuple[Verdict, Effects | None]:
+    """The verdict by all readers of all parts, and the effects that it follows from."""
+    parts, limits, seed, codes = _part_rows(report), settings.verdicts.leakage, settings.seed, evidence.clusters
     if not parts:
         return not_measurable(
             "Each example is a single text: it has no premise and hypothesis of which one could be left out."
@@ -340,22 +363,27 @@ def _verdict(evidence: ConditionEvidence, report: SingleSentenceReport, settings
             "Give the predictions of a part, or a training set to train on."
             if TEXT not in evidence.conditions
             else "Nothing to do for this question; look at the artifacts.",
-        )
-    best = worst_part(parts, settings.verdicts.leakage)
-    return judge_leakage(
-        condition=best.condition,
-        accuracy=best.accuracy,
-        majority=best.majority,
-        improvement=best.improvement,
-        low=best.improvement_low,
-        high=best.improvement_high,
-        n_seeds=best.n_runs,
+        ), None
+    readings = readings_of(evidence, codes)
+    shown = {each.part for each in readings}
+    readings += [reading for each in patterns for reading in each.readings if each.part in shown]
+    with steps.step("measuring the effects"):
+        effects = measure_readings(readings, evidence, codes, limits, seed)
+    doubts = single_run_doubts(parts)
+    # Planting takes a training: it is done where it can change the word, and said at once where it cannot be done.
+    if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
+        with steps.step("planting a word") as progress:
+            doubts += control_doubts(readings, evidence, codes, limits, seed, progress)
+    verdict = judge_leakage(
+        effects,
+        max(parts, key=lambda row: row.improvement),
+        doubts,
         n_test=report.n_examples,
         n_shared=_shared_rows(evidence),
-        limits=settings.verdicts.leakage,
+        limits=limits,
         subject=_subject(evidence),
-        doubts=leakage_doubts(parts, settings.verdicts.leakage),
     )
+    return verdict, effects
 
 
 def _subject(evidence: ConditionEvidence) -> str:

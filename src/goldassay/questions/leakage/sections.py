@@ -8,6 +8,7 @@ from goldassay.core.documents import mapping, records, texts, why_absent
 from goldassay.core.numbers import bounds, count, number, points
 from goldassay.core.sections import Part, Section, explanation
 from goldassay.core.tables import Column, Table, with_bounds
+from goldassay.questions.effect_tables import effects_of
 from goldassay.questions.leakage.cluster_section import cluster_sections
 from goldassay.questions.leakage.datasets_section import datasets_sections
 from goldassay.questions.leakage.suggestion_section import suggestion_sections
@@ -44,6 +45,7 @@ def _leakage(document: Mapping[str, Any]) -> Section:
         notes=_notes(found),
         caveats=texts(found.get("caveats")),
         parts=(
+            Part(table=effects_of(found)),
             Part("leakage_conditions", _conditions(found)),
             Part(table=_information(found)),
             Part(table=_agreement(found)),

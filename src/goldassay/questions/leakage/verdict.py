@@ -1,145 +1,171 @@
-"""From what a part of the input tells to a verdict, and the one sentence that supports it."""
+"""From what a part of the input tells to a verdict, and the sentences that support it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from goldassay.core.effects import measure_effects
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.severity import Word, severity
-from goldassay.core.verdicts import Headline, Verdict, judge_interval
-from goldassay.questions.gain_rule import gain_rule
+from goldassay.core.verdicts import Doubt, Verdict, judge_effects
+from goldassay.questions.effect_sentences import control_doubt, effect_rule, headline_of, say_judged, skill_limits
+from goldassay.questions.leakage.readings import part_name, planted_readings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from goldassay.core.effects import Effects, Measure, Reading
+    from goldassay.core.effects import Limits as EffectLimits
+    from goldassay.core.progress import Progress
     from goldassay.core.settings import LeakageLimits
     from goldassay.leakage import ConditionAccuracy
+    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
 
 # From this share of the test rows on, those that stand in training too are named beside the verdict.
 SHARED_WORTH_NAMING = 0.01
+QUANTITY = "what readers of a part of the input gain (accuracy skill, balanced skill, share of the label's information)"
 
 
-@dataclass(frozen=True)
-class Doubt:
-    """Why a part of the input cannot be called sound, and what would tell more."""
-
-    why: str
-    mend: str
+def limits_of(limits: LeakageLimits) -> dict[Measure, EffectLimits]:
+    """Limits of the three measures."""
+    return skill_limits(limits.caution, limits.unsound, (limits.caution_information, limits.unsound_information))
 
 
-def worst_part(parts: Sequence[ConditionAccuracy], limits: LeakageLimits) -> ConditionAccuracy:
-    """The part of the input that decides: the most severe by its interval, of equals the one that tells most."""
+def measure_readings(
+    readings: Sequence[Reading],
+    evidence: ConditionEvidence,
+    codes: NDArray[Any] | None,
+    limits: LeakageLimits,
+    seed: int,
+) -> Effects:
+    """What each reader of each part gains, with intervals over clusters of test rows."""
+    return measure_effects(
+        readings,
+        evidence.gold,
+        len(evidence.label_names),
+        limits_of(limits),
+        train_counts=evidence.train_counts,
+        clusters=codes,
+        seed=seed,
+    )
 
-    def word_of(row: ConditionAccuracy) -> Word:
-        scale = 1 - row.majority
-        return judge_interval(row.improvement_low, row.improvement_high, limits.caution * scale, limits.unsound * scale)
 
-    return max(parts, key=lambda row: (severity(word_of(row)), row.improvement))
+def can_plant(evidence: ConditionEvidence) -> bool:
+    """Whether the texts and labels of both parts are at hand, so that a word can be planted in copies of them."""
+    return evidence.test is not None and evidence.train_counts is not None
 
 
-def leakage_doubts(parts: Sequence[ConditionAccuracy], limits: LeakageLimits) -> tuple[Doubt, ...]:
-    """Why nothing can be said for some parts, though their intervals lie below the limit for "unsound".
+def control_doubts(
+    readings: Sequence[Reading],
+    evidence: ConditionEvidence,
+    codes: NDArray[Any] | None,
+    limits: LeakageLimits,
+    seed: int,
+    progress: Progress,
+) -> list[Doubt]:
+    """Why the readers of some part could not have found a flaw: one doubt a part without a passed positive control.
 
-    A model that departs from always naming one label by less than that limit could not have passed it, whatever its
-    text tells: the verdict would be sound before anything was read. Of a single run nobody knows what another one
-    would have read; two runs at odds are called not measurable, and one must not be worth more than two.
+    Args:
+        readings: Those that were measured.
+        evidence: With the training part and the test part, which the control needs.
+        codes: Cluster of each test example, (N,).
+        limits: The word is planted at the one for "unsound".
+        seed: Of what is planted, and of the quick probes.
+        progress: Told after each probe.
     """
+    parts = list(dict.fromkeys(each.part for each in readings))
+    train, test = evidence.train, evidence.test
+    if not can_plant(evidence):
+        names = " and ".join(parts)
+        return [
+            Doubt(
+                f"No word could be planted in the {names}, since the texts are not at hand: nobody knows whether these "
+                "models could have found a flaw.",
+                "Give the training part and the test part, so that quick probes read them too.",
+            )
+        ]
+    assert train is not None
+    assert test is not None
+    conditions = [f"{role}_only" for role in test.text_columns if part_name(f"{role}_only") in parts]
+    planted = planted_readings(train, test, conditions, limits.unsound, seed, progress)
     doubts = []
-    if idle := [row for row in parts if row.departure < limits.unsound]:
-        names = ", ".join(_part(row.condition) for row in idle)
-        nearly = "" if all(row.n_constant == row.n_runs for row in idle) else "nearly "
-        doubts.append(
-            Doubt(
-                f"Models of the {names} name one label for {nearly}every example: such decisions cannot tell whether "
-                "nothing can be read there, or nothing was learned.",
-                "See whether these models were trained to the end, or measure on a test set with equal label shares.",
-            )
+    for part in parts:
+        doubt = control_doubt(
+            part,
+            limits.unsound,
+            [each for each in planted if each.part == part],
+            evidence.gold,
+            limits_of(limits),
+            train_counts=evidence.train_counts,
+            clusters=codes,
+            seed=seed,
         )
-    if alone := [row for row in parts if row.n_runs == 1 and row not in idle]:
-        names = ", ".join(_part(row.condition) for row in alone)
-        doubts.append(
-            Doubt(
-                f"Of the {names} there is one run: its interval is over examples alone, another seed may read more.",
-                "Measure with several seeds: two at least, better five.",
-            )
-        )
-    return tuple(doubts)
+        if doubt is not None:
+            doubts.append(doubt)
+    return doubts
 
 
-def _part(condition: str) -> str:
-    return condition.removesuffix("_only").replace("_", " ")
+def single_run_doubts(parts: Sequence[ConditionAccuracy]) -> list[Doubt]:
+    """Of a single run nobody knows what another one would have read."""
+    alone = [row for row in parts if row.n_runs == 1]
+    if not alone:
+        return []
+    names = ", ".join(part_name(row.condition) for row in alone)
+    return [
+        Doubt(
+            f"Of the {names} there is one run: its interval is over examples alone, another seed may read more.",
+            "Measure with several seeds: two at least, better five.",
+        )
+    ]
 
 
 def judge_leakage(
+    effects: Effects,
+    best: ConditionAccuracy,
+    doubts: Sequence[Doubt],
     *,
-    condition: str,
-    accuracy: float,
-    majority: float,
-    improvement: float,
-    low: float,
-    high: float,
-    n_seeds: int,
     n_test: int,
     n_shared: int,
     limits: LeakageLimits,
     subject: str = "A quick probe",
-    doubts: Sequence[Doubt] = (),
 ) -> Verdict:
-    """Judge how much of the label a part of the input tells, by the part that `worst_part` gives.
+    """Judge how much of the label a part of the input tells.
 
-    A leak that one model found is there, but one that some models did not find may be: doubts take back a word
+    A flaw that one reader found is there, but one that some readers did not find may be: doubts take back a word
     of soundness, and no other.
 
     Args:
-        condition: The partial input that decides.
-        accuracy: Its mean accuracy over seeds, a fraction.
-        majority: The share of the most frequent label in the test set.
-        improvement: accuracy - majority.
-        low: Lower end of its interval.
-        high: Upper end of its interval.
-        n_seeds: Probes or other models trained.
+        effects: Of all readers of all parts.
+        best: The partial condition that gains most accuracy.
+        doubts: Why nothing could have been found, of all parts.
         n_test: Test examples.
         n_shared: Those that stand in the training part too, and can be known by heart.
         limits: When to say caution or unsound.
         subject: What was trained.
-        doubts: Of all partial inputs, from `leakage_doubts`.
     """
-    scale = 1 - majority
-    word = judge_interval(low, high, limits.caution * scale, limits.unsound * scale)
-    doubted = bool(doubts) and word in ("sound", "not measurable")
-    if doubted:
-        word = "not measurable"
-    part = _part(condition)
-    seeds = f"{n_seeds} seed{'s' if n_seeds > 1 else ''}"
+    judged = judge_effects(effects, doubts)
+    part = part_name(best.condition)
+    seeds = f"{best.n_runs} seed{'s' if best.n_runs > 1 else ''}"
     evidence = (
-        f"{subject} that sees only the {part} is right in {percent(accuracy)} of {n_test:,} test examples "
-        f"({seeds}) where the most frequent label gives {percent(majority)}: {signed_points(improvement, 1)} points "
-        f"({points(low)} to {points(high)})."
+        f"{say_judged(judged, effects)} {subject} that sees only the {part} is right in {percent(best.accuracy)} of "
+        f"{n_test:,} test examples ({seeds}) where the most frequent label gives {percent(best.majority)}: "
+        f"{signed_points(best.improvement, 1)} points ({points(best.improvement_low)} to "
+        f"{points(best.improvement_high)})."
     )
     if n_shared >= SHARED_WORTH_NAMING * n_test:
-        evidence += f" {n_shared:,} of the test rows stand in training too and can be known by heart."
-    if doubted:
-        evidence = " ".join([evidence, *(doubt.why for doubt in doubts)])
-    elif n_seeds == 1:
+        evidence += f" {n_shared:,} of the test rows also occur in the training part and can be memorized."
+    if best.n_runs == 1 and judged.word in ("unsound", "caution"):
         evidence += " One run: another seed may move it further."
+    worst = part if judged.decisive is None else judged.decisive.part
     next_step = {
-        "sound": f"{subject} finds nothing to mend; a stronger model may still find more.",
-        "caution": "Report the score of a partial-input model beside every score on this benchmark.",
-        "unsound": f"Rewrite the {part} of the leaky examples, or report scores only beside a {part}-only baseline.",
-        "not measurable": doubts[0].mend
-        if doubted
-        else "Audit on a larger test set: this one cannot tell harmless from unsound.",
-    }[word]
-    rule = gain_rule("the best partial input's accuracy above the majority", limits.caution, limits.unsound, scale)
-    rule += (
-        f" Sound takes two runs of every part that depart from always naming one label in {limits.unsound:.1%} of the "
-        "examples at least."
-    )
-    return Verdict(
-        word,
-        evidence,
-        Headline(f"{part} alone, above majority", improvement, low, high, "points"),
-        next_step,
-        rule,
-    )
+        "sound": "Keep the report with the dataset; a stronger model may still find more.",
+        "caution": "Report the score of a partial-input model next to every score on this benchmark.",
+        "unsound": f"Rewrite the {worst} of the leaky examples, or report scores only next to a {worst}-only baseline.",
+        "not measurable": judged.doubts[0].mend if judged.doubts else "",
+    }[judged.word]
+    information = (limits.caution_information, limits.unsound_information)
+    rule = effect_rule(QUANTITY, limits.caution, limits.unsound, information)
+    rule += " Sound takes two runs of every part."
+    headline = None if judged.decisive is None else headline_of(judged.decisive)
+    return Verdict(judged.word, evidence, headline, next_step, rule)

@@ -1,0 +1,649 @@
+"""Effects: numbers that are 0 where a flaw is absent, of several readers at once, with intervals that count together.
+
+A reader of a part of the input names a label for each test example. Three measures say what it gained:
+
+- accuracy skill, (accuracy - b)/(1 - b), with b the share of the most frequent label;
+- balanced skill, (mean recall - 1/K)/(1 - 1/K), of decisions by probability over label share;
+- information share, the mean of log2 q(y) - log2 p(y) over that of -log2 p(y).
+
+Each is a sum of ratios of sums over examples, so that one resampling of clusters gives all of them, their
+linearized standard errors and thereby the studentized statistics t = (resampled - measured)/(resampled standard
+error), jointly. Lower ends are simultaneous over all effects (the quantile of the largest |t|), since the worst of
+them decides; upper ends are ordinary, since all of them must lie below a limit.
+
+Chosen over the percentile bootstrap, which is too narrow for few clusters and rare labels, and over the bias-corrected
+accelerated one, which has no simultaneous form. The standard error is linearized because a nested bootstrap costs a
+thousand times as much and agrees with it from some twenty clusters on; below that, Student's t takes over.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from goldassay.core.errors import InputError
+from goldassay.core.intervals import wilson_bounds
+from goldassay.core.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+Measure = Literal["accuracy skill", "balanced skill", "information share"]
+ACCURACY: Final = "accuracy skill"
+BALANCED: Final = "balanced skill"
+INFORMATION: Final = "information share"
+
+# Labels with fewer test rows are one class of the balanced skill: a recall of fewer is mostly noise.
+LEAST_ROWS = 50
+# Fewer independent clusters cannot support the word sound, and Student's t bounds the quantiles.
+LEAST_CLUSTERS = 20
+# Above this, random clusters are merged before they are drawn: the standard error then has a spread of 0.7 %.
+MOST_CLUSTERS = 10_000
+LEVEL = 0.95
+_DRAWS_AT_ONCE = 100
+# Ratios that are combined by moments; of more the influence of each cluster is computed in each draw.
+_MOST_BY_MOMENTS = 12
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one reader of one part of the input says of each test example.
+
+    Attributes:
+        part: Of the input, such as "hypothesis".
+        reader: Name of the reader.
+        predictions: Codes of the labels named by R runs, (R, N); None where only `correct` is known.
+        lifted: The label with the largest ratio of probability to training share, (R, N); None takes `predictions`.
+        log_probabilities: Natural logarithm of the gold label's probability, (R, N); None without probabilities.
+        correct: Share of the truth in [0, 1] that R runs got, (R, N), where the labels named are not known.
+    """
+
+    part: str
+    reader: str
+    predictions: NDArray[np.integer] | None
+    lifted: NDArray[np.integer] | None = None
+    log_probabilities: NDArray[np.floating] | None = None
+    correct: NDArray[np.floating] | None = None
+
+    @property
+    def n_examples(self) -> int:
+        """N."""
+        said: Any = self.correct if self.predictions is None else self.predictions
+        return int(np.shape(said)[-1])
+
+    def right(self, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Mean over runs of what each example got, (N,)."""
+        if self.predictions is not None:
+            return np.asarray((np.atleast_2d(self.predictions) == y).mean(axis=0))
+        return np.asarray(np.atleast_2d(np.asarray(self.correct, dtype=np.float64)).mean(axis=0))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """From which effect on a verdict is caution, and from which unsound."""
+
+    caution: float
+    unsound: float
+
+
+@dataclass(frozen=True)
+class Effect(Result):
+    """One effect with its interval.
+
+    Attributes:
+        part: Of the input.
+        reader: What read it.
+        measure: `ACCURACY`, `BALANCED` or `INFORMATION`.
+        value: 0 without a flaw, at most 1.
+        low: Lower end, simultaneous with those of all effects measured together at 95 %.
+        high: One-sided upper end at 97.5 %.
+        ordinary_low: One-sided lower end at 97.5 % of this effect alone.
+        standard_error: Linearized, over clusters.
+        caution: Limit of a caution.
+        unsound: Limit of unsound.
+        reason: Why it is not measurable; "" where it is.
+    """
+
+    part: str
+    reader: str
+    measure: Measure
+    value: float
+    low: float
+    high: float
+    ordinary_low: float
+    standard_error: float
+    caution: float
+    unsound: float
+    reason: str = ""
+
+    @property
+    def measurable(self) -> bool:
+        """Whether it has an interval."""
+        return not self.reason
+
+
+@dataclass(frozen=True)
+class Effects(Result):
+    """All effects of one question, measured together.
+
+    Attributes:
+        effects: In the order of the readings, of each the three measures that it allows.
+        n_examples: N.
+        n_clusters: G, of examples that do not vary independently.
+        effective_clusters: N²/sum_g n_g²: how many equal clusters would tell as much.
+        quantile: Of the largest |t|, by which the lower ends are set.
+        contenders: Labels that may be the most frequent: their share is not surely below the largest.
+        skipped: What was left out, and why.
+    """
+
+    effects: tuple[Effect, ...]
+    n_examples: int
+    n_clusters: int
+    effective_clusters: float
+    quantile: float
+    contenders: tuple[int, ...]
+    skipped: tuple[str, ...] = ()
+
+    def of(self, part: str) -> tuple[Effect, ...]:
+        """Those of one part of the input."""
+        return tuple(each for each in self.effects if each.part == part)
+
+
+@dataclass
+class _Ratios:
+    """Ratios of sums over examples, and the effects that are sums of them."""
+
+    above: list[NDArray[np.float64]] = field(default_factory=list)
+    below: list[NDArray[np.float64]] = field(default_factory=list)
+    combined: list[tuple[list[int], list[float]]] = field(default_factory=list)
+
+    def add(self, terms: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], float]]) -> int:
+        """Add sum_j c_j sum(a_j)/sum(b_j), and give its place."""
+        first = len(self.above)
+        self.above += [above for above, _, _ in terms]
+        self.below += [below for _, below, _ in terms]
+        self.combined.append((list(range(first, first + len(terms))), [weight for _, _, weight in terms]))
+        return len(self.combined) - 1
+
+
+@dataclass(frozen=True)
+class _Resampled:
+    """Values (E,), standard errors (E,) and studentized draws (B, E) of combined ratios."""
+
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    t: NDArray[np.float64]
+    n_clusters: int
+    few: bool
+
+    def quantile(self, at: int | Sequence[int], level: float = LEVEL) -> float:
+        """The `level` quantile of |t| of one effect, or of the largest |t| of several; infinity where none varies.
+
+        Where there are few clusters, at least that of Student's t.
+        """
+        drawn = np.abs(self.t[:, np.atleast_1d(at)])
+        drawn = drawn[:, ~np.isnan(drawn).all(axis=0)]
+        if drawn.shape[1] == 0:
+            return math.inf
+        found = float(np.quantile(np.nanmax(drawn, axis=1), level, method="higher"))
+        if not self.few:
+            return found
+        from scipy.special import stdtrit
+
+        return max(found, float(stdtrit(self.n_clusters - 1, (1 + level) / 2)))
+
+
+def measure_effects(
+    readings: Sequence[Reading],
+    gold: NDArray[np.integer],
+    n_classes: int,
+    limits: Mapping[Measure, Limits],
+    *,
+    train_counts: NDArray[np.integer] | None = None,
+    clusters: NDArray[np.integer] | None = None,
+    seed: int = 0,
+    n_draws: int = 2000,
+) -> Effects:
+    """Measure what each reader of each part of the input gained, with intervals that hold together.
+
+    Accuracy skill: with d_ik = right_i - [y_i = k], the skill is the least over k of mean(d_ik)/(1 - b). Its lower end
+    is the least over all labels of their lower ends (an intersection-union test needs no correction); its upper end
+    the least over the C contenders of their one-sided upper ends at 1 - .025/C (Bonferroni). Value: with b the mean
+    share of the contenders, as the largest share of the test rows itself is too large by luck where labels are
+    balanced. No end of a skill is narrower than Newcombe's for paired shares, at the effective number of rows.
+
+    Balanced skill: labels with fewer than 50 test rows are one class; where that has fewer too, its rows are left out.
+
+    Information share: p_k = (n_k + 1/2)/(n + K/2) from the training part; without one, from the other of two folds of
+    whole clusters. The reader's probability q counts as .99 q + .01 p, so that one sure error cannot outweigh the rest.
+
+    Args:
+        readings: What the readers said of N examples.
+        gold: Codes of the labels, (N,).
+        n_classes: K.
+        limits: Of each measure.
+        train_counts: Training rows of each label, (K,).
+        clusters: Codes from 0 of examples that do not vary independently, (N,); each is its own if not given.
+        seed: Of the draws.
+        n_draws: How often clusters are drawn.
+
+    Raises:
+        InputError: There are no examples or no readings, or their lengths differ.
+
+    Source: Westfall and Young 1993 (the largest statistic); Cameron, Gelbach and Miller 2008 (studentized resampling of
+    clusters); Newcombe 1998 (paired shares; squares of distances to Wilson's bounds); Berger 1982 (intersection-union
+    tests); Ethayarajh, Choi and Swayamdipta 2022 (information).
+    """
+    y = np.asarray(gold, dtype=np.int64)
+    if not y.size or not readings:
+        raise InputError("there is nothing to judge: no example or no reader", mend="give both")
+    if any(each.n_examples != y.size for each in readings):
+        raise InputError("readers and gold labels are of different numbers of examples", mend="give the same examples")
+    codes = np.arange(y.size) if clusters is None else np.unique(clusters, return_inverse=True)[1].astype(np.int64)
+    sizes = np.bincount(codes).astype(np.float64)
+    effective = float(y.size**2 / (sizes**2).sum())
+    rng = np.random.default_rng(seed)
+    shares = np.bincount(y, minlength=n_classes) / y.size
+    contenders = _contenders(y, shares, codes)
+    ratios = _Ratios()
+    plans: list[_Plan] = []
+    skipped: list[str] = []
+    groups, left_out = _classes_of(y, n_classes)
+    skipped += left_out
+    p = _label_shares(y, n_classes, train_counts, codes, rng)
+    for each in readings:
+        plans.append(_plan_accuracy(each, y, shares, contenders, ratios))
+        plans.append(_plan_balanced(each, y, groups, ratios))
+        if each.log_probabilities is not None:
+            plans.append(_plan_information(each, p, ratios))
+    found = _resample(ratios, codes, effective, rng, n_draws)
+    leading = [plan.leading for plan in plans if plan.leading is not None and found.errors[plan.leading] > 0]
+    together = found.quantile(leading) if leading else math.inf
+    effects = tuple(plan.effect(found, together, effective, limits[plan.measure]) for plan in plans)
+    return Effects(effects, y.size, sizes.size, effective, together, contenders, tuple(skipped))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which resampled ratios make an effect, and how its ends follow from them.
+
+    Attributes:
+        reading: Of which reader.
+        measure: Which measure.
+        leading: The ratio whose t stands for the effect in the largest |t|; None where it is not measurable.
+        reason: Why it is not.
+        lower: Ratios of which the least lower end counts, with the shares that Newcombe's interval needs.
+        upper: Ratios of which the least upper end counts, likewise.
+        value: The effect.
+        scale: What the ratios are divided by.
+        recalls: Of a balanced skill: recall and rows of each class.
+    """
+
+    reading: Reading
+    measure: Measure
+    leading: int | None
+    value: float = math.nan
+    reason: str = ""
+    lower: tuple[_Paired, ...] = ()
+    upper: tuple[_Paired, ...] = ()
+    scale: float = 1.0
+    recalls: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+
+    def effect(self, found: _Resampled, together: float, effective: float, limits: Limits) -> Effect:
+        """The effect with its ends."""
+        low = high = ordinary = error = math.nan
+        reason = self.reason
+        if found.n_clusters < 2:
+            reason = "all test rows are in one cluster"
+        elif self.leading is not None:
+            error = float(found.errors[self.leading]) / self.scale
+            if self.measure == ACCURACY:
+                low = min(each.low(found, together, effective) for each in self.lower) / self.scale
+                ordinary = min(each.low(found, None, effective) for each in self.lower) / self.scale
+                level = 1 - (1 - LEVEL) / len(self.upper)
+                high = min(each.high(found, level, effective) for each in self.upper) / self.scale
+            elif error > 0 or self.recalls is not None:
+                low, ordinary, high = self._ends(found, together, effective)
+            else:
+                reason = "it is the same for every example, so that nothing is known of its spread"
+        if not reason and math.isnan(low + high):
+            reason = "its interval is not defined: too few clusters differ"
+        return Effect(
+            self.reading.part,
+            self.reading.reader,
+            self.measure,
+            self.value,
+            max(low, -1.0) if not math.isnan(low) else low,
+            min(high, 1.0) if not math.isnan(high) else high,
+            ordinary,
+            error,
+            limits.caution,
+            limits.unsound,
+            reason,
+        )
+
+    def _ends(self, found: _Resampled, together: float, effective: float) -> tuple[float, float, float]:
+        """Ends of one ratio or of a sum of them."""
+        at = self.leading
+        assert at is not None
+        error = float(found.errors[at]) / self.scale
+        own = found.quantile(at)
+        wide = together if math.isfinite(together) else _normal(LEVEL)
+        bounds = [
+            (self.value - q * error, self.value + q * error) if error > 0 else (self.value, self.value)
+            for q in (wide, own if error > 0 else 0.0)
+        ]
+        if self.recalls is not None:
+            for place, z in enumerate((wide, _normal(LEVEL))):
+                least, most = _recall_bounds(*self.recalls, z, effective, self._deff(found))
+                bounds[place] = (
+                    min(bounds[place][0], (least - 1 / self._n) / self.scale),
+                    max(bounds[place][1], (most - 1 / self._n) / self.scale),
+                )
+        return bounds[0][0], bounds[1][0], bounds[1][1]
+
+    @property
+    def _n(self) -> int:
+        assert self.recalls is not None
+        return self.recalls[0].size
+
+    def _deff(self, found: _Resampled) -> float:
+        """How many times the variance is that of as many independent rows; 1 where it is 0."""
+        assert self.recalls is not None
+        assert self.leading is not None
+        recall, rows = self.recalls
+        plain = float((recall * (1 - recall) / rows).sum()) / recall.size**2
+        return max(1.0, float(found.errors[self.leading]) ** 2 / plain) if plain > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class _Paired:
+    """A difference of two shares of the same rows: right, and of one label.
+
+    Attributes:
+        at: Its ratio.
+        right: Share right.
+        share: Share of the label.
+        phi: Correlation of the two.
+        plain: Variance of the mean difference of as many independent rows.
+        n: Rows.
+    """
+
+    at: int
+    right: float
+    share: float
+    phi: float
+    plain: float
+    n: int
+
+    def _effective(self, found: _Resampled, effective: float) -> float:
+        error = float(found.errors[self.at])
+        if error == 0 or self.plain == 0:
+            return effective
+        return min(self.n / max(1.0, error**2 / self.plain), self.n)
+
+    def low(self, found: _Resampled, quantile: float | None, effective: float) -> float:
+        """Lower end: by the quantile of all effects, or by its own."""
+        own = quantile if quantile is not None else found.quantile(self.at)
+        z = own if math.isfinite(own) else _normal(LEVEL)
+        newcombe = self._newcombe(self._effective(found, effective), min(z, _normal(LEVEL) if quantile is None else z))
+        error = float(found.errors[self.at])
+        return min(newcombe[0], float(found.values[self.at]) - z * error if error > 0 else math.inf)
+
+    def high(self, found: _Resampled, level: float, effective: float) -> float:
+        """Upper end at a two-sided level."""
+        newcombe = self._newcombe(self._effective(found, effective), _normal(level))
+        error = float(found.errors[self.at])
+        if error == 0:
+            return newcombe[1]
+        return max(newcombe[1], float(found.values[self.at]) + found.quantile(self.at, level) * error)
+
+    def _newcombe(self, n: float, z: float) -> tuple[float, float]:
+        """Newcombe's interval of right - share, of n rows."""
+        level = math.erf(z / math.sqrt(2))
+        lows, highs = wilson_bounds([self.right * n, self.share * n], n, level)
+        down_1, up_1 = self.right - float(lows[0]), float(highs[0]) - self.right
+        down_2, up_2 = self.share - float(lows[1]), float(highs[1]) - self.share
+        middle = self.right - self.share
+        below = down_1**2 - 2 * self.phi * down_1 * up_2 + up_2**2
+        above = up_1**2 - 2 * self.phi * up_1 * down_2 + down_2**2
+        return middle - math.sqrt(max(below, 0.0)), middle + math.sqrt(max(above, 0.0))
+
+
+def _normal(level: float) -> float:
+    """The normal quantile of a two-sided level."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
+def _contenders(y: NDArray[np.int64], shares: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[int, ...]:
+    """Labels whose share of the rows is not surely (97.5 %, clusters drawn) below the largest."""
+    top = int(shares.argmax())
+    n_clusters = int(codes.max()) + 1
+    found = []
+    for label in np.flatnonzero(shares).tolist():
+        difference = (y == label).astype(np.float64) - (y == top)
+        error = _error_of_mean(difference, codes, n_clusters)
+        if label == top or shares[label] - shares[top] + _normal(LEVEL) * error >= 0:
+            found.append(label)
+    return tuple(found)
+
+
+def _error_of_mean(values: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int) -> float:
+    """Cluster-robust standard error of a mean."""
+    if n_clusters < 2:
+        return math.nan
+    sums = np.bincount(codes, weights=values - values.mean(), minlength=n_clusters)
+    return float(np.sqrt(n_clusters / (n_clusters - 1) * (sums**2).sum()) / values.size)
+
+
+def _classes_of(y: NDArray[np.int64], n_classes: int) -> tuple[NDArray[np.int64], list[str]]:
+    """The class of each label in the balanced skill, (K,): its own, one for all rare labels, or -1."""
+    counts = np.bincount(y, minlength=n_classes)
+    frequent = np.flatnonzero(counts >= LEAST_ROWS)
+    groups = np.full(n_classes, -1, dtype=np.int64)
+    groups[frequent] = np.arange(frequent.size)
+    rare = np.flatnonzero((counts > 0) & (counts < LEAST_ROWS))
+    rows = int(counts[rare].sum())
+    if rows >= LEAST_ROWS:
+        groups[rare] = frequent.size
+    elif rows:
+        said = f"{rows} test rows of {rare.size} label{'s' if rare.size > 1 else ''} with fewer than {LEAST_ROWS} rows"
+        return groups, [f"{said} are left out of the balanced skill."]
+    return groups, []
+
+
+def _label_shares(
+    y: NDArray[np.int64],
+    n_classes: int,
+    train_counts: NDArray[np.integer] | None,
+    codes: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """P of each row's gold label, (N,): from the training part, or from the other fold of whole clusters."""
+    if train_counts is not None:
+        counts = np.asarray(train_counts, dtype=np.float64)
+        return np.asarray(((counts + 0.5) / (counts.sum() + n_classes / 2))[y])
+    fold = (rng.permutation(int(codes.max()) + 1) % 2)[codes]
+    found = np.empty(y.size)
+    for own in (0, 1):
+        counts = np.bincount(y[fold != own], minlength=n_classes).astype(np.float64)
+        found[fold == own] = ((counts + 0.5) / (counts.sum() + n_classes / 2))[y[fold == own]]
+    return found
+
+
+def _plan_accuracy(
+    reading: Reading,
+    y: NDArray[np.int64],
+    shares: NDArray[np.float64],
+    contenders: tuple[int, ...],
+    ratios: _Ratios,
+) -> _Plan:
+    if np.count_nonzero(shares) < 2:
+        return _Plan(reading, ACCURACY, None, reason="all test rows have the same label")
+    right = reading.right(y)
+    one = np.ones(y.size)
+    paired = {}
+    # A label so much rarer than the most frequent that its difference cannot be the least decides nothing.
+    near = [k for k in np.flatnonzero(shares).tolist() if k in contenders or shares[k] > 0.5 * shares.max()]
+    for label in near:
+        of_label = (y == label).astype(np.float64)
+        d = right - of_label
+        spread = float(right.std() * of_label.std())
+        phi = float(((right - right.mean()) * (of_label - of_label.mean())).mean()) / spread if spread > 0 else 0.0
+        at = ratios.add([(d, one, 1.0)])
+        paired[label] = _Paired(at, float(right.mean()), float(shares[label]), phi, float(d.var()) / y.size, y.size)
+    b = float(shares[list(contenders)].mean())
+    return _Plan(
+        reading,
+        ACCURACY,
+        paired[int(shares.argmax())].at,
+        value=(float(right.mean()) - b) / (1 - b),
+        lower=tuple(paired.values()),
+        upper=tuple(paired[label] for label in contenders),
+        scale=float(1 - shares.max()),
+    )
+
+
+def _plan_balanced(reading: Reading, y: NDArray[np.int64], groups: NDArray[np.int64], ratios: _Ratios) -> _Plan:
+    n_groups = int(groups.max(initial=-1)) + 1
+    if n_groups < 2:
+        return _Plan(reading, BALANCED, None, reason=f"fewer than two labels have {LEAST_ROWS} test rows")
+    of_row = groups[y]
+    if reading.predictions is None:
+        right = reading.right(y)
+    else:
+        named = np.atleast_2d(reading.predictions if reading.lifted is None else reading.lifted)
+        right = (np.where(named < 0, -2, groups[named]) == of_row).mean(axis=0)
+    right = right * (of_row >= 0)
+    scale = 1 - 1 / n_groups
+    terms = [
+        (right * (of_row == group), (of_row == group).astype(np.float64), 1 / n_groups) for group in range(n_groups)
+    ]
+    rows = np.array([below.sum() for _, below, _ in terms])
+    recalls = np.array([above.sum() for above, _, _ in terms]) / rows
+    value = (float(recalls.mean()) - 1 / n_groups) / scale
+    return _Plan(reading, BALANCED, ratios.add(terms), value=value, scale=scale, recalls=(recalls, rows))
+
+
+def _plan_information(reading: Reading, p: NDArray[np.float64], ratios: _Ratios) -> _Plan:
+    assert reading.log_probabilities is not None
+    q = np.exp(np.atleast_2d(np.asarray(reading.log_probabilities, dtype=np.float64)))
+    if np.isnan(q).any():
+        return _Plan(reading, INFORMATION, None, reason="some probabilities are not numbers")
+    entropy = -np.log2(p)
+    bits = np.log2(0.99 * q + 0.01 * p).mean(axis=0) + entropy
+    value = float(bits.sum() / entropy.sum())
+    return _Plan(reading, INFORMATION, ratios.add([(bits, entropy, 1.0)]), value=value)
+
+
+def _recall_bounds(
+    recall: NDArray[np.float64], rows: NDArray[np.float64], z: float, effective: float, deff: float
+) -> tuple[float, float]:
+    """Bounds of the mean of recalls, from Wilson's bounds of each at the effective number of its rows."""
+    n = rows / max(deff, rows.sum() / effective if deff == 1 else 1.0)
+    low, high = wilson_bounds(recall * n, n, math.erf(z / math.sqrt(2)))
+    middle = float(recall.mean())
+    below = math.sqrt(float(((recall - low) ** 2).sum())) / recall.size
+    above = math.sqrt(float(((high - recall) ** 2).sum())) / recall.size
+    return middle - below, middle + above
+
+
+def _resample(
+    ratios: _Ratios, codes: NDArray[np.int64], effective: float, rng: np.random.Generator, n_draws: int
+) -> _Resampled:
+    n = int(codes.max()) + 1
+    if n > MOST_CLUSTERS:
+        codes = (rng.permutation(n) % MOST_CLUSTERS)[codes]
+        n = MOST_CLUSTERS
+    n_effects = len(ratios.combined)
+    if n < 2 or not n_effects:
+        nothing = np.full(n_effects, np.nan)
+        return _Resampled(nothing, np.zeros(n_effects), np.full((1, n_effects), np.nan), n, True)
+    above: NDArray[np.float64] = np.stack(
+        [np.bincount(codes, weights=each, minlength=n) for each in ratios.above], axis=1
+    )
+    below: NDArray[np.float64] = np.stack(
+        [np.bincount(codes, weights=each, minlength=n) for each in ratios.below], axis=1
+    )
+    spread = _Spread(above, below, ratios.combined)
+    values, errors = (each[0] for each in spread.measure(np.ones((1, n))))
+    t = np.empty((n_draws, n_effects))
+    for start in range(0, n_draws, _DRAWS_AT_ONCE):
+        size = min(_DRAWS_AT_ONCE, n_draws - start)
+        drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, np.newaxis]
+        counts = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+        resampled, own = spread.measure(counts)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moved = resampled - values
+            # A draw without spread says nothing of how far it may lie: it counts as far, unless it did not move.
+            t[start : start + size] = np.where((own == 0) & (moved == 0), 0.0, moved / own)
+    t[:, errors == 0] = np.nan
+    t[np.isnan(t) & (errors > 0)] = np.inf
+    return _Resampled(values, errors, t, n, effective < LEAST_CLUSTERS)
+
+
+class _Spread:
+    """Values and linearized standard errors of combined ratios under weights of clusters.
+
+    With A_j, B_j the weighted sums and r_j = A_j/B_j, the influence of a cluster on sum_j c_j r_j is
+    sum_j c_j (a_j - r_j b_j)/B_j, and the variance G/(G-1) times the weighted sum of its squares. That sum is one of
+    products of sums, so that no draw goes through the clusters again.
+    """
+
+    def __init__(
+        self, above: NDArray[np.float64], below: NDArray[np.float64], combined: Sequence[tuple[list[int], list[float]]]
+    ) -> None:
+        self._above, self._below, self._combined = above, below, combined
+        self._pairs: list[list[tuple[int, int, int]]] = []
+        columns: list[NDArray[np.float64]] = []
+        for places, _ in combined:
+            pairs = []
+            if len(places) <= _MOST_BY_MOMENTS:
+                for i, j in enumerate(places):
+                    for k in places[i:]:
+                        if j != k and not (below[:, j] * below[:, k]).any():
+                            continue
+                        pairs.append((j, k, len(columns)))
+                        columns += [
+                            above[:, j] * above[:, k],
+                            above[:, j] * below[:, k],
+                            below[:, j] * above[:, k],
+                            below[:, j] * below[:, k],
+                        ]
+            self._pairs.append(pairs)
+        self._columns = np.stack(columns, axis=1) if columns else np.empty((above.shape[0], 0))
+
+    def measure(self, counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values and standard errors, (B, E), for counts of clusters, (B, G)."""
+        a, b = counts @ self._above, counts @ self._below
+        with np.errstate(divide="ignore", invalid="ignore"):
+            r = a / b
+        moments = counts @ self._columns
+        n = counts.shape[1]
+        values = np.empty((counts.shape[0], len(self._combined)))
+        errors = np.empty_like(values)
+        for effect, (places, weights) in enumerate(self._combined):
+            weight = dict(zip(places, weights, strict=True))
+            values[:, effect] = r[:, places] @ np.asarray(weights)
+            if len(places) > _MOST_BY_MOMENTS:
+                scaled = np.asarray(weights) / b[:, places]
+                influence = self._above[:, places] @ scaled.T - self._below[:, places] @ (scaled * r[:, places]).T
+                variance = np.einsum("bg,gb->b", counts, influence**2)
+            else:
+                variance = np.zeros(counts.shape[0])
+                for j, k, at in self._pairs[effect]:
+                    aa, ab, ba, bb = (moments[:, at + step] for step in range(4))
+                    part = aa - r[:, k] * ab - r[:, j] * ba + r[:, j] * r[:, k] * bb
+                    twice = 1.0 if j == k else 2.0
+                    variance += twice * weight[j] * weight[k] * part / (b[:, j] * b[:, k])
+            # What rounding leaves where nothing varies.
+            variance = np.where(variance < 1e-17, 0.0, variance)
+            errors[:, effect] = np.sqrt(n / (n - 1) * variance)
+        return values, errors

@@ -1,0 +1,173 @@
+"""What surface patterns name for each test example: the readers on which the verdict on artifacts rests.
+
+There are two, chosen before any data were seen:
+
+- patterns by share: the label that all patterns of an example name whose share exceeds the threshold (Liu et al. 2020);
+- patterns by lift: the label of the pattern whose share exceeds that of all training examples by the largest factor,
+  which finds what is told of rare labels.
+
+Neither gives probabilities, so that they have accuracy skill and balanced skill, and no information share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.artifacts.label_codes import encode_labels
+from goldassay.artifacts.pattern_lift import label_without_pattern
+from goldassay.artifacts.pattern_worth import guess_by_patterns
+from goldassay.core.effects import Reading
+from goldassay.core.intervals import wilson_bounds
+from goldassay.core.planting import planted_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.artifacts import DifficultyAssignment
+    from goldassay.artifacts.coverage import CoverageCount
+    from goldassay.data.tokenization import TokenizedCorpus
+    from goldassay.questions.artifacts.searched import Searched, Training
+    from goldassay.questions.artifacts.shortlist import Shortlist
+
+BY_SHARE, BY_LIFT = "patterns by share", "patterns by lift"
+# Training sentences in which the label without a pattern is looked for.
+SAMPLED = 20_000
+
+
+@dataclass(frozen=True)
+class PatternReadings:
+    """What guessing by pattern names for each test example.
+
+    Attributes:
+        part: The text that was searched.
+        gold: Codes of the test labels, (N,).
+        train_counts: Training sentences of each label, (K,).
+        by_share: Labels named by share, (N,).
+        by_lift: Labels named by lift, (N,).
+        lifts: Lift of the pattern that decided, 0 where there is none, (N,).
+        assignment: What the patterns by share say.
+        left_open: Training sentences of each label that the patterns by share leave open, (K,).
+        sampled: Training sentences of each label in a sample, (K,).
+        left: Those of the sample without a pattern by lift, (K,).
+        n_mined: Patterns mined.
+        n_labels: Labels that occur in training.
+        min_count: Fewest sentences of a pattern.
+        q: Largest q of a significant pattern.
+        seed: Of what is planted.
+    """
+
+    part: str
+    gold: NDArray[np.int64]
+    train_counts: NDArray[np.int64]
+    by_share: NDArray[np.int64]
+    by_lift: NDArray[np.int64]
+    lifts: NDArray[np.float64]
+    assignment: DifficultyAssignment
+    left_open: NDArray[np.int64]
+    sampled: NDArray[np.int64]
+    left: NDArray[np.int64]
+    n_mined: int
+    n_labels: int
+    min_count: int
+    q: float
+    seed: int
+
+    @property
+    def readings(self) -> tuple[Reading, Reading]:
+        """Both readers on the test examples."""
+        return (
+            Reading(self.part, BY_SHARE, self.by_share[np.newaxis]),
+            Reading(self.part, BY_LIFT, self.by_lift[np.newaxis]),
+        )
+
+    def planted(self, share: float) -> tuple[Reading, Reading]:
+        """Both readers on a copy in which a word of its label ends a share of the texts of each label but the first.
+
+        The copy is not mined: at the end of a text a word changes no other pattern, and whether it would be found
+        follows from its counts. It must be frequent enough, and significant by Bonferroni over all patterns and labels,
+        which is stricter than the q that other patterns are kept by. Its lift is compared with that of the other
+        patterns of the text. Longer patterns that contain the word say the same as the word.
+        """
+        counts = self.train_counts
+        constant = int(counts.argmax())
+        prior = counts / counts.sum()
+        n = np.maximum(1, np.round(share * counts)).astype(np.int64)
+        labels = np.arange(counts.size)
+        tests = (self.n_mined + labels.size) * self.n_labels
+        found = (n >= self.min_count) & (prior**n * tests <= self.q) & (labels != constant) & (counts > 0)
+        known = planted_rows(self.gold, labels.size, share, constant, self.seed) & found[self.gold]
+        sets = self.assignment.label_sets.copy()
+        sets[known, self.gold[known]] = True
+        remaining = np.where(found, 1 - share, 1.0)
+        by_share, _ = guess_by_patterns(
+            replace(self.assignment, label_sets=sets), counts, np.round(self.left_open * remaining).astype(np.int64)
+        )
+        lift = np.where(prior > 0, wilson_bounds(n, n)[0] / np.where(prior > 0, prior, 1.0), 0.0)
+        default = label_without_pattern(self.sampled, np.round(self.left * remaining).astype(np.int64), constant)
+        by_lift = np.where(self.lifts > 0, self.by_lift, default)
+        stronger = known & (lift[self.gold] > self.lifts)
+        by_lift[stronger] = self.gold[stronger]
+        return (
+            Reading(self.part, BY_SHARE, by_share[np.newaxis]),
+            Reading(self.part, BY_LIFT, by_lift[np.newaxis]),
+        )
+
+
+def read_by_patterns(
+    short: Shortlist,
+    assignment: DifficultyAssignment,
+    on_train: CoverageCount,
+    train: Training,
+    test: Searched,
+    seed: int,
+) -> PatternReadings:
+    """Let both readers read the test examples.
+
+    Args:
+        short: Patterns of the training set.
+        assignment: What those above the threshold say of the test examples.
+        on_train: Training examples, and those of them that these patterns leave open.
+        train: What they were mined from.
+        test: What they are tried on.
+        seed: Of the sample of training sentences and of what is planted.
+    """
+    gold, names = encode_labels(test.labels, short.label_names, len(test.labels))
+    by_share, _ = guess_by_patterns(assignment, on_train.label_counts, on_train.left_open[0])
+    found, lifts = short.lifted.strongest_in(test.corpus)
+    corpus, codes = _sample(train, seed)
+    empty = (short.lifted.strongest_in(corpus)[0] < 0) & (codes >= 0)
+    sampled = np.bincount(codes[codes >= 0], minlength=len(names))
+    left = np.bincount(codes[empty], minlength=len(names))
+    default = label_without_pattern(sampled, left, int(on_train.label_counts.argmax()))
+    by_lift = np.where(found < 0, default, found)
+    return PatternReadings(
+        part=str(short.settings.get("text", train.text_columns[-1])),
+        gold=gold,
+        train_counts=on_train.label_counts,
+        by_share=by_share,
+        by_lift=by_lift,
+        lifts=lifts,
+        assignment=assignment,
+        left_open=on_train.left_open[0],
+        sampled=sampled,
+        left=left,
+        n_mined=short.n_mined,
+        n_labels=int((on_train.label_counts > 0).sum()),
+        min_count=int(short.settings["min_count"]),
+        q=short.q,
+        seed=seed,
+    )
+
+
+def _sample(train: Training, seed: int) -> tuple[TokenizedCorpus, NDArray[np.int64]]:
+    """Some sentences of the first part of the training set that is at hand, and their labels."""
+    corpus, codes = next(iter(train.corpora()))
+    labels = np.asarray(codes, dtype=np.int64)
+    if labels.size <= SAMPLED:
+        return corpus, labels
+    chosen = np.zeros(labels.size, dtype=np.bool_)
+    chosen[np.random.default_rng(seed).choice(labels.size, SAMPLED, replace=False)] = True
+    return corpus.take(chosen), labels[chosen]

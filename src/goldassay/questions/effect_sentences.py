@@ -1,0 +1,126 @@
+"""Effects in words, and the positive control; every question that judges by effects uses these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldassay.core.effects import ACCURACY, BALANCED, INFORMATION, LEAST_CLUSTERS, Limits, measure_effects
+from goldassay.core.numbers import percent
+from goldassay.core.verdicts import Doubt, Headline, Judged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from goldassay.core.effects import Effect, Effects, Measure, Reading
+
+# What each measure is a share of.
+OF = {
+    ACCURACY: "of the accuracy that naming one label leaves to be gained",
+    BALANCED: "of the mean recall that naming one label leaves to be gained",
+    INFORMATION: "of the information in the label",
+}
+# Draws for a planted copy, of which only one question is asked: whether an interval lies above 0.
+_CONTROL_DRAWS = 500
+
+
+def skill_limits(
+    caution: float, unsound: float, information: tuple[float, float] = (0.01, 0.05)
+) -> dict[Measure, Limits]:
+    """Limits of the three measures."""
+    skill = Limits(caution, unsound)
+    return {"accuracy skill": skill, "balanced skill": skill, "information share": Limits(*information)}
+
+
+def say_effect(effect: Effect) -> str:
+    """What a reader gained, in a clause."""
+    return (
+        f"{effect.reader} of the {effect.part}: {percent(effect.value)} ({percent(effect.low)} to "
+        f"{percent(effect.high)}) {OF[effect.measure]}"
+    )
+
+
+def headline_of(effect: Effect) -> Headline:
+    """The decisive effect as the number next to the verdict."""
+    return Headline(f"{effect.measure}, {effect.part}", effect.value, effect.low, effect.high, "share")
+
+
+def say_judged(judged: Judged, effects: Effects) -> str:
+    """What decided, in a sentence or several."""
+    effect = judged.decisive
+    if effect is None:
+        return " ".join(doubt.why for doubt in judged.doubts)
+    said = say_effect(effect)
+    if judged.word == "sound":
+        parts = len({(each.part, each.reader) for each in effects.effects})
+        readers = "No reader tried here" if parts > 1 else "The reader tried here does not gain"
+        return (
+            f"{readers} gains {percent(effect.unsound)} or more {OF[effect.measure]}; the largest upper end is that of "
+            f"{said}."
+            if parts > 1
+            else f"{readers} {percent(effect.unsound)} or more {OF[effect.measure]}: {said}."
+        )
+    if judged.word == "not measurable":
+        return f"Largest upper end: {said}. " + " ".join(doubt.why for doubt in judged.doubts)
+    limit = effect.unsound if judged.word == "unsound" else effect.caution
+    return f"{said[0].upper()}{said[1:]}; the limit for {judged.word} is {percent(limit)}."
+
+
+def control_doubt(
+    part: str,
+    share: float,
+    planted: Sequence[Reading],
+    gold: NDArray[np.integer],
+    limits: Mapping[Measure, Limits],
+    *,
+    train_counts: NDArray[np.integer] | None,
+    clusters: NDArray[np.integer] | None,
+    seed: int,
+) -> Doubt | None:
+    """The positive control of one part: None where the readers find a planted word, else why nothing can be shown.
+
+    Args:
+        part: Of the input.
+        share: Of the rows of each label but the most frequent that hold the word.
+        planted: What the readers name in the copy with the word.
+        gold: Codes of the labels, (N,).
+        limits: Of each measure.
+        train_counts: Training rows of each label, (K,).
+        clusters: Codes of clusters, (N,).
+        seed: Of the draws.
+    """
+    n_classes = int(gold.max()) + 1 if train_counts is None else len(train_counts)
+    found = measure_effects(
+        planted,
+        gold,
+        n_classes,
+        limits,
+        train_counts=train_counts,
+        clusters=clusters,
+        seed=seed,
+        n_draws=_CONTROL_DRAWS,
+    )
+    if any(each.measurable and each.ordinary_low > 0 for each in found.effects):
+        return None
+    return Doubt(
+        f"A word planted in {percent(share)} of the {part} texts of each label but the most frequent is not found by "
+        "the same readers, so that these rows cannot show that nothing is there.",
+        "Audit with more training and test rows.",
+    )
+
+
+def effect_rule(quantity: str, caution: float, unsound: float, information: tuple[float, float] | None = None) -> str:
+    """The rule that a report states next to a verdict by effects."""
+    bits = (
+        ""
+        if information is None
+        else f"; of the label's information {percent(information[1])} and {percent(information[0])}"
+    )
+    return (
+        f"By {quantity}: unsound if the lower end of some interval is at least {percent(unsound)} of what naming one "
+        f"label leaves to be gained, caution if at least {percent(caution)}{bits}. Lower ends are simultaneous over "
+        "all effects. Sound if every upper end lies below the limit for unsound, the same readers find a word planted "
+        f"at that limit, and there are at least {LEAST_CLUSTERS} effective clusters of test rows; else not measurable."
+    )

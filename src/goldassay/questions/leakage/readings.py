@@ -1,0 +1,120 @@
+"""What readers of a part of the input name for each test example, and what they name where a word is planted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.effects import Reading
+from goldassay.core.planting import planted_rows, planted_word
+from goldassay.questions.leakage.calibration import cross_calibrate
+from goldassay.questions.leakage.condition_evidence import PROBES, ConditionEvidence, is_part, softmax_at
+from goldassay.training import train_probes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.core.progress import Progress
+    from goldassay.data import Dataset
+    from goldassay.runs import Runs
+
+QUICK = "quick probe"
+
+
+def part_name(condition: str) -> str:
+    """The part of the input that a condition shows."""
+    return condition.removesuffix("_only").replace("_", " ")
+
+
+def readings_of(evidence: ConditionEvidence, codes: NDArray[np.int64] | None) -> list[Reading]:
+    """What the runs of each part of the input name for each test example.
+
+    Probabilities of quick probes were calibrated on training rows that they had not learned. Those of all other runs
+    are calibrated here, each half of the clusters by the other.
+
+    Args:
+        evidence: Runs of the conditions.
+        codes: Cluster of each example, (N,); None where each is its own.
+    """
+    return [
+        _reading(runs, part_name(condition), evidence, codes)
+        for condition, runs in evidence.conditions.items()
+        if is_part(condition)
+    ]
+
+
+def _reading(runs: Runs, part: str, evidence: ConditionEvidence, codes: NDArray[np.int64] | None) -> Reading:
+    final, gold = runs.final(), evidence.gold
+    # Models of other names a condition are no kind of model.
+    names = {each.model for each in evidence.conditions.values()}
+    reader = QUICK if evidence.source == PROBES else " ".join(["model", *(names if len(names) == 1 else ())]).strip()
+    if final.logits is None or np.asarray(final.logits).shape[-1] != len(evidence.label_names):
+        return Reading(part, reader, final.predictions, correct=final.scores)
+    logs = np.asarray(final.logits, dtype=np.float64)
+    if evidence.source != PROBES:
+        logs = np.stack([cross_calibrate(each, gold, codes=codes) for each in logs])
+    train_gold = evidence.train_gold
+    return _of_logs(part, reader, logs, gold, gold if train_gold is None else train_gold, final.predictions)
+
+
+def _of_logs(
+    part: str,
+    reader: str,
+    logs: NDArray[np.float64],
+    gold: NDArray[np.int64],
+    known: NDArray[np.int64],
+    predictions: NDArray[np.integer] | None = None,
+) -> Reading:
+    """A reading from logarithms of probabilities, (R, N, K), up to a constant of each row."""
+    counts = np.bincount(known, minlength=logs.shape[-1])
+    shares = (counts + 0.5) / (counts.sum() + counts.size / 2)
+    named = logs.argmax(axis=-1) if predictions is None else predictions
+    with np.errstate(divide="ignore"):
+        own = np.log(softmax_at(logs, gold))
+    # A label without a training row has no share to be compared with.
+    lifted = np.where(counts > 0, logs - np.log(shares), -np.inf).argmax(axis=-1)
+    return Reading(part, reader, named, lifted, own)
+
+
+def quick_readings(
+    train: Dataset, test: Dataset, conditions: Sequence[str], seed: int, progress: Progress
+) -> list[Reading]:
+    """What a quick probe of each condition names, trained once."""
+    found = []
+    for run in train_probes(train, test, conditions=conditions, seeds=[seed], progress=progress):
+        assert run.logits is not None
+        assert run.gold is not None
+        logs = np.asarray(run.logits, dtype=np.float64)
+        found.append(_of_logs(part_name(run.condition), QUICK, logs, run.gold, train.labels()))
+    return found
+
+
+def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: float, seed: int) -> Dataset:
+    """A copy in which a word of the label ends the texts of a share of the rows of each label but the constant one."""
+    order = np.array([label_names.index(name) for name in dataset.label_names], dtype=np.int64)
+    codes = order[dataset.labels()]
+    rows = planted_rows(codes, len(label_names), share, constant, seed)
+    ends = [f" {planted_word(code)}" for code in range(len(label_names))]
+    words = pl.Series([ends[code] if chosen else "" for code, chosen in zip(codes, rows, strict=True)], dtype=pl.String)
+    texts = [(pl.col(role).fill_null("") + words).alias(role) for role in dataset.text_columns]
+    return replace(dataset, examples=dataset.examples.with_columns(texts))
+
+
+def planted_readings(
+    train: Dataset, test: Dataset, conditions: Sequence[str], share: float, seed: int, progress: Progress
+) -> list[Reading]:
+    """What a quick probe of each condition names where words are planted in both parts.
+
+    One probe a condition is enough: what it finds, the mean of several finds too.
+    """
+    counts = np.bincount(train.labels(), minlength=len(train.label_names))
+    constant = int(counts.argmax())
+    copies = [
+        planted(part, train.label_names, constant, share, seed + place) for place, part in enumerate((train, test))
+    ]
+    return quick_readings(copies[0], copies[1], conditions, seed, progress)

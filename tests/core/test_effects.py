@@ -1,0 +1,271 @@
+"""Effects: their values by definition, their intervals against direct resampling, and what no reader may claim."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score
+
+from goldassay.core import effects as module
+from goldassay.core.effects import (
+    ACCURACY,
+    BALANCED,
+    INFORMATION,
+    LEAST_ROWS,
+    Effect,
+    Effects,
+    Limits,
+    Reading,
+    measure_effects,
+)
+from goldassay.core.errors import InputError
+from goldassay.core.planting import planted_rows, planted_word
+
+LIMITS = {ACCURACY: Limits(0.03, 0.12), BALANCED: Limits(0.03, 0.12), INFORMATION: Limits(0.01, 0.05)}
+
+
+def measured(*readings: Reading, gold: Any, n_classes: int, n_draws: int = 200, **options: Any) -> Effects:
+    return measure_effects(readings, np.asarray(gold), n_classes, LIMITS, n_draws=n_draws, **options)
+
+
+def by_measure(effects: Effects, place: int = 0) -> dict[str, Effect]:
+    readers = list(dict.fromkeys((each.part, each.reader) for each in effects.effects))
+    return {each.measure: each for each in effects.effects if (each.part, each.reader) == readers[place]}
+
+
+def world(
+    seed: int, n: int, shares: list[float], skill: float, of_a_cluster: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gold, what a reader says that finds a word in a share of the rows of all labels but the first, and clusters."""
+    rng = np.random.default_rng(seed)
+    clusters = np.arange(n) // of_a_cluster
+    gold = rng.choice(len(shares), n, p=shares)
+    told = rng.random(clusters.max() + 1)[clusters] < skill if of_a_cluster > 1 else rng.random(n) < skill
+    return gold, np.where(told, gold, 0), clusters
+
+
+def test_values_follow_the_definitions() -> None:
+    gold, named, _ = world(0, 2000, [0.5, 0.3, 0.2], 0.4)
+    rng = np.random.default_rng(1)
+    logs = np.log(rng.uniform(0.05, 0.9, gold.size))
+    found = by_measure(
+        measured(
+            Reading("hypothesis", "r", named[np.newaxis], None, logs[np.newaxis]),
+            gold=gold, n_classes=3, train_counts=np.array([500, 300, 200]),
+        )
+    )  # fmt: skip
+    shares = np.bincount(gold) / gold.size
+    assert found[ACCURACY].value == pytest.approx(((named == gold).mean() - shares[0]) / (1 - shares[0]))
+    assert found[BALANCED].value == pytest.approx((balanced_accuracy_score(gold, named) - 1 / 3) / (2 / 3))
+    p = ((np.array([500, 300, 200]) + 0.5) / 1001.5)[gold]
+    bits = np.log2(0.99 * np.exp(logs) + 0.01 * p) - np.log2(p)
+    assert found[INFORMATION].value == pytest.approx(bits.mean() / -np.log2(p).mean())
+
+
+def test_the_baseline_is_the_mean_share_of_the_labels_that_may_be_the_most_frequent() -> None:
+    gold = np.repeat([0, 1, 2], [340, 330, 100])
+    effects = measured(Reading("a", "r", gold[np.newaxis]), gold=gold, n_classes=3)
+    assert effects.contenders == (0, 1)
+    named = np.zeros_like(gold)
+    value = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3))[ACCURACY].value
+    b = (340 + 330) / 2 / 770
+    assert value == pytest.approx((340 / 770 - b) / (1 - b))
+
+
+@pytest.mark.parametrize("of_a_cluster", [1, 4])
+def test_values_and_errors_under_weights_are_those_of_a_loop(of_a_cluster: int) -> None:
+    gold, named, clusters = world(2, 240, [0.5, 0.3, 0.2], 0.5, of_a_cluster)
+    n = clusters.max() + 1
+    ratios = module._Ratios()
+    one = np.ones(gold.size)
+    ratios.add([((named == gold) - (gold == 0).astype(float), one, 1.0)])
+    ratios.add([((named == gold) * (gold == k), (gold == k).astype(float), 1 / 3) for k in range(3)])
+
+    def summed(columns: list[np.ndarray]) -> np.ndarray:
+        return np.stack([np.bincount(clusters, weights=each, minlength=n) for each in columns], axis=1)
+
+    counts = np.random.default_rng(3).multinomial(n, np.full(n, 1 / n), size=5).astype(float)
+    spread = module._Spread(summed(ratios.above), summed(ratios.below), ratios.combined)
+    values, errors = spread.measure(counts)
+    for draw, weights in enumerate(counts):
+        rows = np.repeat(np.arange(n), weights.astype(int))
+        members = [np.flatnonzero(clusters == cluster) for cluster in rows]
+        at = np.concatenate(members)
+        y, right = gold[at], (named == gold)[at].astype(float)
+        own = np.repeat(np.arange(len(members)), [each.size for each in members])
+        mean = (right - (y == 0)).mean()
+        recalls = np.array([right[y == k].mean() for k in range(3)])
+        influence = [
+            (right - (y == 0) - mean) / y.size,
+            sum((y == k) * (right - recalls[k]) / (y == k).sum() / 3 for k in range(3)),
+        ]
+        for place, (value, each) in enumerate(zip((mean, recalls.mean()), influence, strict=True)):
+            sums = np.bincount(own, weights=each)
+            assert values[draw, place] == pytest.approx(value)
+            assert errors[draw, place] == pytest.approx(math.sqrt(n / (n - 1) * (sums**2).sum()))
+
+
+def test_many_labels_are_measured_as_few_are() -> None:
+    gold, named, _ = world(4, 1500, [0.1] * 10, 0.5)
+    ratios = module._Ratios()
+    ratios.add([((named == gold) * (gold == k), (gold == k).astype(float), 0.1) for k in range(10)])
+    above, below = (np.stack(each, axis=1) for each in (ratios.above, ratios.below))
+    counts = np.random.default_rng(5).multinomial(1500, np.full(1500, 1 / 1500), size=3).astype(float)
+    by_moments = module._Spread(above, below, ratios.combined).measure(counts)
+    at_most, module._MOST_BY_MOMENTS = module._MOST_BY_MOMENTS, 2
+    try:
+        by_influence = module._Spread(above, below, ratios.combined).measure(counts)
+    finally:
+        module._MOST_BY_MOMENTS = at_most
+    for one, other in zip(by_moments, by_influence, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@given(seed=st.integers(0, 50), skill=st.floats(0, 0.9), times=st.integers(2, 5))
+@settings(max_examples=20, deadline=None)
+def test_repeats_in_clusters_tell_nothing_more(seed: int, skill: float, times: int) -> None:
+    gold, named, _ = world(seed, 400, [0.4, 0.3, 0.3], skill)
+    single = measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3)
+    repeated = measured(
+        Reading("a", "r", np.repeat(named, times)[np.newaxis]),
+        gold=np.repeat(gold, times), n_classes=3, clusters=np.repeat(np.arange(gold.size), times),
+    )  # fmt: skip
+    assert repeated.effective_clusters == pytest.approx(gold.size)
+    accuracy, again = by_measure(single)[ACCURACY], by_measure(repeated)[ACCURACY]
+    assert (again.value, again.low, again.high) == pytest.approx((accuracy.value, accuracy.low, accuracy.high))
+
+
+@given(seed=st.integers(0, 50))
+@settings(max_examples=20, deadline=None)
+def test_names_of_labels_do_not_matter(seed: int) -> None:
+    gold, named, _ = world(seed, 600, [0.5, 0.3, 0.2], 0.3)
+    order = np.random.default_rng(seed).permutation(3)
+    one = measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3)
+    other = measured(Reading("a", "r", order[named][np.newaxis]), gold=order[gold], n_classes=3)
+    for first, second in zip(one.effects, other.effects, strict=True):
+        assert (second.value, second.low, second.high) == pytest.approx((first.value, first.low, first.high))
+
+
+def test_lower_ends_hold_together_and_upper_ends_alone() -> None:
+    gold, named, _ = world(6, 1500, [0.4, 0.3, 0.3], 0.2)
+    rng = np.random.default_rng(7)
+    others = [np.where(rng.random(gold.size) < 0.2, gold, rng.integers(0, 3, gold.size)) for _ in range(8)]
+    readings = [Reading("a", f"reader {at}", each[np.newaxis]) for at, each in enumerate([named, *others])]
+    alone, together = (measured(*each, gold=gold, n_classes=3, n_draws=1000) for each in (readings[:1], readings))
+    assert together.quantile > alone.quantile > 1.9
+    first, again = by_measure(alone)[BALANCED], by_measure(together)[BALANCED]
+    assert again.low < first.low
+    assert again.low < again.ordinary_low
+    assert again.high == pytest.approx(first.high, abs=0.002)
+
+
+def test_rare_labels_are_one_class_or_left_out_by_name() -> None:
+    rng = np.random.default_rng(8)
+    gold = np.repeat(np.arange(5), [400, 300, 30, 30, 10])
+    named = np.where(rng.random(gold.size) < 0.6, gold, 0)
+    found = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=5))[BALANCED]
+    merged = np.minimum(gold, 2), np.minimum(named, 2)
+    assert found.value == pytest.approx((balanced_accuracy_score(*merged) - 1 / 3) / (2 / 3))
+    gold = np.repeat(np.arange(3), [400, 300, LEAST_ROWS - 1])
+    effects = measured(Reading("a", "r", gold[np.newaxis]), gold=gold, n_classes=3)
+    assert effects.skipped == ("49 test rows of 1 label with fewer than 50 rows are left out of the balanced skill.",)
+    assert by_measure(effects)[BALANCED].value == pytest.approx(1)
+
+
+def test_a_constant_reader_has_ends_and_no_information() -> None:
+    gold = np.repeat([0, 1], [600, 400])
+    constant = np.zeros((1, 1000), dtype=int)
+    logs = np.log(np.where(gold == 0, 0.6, 0.4))[np.newaxis]
+    found = by_measure(
+        measured(
+            Reading("a", "r", constant, None, logs), gold=gold, n_classes=2, train_counts=np.array([599_999, 399_999])
+        )
+    )
+    assert found[ACCURACY].value == 0
+    assert found[ACCURACY].low <= 0 <= found[ACCURACY].high < 0.05
+    assert found[BALANCED].value == 0
+    assert found[BALANCED].low < 0 < found[BALANCED].high
+    assert abs(found[INFORMATION].value) < 1e-4
+
+
+def test_what_has_no_interval_says_why() -> None:
+    same = measured(Reading("a", "r", np.zeros((1, 60), int)), gold=np.zeros(60, int), n_classes=2)
+    assert {each.reason for each in same.effects} == {
+        "all test rows have the same label",
+        "fewer than two labels have 50 test rows",
+    }
+    gold = np.tile([0, 1], 60)
+    broken = np.full((1, 120), np.nan)
+    found = measured(Reading("a", "r", gold[np.newaxis], None, broken), gold=gold, n_classes=2)
+    assert by_measure(found)[INFORMATION].reason == "some probabilities are not numbers"
+    together = measured(Reading("a", "r", gold[np.newaxis]), gold=gold, n_classes=2, clusters=np.zeros(120, int))
+    assert not any(each.measurable for each in together.effects)
+
+
+def test_few_clusters_widen_intervals_as_student_says() -> None:
+    gold, named, clusters = world(9, 600, [0.5, 0.5], 0.5, 60)
+    few = measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=2, clusters=clusters)
+    assert few.effective_clusters == pytest.approx(10)
+    assert few.quantile >= 2.262
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(InputError, match="nothing to judge"):
+        measure_effects([], np.array([0, 1]), 2, LIMITS)
+    with pytest.raises(InputError, match="different numbers of examples"):
+        measured(Reading("a", "r", np.zeros((1, 3), int)), gold=[0, 1], n_classes=2)
+
+
+def test_correctness_alone_is_enough_for_both_skills() -> None:
+    gold, named, _ = world(10, 900, [0.4, 0.3, 0.3], 0.4)
+    by_name = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3))
+    correct = (named == gold).astype(float)[np.newaxis]
+    by_score = by_measure(measured(Reading("a", "r", None, correct=correct), gold=gold, n_classes=3))
+    for measure in (ACCURACY, BALANCED):
+        assert by_score[measure].to_dict() == by_name[measure].to_dict()
+
+
+def test_more_clusters_than_are_drawn_are_merged_at_random() -> None:
+    gold, named, _ = world(11, 30_000, [0.5, 0.5], 0.1)
+    found = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=2, n_draws=100))[BALANCED]
+    rows = np.bincount(gold)
+    recall = np.array([(named == gold)[gold == k].mean() for k in (0, 1)])
+    assert found.standard_error == pytest.approx(2 * math.sqrt((recall * (1 - recall) / rows).sum() / 4), rel=0.03)
+
+
+@given(
+    seed=st.integers(0, 20),
+    share=st.floats(0.02, 0.5),
+    weights=st.lists(st.integers(1, 9), min_size=2, max_size=6),
+)
+@settings(max_examples=30, deadline=None)
+def test_a_planted_word_has_the_skill_it_is_planted_with(seed: int, share: float, weights: list[int]) -> None:
+    shares = np.sort(np.array(weights) / sum(weights))[::-1]
+    gold = np.repeat(np.arange(shares.size), np.round(4000 * shares).astype(int))
+    constant = int(np.bincount(gold).argmax())
+    rows = planted_rows(gold, shares.size, share, constant, seed)
+    assert not rows[gold == constant].any()
+    named = np.where(rows, gold, constant)
+    rest = gold != constant
+    assert (named == gold)[rest].mean() == pytest.approx(share, abs=0.005)
+    assert len({planted_word(label) for label in range(1000)}) == 1000
+
+
+@pytest.mark.parametrize(("shares", "of_a_cluster"), [([0.5, 0.5], 1), ([0.9, 0.1], 1), ([0.4, 0.3, 0.3], 20)])
+def test_at_the_limit_neither_word_is_said_too_often(shares: list[float], of_a_cluster: int) -> None:
+    n_sound = n_unsound = 0
+    for seed in range(100):
+        gold, named, clusters = world(seed, 1500, shares, 0.12, of_a_cluster)
+        found = measured(
+            Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=len(shares), clusters=clusters, n_draws=200
+        )
+        n_unsound += any(each.low >= each.unsound for each in found.effects)
+        n_sound += all(each.high < each.unsound for each in found.effects)
+    # With 2.5 % of each, 8 or more of 100 come about in 4 of 1,000 tests.
+    assert n_sound < 8
+    assert n_unsound < 8
