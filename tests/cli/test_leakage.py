@@ -47,6 +47,12 @@ def leaky_rows(n: int, seed: int = 0) -> list[dict[str, str]]:
     return rows
 
 
+def given_away(rows: list[dict[str, str]]) -> float:
+    """Share of rows of which the hypothesis names the label."""
+    names = [any(act in row["hypothesis"] for act in ACTS[LABELS.index(row["label"])]) for row in rows]
+    return sum(names) / len(names)
+
+
 def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
@@ -96,8 +102,9 @@ def test_from_a_dataset(goldassay: Command, data: tuple[Path, Path], tmp_path: P
     assert (hypothesis["role"], hypothesis["p_value"] < 0.01) == ("hypothesis", True)
     card = found["clusters"][0]
     assert {"outside", "near", "happy", "waits", "asleep", "home", "at"} & {item["word"] for item in card["words"]}
-    # Readers that agree in every decision leave no variance to share.
-    assert (card["variance_share"] is None) == (rows["paired"]["sd"] == 0)
+    # Both readers found the rule that the rows were made by, and decide alike: there is no variance to share.
+    assert (rows["paired"]["accuracy"], rows["paired"]["sd"]) == (pytest.approx(given_away(leaky_rows(240, 1))), 0)
+    assert card["variance_share"] is None
     clusters = pl.read_parquet(tmp_path / "report/tables/clusters.parquet")
     assert clusters.filter(pl.col("role") == "hypothesis")["size"].sum() == 240
     examples = pl.read_parquet(tmp_path / "report/tables/examples.parquet")
@@ -106,6 +113,20 @@ def test_from_a_dataset(goldassay: Command, data: tuple[Path, Path], tmp_path: P
     page = (tmp_path / "report/report.html").read_text()
     assert "Clusters that give their label away" in page
     assert "Map of the sentences" in page
+
+
+def test_clusters_share_the_variance_of_readers_that_differ(
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_jsonl(tmp_path / "few.jsonl", leaky_rows(60))
+    arguments = ["few.jsonl", "--test", "test.jsonl", "--seeds", "4", "--condition", "hypothesis_only"]
+    assert run(["leakage", "measure", *arguments, "--clusters", "8", "--no-map", "-q", "-o", "report"]) == 0
+    found = json.loads((tmp_path / "report/report.json").read_text())["leakage"]
+    assert {row["condition"]: row["sd"] for row in found["conditions"]}["paired"] > 0
+    assert found["clusters"][0]["variance_share"] is not None
+    table = pl.read_parquet(tmp_path / "report/tables/clusters.parquet")
+    assert table.filter(role="hypothesis")["variance_share"].sum() == pytest.approx(1)
 
 
 def test_rows_to_rewrite_first(data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Rows to rewrite: what is refused, and that no row is predicted by a probe that knows its text."""
+"""Rows to rewrite: what is refused, what each is predicted by, and what the ranking is worth to another reader."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset
 from goldassay.questions.leakage.suggesting import _Work, suggest_rows
+from tests.cli.test_leakage import leaky_rows
 
 
 def pairs(n: int, hypotheses: list[str] | None = None) -> Dataset:
@@ -45,6 +46,42 @@ def test_without_a_leak_nothing_is_worth_dropping() -> None:
     assert found.table["rank"].to_list() == list(range(1, 301))
     assert sorted(found.table["row"].to_list()) == list(range(300))
     assert suggest_rows(pairs(300), shares=(0.05,), n_seeds=2).to_dict() == found.to_dict()
+
+
+def test_the_ranking_is_worth_that_of_another_reader() -> None:
+    """Both rankings are judged by scikit-learn's regression on words, which made the other one."""
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    own: list[float] = []
+    others: list[float] = []
+    fell: list[float] = []
+    for seed in range(4):
+        data = Dataset.from_frame(leaky_rows(400, seed))
+        labels = data.labels()
+        words = CountVectorizer(ngram_range=(1, 2), min_df=2).fit_transform(data.texts("hypothesis"))
+
+        def improvement(
+            rows: np.ndarray, words: object = words, labels: np.ndarray = labels, seed: int = seed
+        ) -> float:
+            folds = KFold(3, shuffle=True, random_state=seed)
+            predicted = cross_val_predict(LogisticRegression(), words[rows], labels[rows], cv=folds)
+            return float(np.mean(predicted == labels[rows]) - np.bincount(labels[rows]).max() / rows.size)
+
+        found = suggest_rows(data, shares=(0.4,), n_seeds=2)
+        dropped = found.table["row"].to_numpy()[:160]
+        folds = KFold(3, shuffle=True, random_state=7)
+        shares = cross_val_predict(LogisticRegression(), words, labels, cv=folds, method="predict_proba")
+        known = np.argsort(-shares[np.arange(400), labels], kind="stable")[:160]
+        everything = np.arange(400)
+        own.append(improvement(np.setdiff1d(everything, dropped)))
+        others.append(improvement(np.setdiff1d(everything, known)))
+        falls = {row["rows"]: row["improvement"] for row in found.falls.iter_rows(named=True)}
+        assert falls["suggested"] < falls["random"] - 0.05
+        fell.append(found.before["improvement"] - falls["suggested"])
+    assert np.mean(own) < np.mean(others) + 0.03
+    assert np.mean(fell) > 0.2
 
 
 def test_what_cannot_be_ranked_is_refused() -> None:
