@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.compiled import compiled
+from goldassay.core.compiled import compiled, compiled_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@compiled
+@compiled_within
 def find_part(
     row: int,
     kept: int,
@@ -150,7 +150,8 @@ def fold_rows(
     nodes = np.empty(1 << longest, np.int64)
     for row in order:
         whole = (1 << (starts[row + 1] - starts[row])) - 1
-        taker = -1
+        # Not -1 itself, for which numba would compile `_first` once more.
+        taker = np.int64(-1)
         for kept in range(1, whole):
             node = find_part(row, kept, tokens, gaps, starts, n_distances, n_tokens, roots, keys, child_starts)
             nodes[kept] = node
@@ -181,7 +182,7 @@ def fold_rows(
     return head
 
 
-@compiled
+@compiled_within
 def _first(taker: int, other: int, support: NDArray[np.int64]) -> int:
     """Of two rows the more frequent, of equally frequent ones the first; `taker` may be -1 for none."""
     if taker < 0 or support[other] > support[taker] or (support[other] == support[taker] and other < taker):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.compiled import compiled
+from goldassay.core.compiled import compiled, compiled_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -158,7 +158,7 @@ def write_places(
         at += 1
 
 
-@compiled
+@compiled_within
 def _with_room(table: NDArray[Any], rows: int) -> NDArray[Any]:
     """The same table if it has that many rows, else a copy with room for twice as many."""
     if rows <= table.shape[0]:
@@ -268,7 +268,7 @@ def count_pairs(
     return out_tokens[:n_out], out_gaps[:n_out], out_counts[:n_out], out_sizes[:n_out, 0]
 
 
-@compiled
+@compiled_within
 def may_follow(words: NDArray[np.int32], q: int, reach: int, n_distances: int) -> int:
     """Distances (as bits) at which a pattern may go on that ends at q, `reach` after its last token but one.
 

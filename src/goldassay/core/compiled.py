@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numba import njit
@@ -21,6 +22,14 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compiled(function, {})
 
 
+def compiled_within(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop that only compiled loops call; its machine code is kept within theirs.
+
+    It cannot be called from the interpreter: what would take its arguments apart took a fifth of the time to compile.
+    """
+    return njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
 def compiled_sums(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop as `compiled` does, and let its floating-point sums be taken in several parts at once.
 
@@ -31,9 +40,20 @@ def compiled_sums(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
     try:
-        return njit(cache=True, nogil=True, **options)(function)
+        return njit(cache=True, nogil=True, no_cfunc_wrapper=True, **options)(function)
     except RuntimeError:
-        return njit(nogil=True, **options)(function)
+        return njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+
+
+def is_kept(function: Any) -> bool:
+    """Whether machine code of a compiled loop was kept on disk since its source was last written.
+
+    Of another processor, or another version of numba, it may still not serve: then it is compiled when it is called.
+    """
+    source = Path(function.py_func.__code__.co_filename)
+    place = Path(function.stats.cache_path or source.parent)
+    names = f"{source.stem}.{function.py_func.__qualname__}-*.nbi"
+    return any(each.stat().st_mtime >= source.stat().st_mtime for each in place.glob(names))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.compiled import compiled
+from goldassay.core.compiled import compiled, compiled_within
 from goldassay.data.chunk_places import AT_END, AT_START, BEFORE_FINAL_SPACES
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def byte_starts(text: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[n
     return found
 
 
-@compiled
+@compiled_within
 def _intern(
     text: NDArray[np.uint8],
     starts: NDArray[np.int64],
@@ -132,7 +132,8 @@ def intern_chunks(
     table = np.full(size, -1, np.int32)
     hashes = np.empty(size // 2, np.uint64)
     chunks = np.empty((size // 2, 3), np.int64)
-    s = n_distinct = 0
+    # Not 0 itself, for which numba would compile `_intern` once more.
+    s = n_distinct = np.int64(0)
     while True:
         s, n_distinct = _intern(text, starts, s, codes, offsets, table, hashes, chunks, n_distinct)
         if s == n:

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, register_model
 
-from goldassay.core.compiled import compiled
+from goldassay.core.compiled import compiled_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ def _power_of_two(_: Any, exponent: Any) -> Any:
     return _LANES(_LANES), generate
 
 
-@compiled
+@compiled_within
 def exponential(value: Any) -> Any:
     """The exponential of eight numbers up to 88, each to a relative error of about 1e-7; below -87 as of -87."""
     value = larger(value, fill(_LEAST))

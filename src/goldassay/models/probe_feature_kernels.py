@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.compiled import compiled
+from goldassay.core.compiled import compiled, compiled_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ _SPREAD = np.uint64(0x9E3779B1)
 _BITS = np.uint64(64)
 
 
-@compiled
+@compiled_within
 def mix(one: np.uint64, two: np.uint64) -> np.uint64:
     """Hash two hashes into one; the order counts."""
     mixed = one * _MIX[0] ^ (two + _MIX[1])
@@ -116,7 +116,7 @@ def find_tokens(
     return ids[:n], ends, slots, hashes, stems, n_words
 
 
-@compiled
+@compiled_within
 def _put(
     key: np.uint64, start: int, bits: np.uint64, turn: int, keys: Any, turns: Any, found: NDArray[np.int32], n: int
 ) -> int:
@@ -133,7 +133,7 @@ def _put(
     return n + 1
 
 
-@compiled
+@compiled_within
 def _find_buckets(i: int, texts: Any, plan: Any, room: Any, found: NDArray[np.int32], sizes: NDArray[np.int32]) -> int:
     """Distinct buckets of row i, block after block; how many each block has goes to `sizes`."""
     ids, offsets, hashes, stems, stem_hashes = texts
@@ -234,7 +234,7 @@ def _find_buckets(i: int, texts: Any, plan: Any, room: Any, found: NDArray[np.in
     return n
 
 
-@compiled
+@compiled_within
 def _count_known_pairs(
     ids: NDArray[np.int32],
     hashes: NDArray[np.uint64],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.compiled import compiled
+from goldassay.core.compiled import compiled, compiled_within
 from goldassay.models.lanes import WIDTH, add, divide, exponential, fetch, fill, larger, load, multiply, store, subtract
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _INVERSE_ROOTS = np.ones(1024, dtype=np.float32)
 _INVERSE_ROOTS[1:] = 1 / np.sqrt(np.arange(1, 1024, dtype=np.float64))
 
 
-@compiled
+@compiled_within
 def _gather(
     i: int, rows_of: Any, widths: Any, firsts: Any, stride: int, places: NDArray[np.uint64], values: NDArray[np.float32]
 ) -> int:
@@ -50,7 +50,7 @@ def _gather(
     return n + 1
 
 
-@compiled
+@compiled_within
 def _fetch_row(
     at: int, rows_of: Any, rows: NDArray[np.int64], order: NDArray[np.int64], stride: int, duals: NDArray[np.float32]
 ) -> None:
@@ -68,14 +68,14 @@ def _fetch_row(
             fetch(duals, np.uint64(place))
 
 
-@compiled
+@compiled_within
 def _fetch_weights(table: NDArray[np.float32], places: NDArray[np.uint64], n: int, stride: int) -> None:
     for x in range(n):
         for k in range(0, stride, _LINE):
             fetch(table, places[x] + np.uint64(k))
 
 
-@compiled
+@compiled_within
 def _sum_weights(
     table: NDArray[np.float32], places: NDArray[np.uint64], values: NDArray[np.float32], n: int, z: NDArray[np.float32]
 ) -> None:
@@ -107,7 +107,7 @@ def _sum_weights(
                 store(z, k, add(load(z, k), multiply(value, load(table, places[x] + k))))
 
 
-@compiled
+@compiled_within
 def _add_step(
     table: NDArray[np.float32], places: NDArray[np.uint64], values: NDArray[np.float32], n: int, z: NDArray[np.float32]
 ) -> None:
@@ -125,7 +125,7 @@ def _add_step(
                 store(table, place, add(load(table, place), multiply(value, load(z, k))))
 
 
-@compiled
+@compiled_within
 def _squared_length(values: NDArray[np.float32], n: int) -> np.float32:
     total = _ZERO
     for x in range(n):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.checks import AUDITED, registered_checks
+from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory
@@ -83,7 +84,7 @@ def audit(
         steps=steps,
     )
     evidence.load()
-    with evidence_directory(out) as directory:
+    with evidence_directory(out) as directory, compiling_ahead():
         evidence.keep_runs_in(directory)
         facts = evidence.facts
         answered = [(check, check.run(evidence)) for check in registered_checks()]

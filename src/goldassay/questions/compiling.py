@@ -1,0 +1,83 @@
+"""Compile what an audit needs late while it begins: on a machine's first audit a second core would have nothing to do.
+
+The first call of each compiled loop compiles it, which takes an audit longer than all its work on a small dataset.
+Numba compiles one loop after the other in a process; so the loops of the quick probes and of the coverage, which come
+last, are compiled in a process of its own, which trains a probe on a few made rows. Both processes keep their machine
+code on disk, where the other one and all later audits find it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.core.compiled import is_kept
+from goldassay.core.cores import cores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+N_ROWS = 60
+
+
+@contextmanager
+def compiling_ahead() -> Iterator[None]:
+    """Compile in a process of its own what is not kept on disk yet; it is ended with the block at the latest."""
+    process = None if is_ready() or cores() == 1 or not sys.executable else _begun()
+    try:
+        yield
+    finally:
+        if process is not None:
+            process.terminate()
+            process.wait()
+
+
+def is_ready() -> bool:
+    """Whether the loops that are compiled last are kept on disk."""
+    from goldassay.artifacts.coverage_kernels import count_coverage
+    from goldassay.models.softmax_kernels import ascend_penalties
+
+    return is_kept(count_coverage) and is_kept(ascend_penalties)
+
+
+def _begun() -> subprocess.Popen[bytes]:
+    # Whatever goes wrong there goes wrong again in this process, where it is seen.
+    nothing = subprocess.DEVNULL
+    return subprocess.Popen([sys.executable, "-m", __name__], stdin=nothing, stdout=nothing, stderr=nothing)
+
+
+def compile_late_loops() -> None:
+    """Train a probe on a few made rows, and count what a few patterns cover."""
+    from goldassay.artifacts.coverage import CoverageCount
+    from goldassay.artifacts.mining import mine_patterns
+    from goldassay.data import Dataset
+    from goldassay.data.tokenization import tokenize
+    from goldassay.training import train_probes
+
+    made = _made_rows()
+    for _ in train_probes(Dataset.from_frame(made), Dataset.from_frame(made), seeds=(0,)):
+        pass
+    texts, codes = made["hypothesis"], np.array([name == "no" for name in made["label"]], np.int64)
+    corpus = tokenize(texts)
+    CoverageCount(mine_patterns(texts, codes, min_count=2), (0.5,)).add(corpus, codes)
+
+
+def _made_rows() -> dict[str, list[str]]:
+    """Pairs of which a word gives the label away in most."""
+    rng = np.random.default_rng(0)
+    words = np.array(["one", "two", "three", "four", "five", "six", "seven", "eight"])
+    rows: dict[str, list[str]] = {"premise": [], "hypothesis": [], "label": []}
+    for row in range(N_ROWS):
+        label = ("yes", "no")[row % 2]
+        rows["premise"].append(" ".join(rng.choice(words, 6)))
+        rows["hypothesis"].append(" ".join([*rng.choice(words, 3), label]))
+        rows["label"].append(label)
+    return rows
+
+
+if __name__ == "__main__":
+    compile_late_loops()

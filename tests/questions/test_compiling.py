@@ -1,0 +1,115 @@
+"""Compiling ahead: begun where nothing is kept on disk, ended with the audit, and of use to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from goldassay.core.compiled import is_kept
+from goldassay.questions import compiling
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Trains probes on other rows than those that are compiled with, and counts loops of ours that had to be compiled.
+COUNT = """
+import numba.core.event as events
+compiled = []
+class Listener(events.Listener):
+    def on_start(self, event):
+        function = event.data["dispatcher"].py_func
+        if function.__module__.startswith("goldassay"):
+            compiled.append(function.__qualname__)
+    def on_end(self, event): pass
+events.register("numba:compile", Listener())
+from goldassay.artifacts import mine_patterns
+from goldassay.artifacts.coverage import CoverageCount
+from goldassay.data import Dataset
+from goldassay.data.tokenization import tokenize
+from goldassay.training import train_probes
+import numpy as np
+texts = [f"a man {i % 7} walks {'in' if i % 3 else 'out'}" for i in range(90)]
+rows = {"premise": texts[::-1], "hypothesis": texts, "label": ["abc"[i % 3] for i in range(90)]}
+train = Dataset.from_frame(rows)
+list(train_probes(train, train, seeds=(0, 1)))
+table = mine_patterns(train.examples["hypothesis"], train.examples["label"], min_count=2)
+CoverageCount(table, (0.4, 0.6)).add(tokenize(train.examples["hypothesis"]), train.labels())
+print(sorted(set(compiled)))
+"""
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin() -> subprocess.Popen[bytes]:
+        started.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
+        return started[-1]
+
+    monkeypatch.setattr(compiling, "_begun", begin)
+    monkeypatch.setattr(compiling, "cores", lambda: 2)
+    return started
+
+
+def test_nothing_is_begun_where_the_loops_are_kept(
+    begun: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "is_ready", lambda: True)
+    with compiling.compiling_ahead():
+        assert not begun
+    monkeypatch.setattr(compiling, "is_ready", lambda: False)
+    monkeypatch.setattr(compiling, "cores", lambda: 1)
+    with compiling.compiling_ahead():
+        assert not begun
+
+
+def test_what_was_begun_ends_with_the_audit(
+    begun: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "is_ready", lambda: False)
+    with compiling.compiling_ahead():
+        assert begun[0].poll() is None
+    with pytest.raises(KeyboardInterrupt), compiling.compiling_ahead():
+        raise KeyboardInterrupt
+    assert len(begun) == 2
+    assert all(each.poll() is not None for each in begun)
+
+
+def test_code_is_kept_as_long_as_its_source_is_older(tmp_path: Path) -> None:
+    source = tmp_path / "kernels.py"
+    source.write_text("def count(n):\n    return n\n")
+    names: dict[str, object] = {}
+    exec(compile(source.read_text(), str(source), "exec"), names)
+    function = SimpleNamespace(py_func=names["count"], stats=SimpleNamespace(cache_path=str(tmp_path)))
+    assert not is_kept(function)
+    other = tmp_path / "kernels.count_all-1.py311.nbi"
+    other.touch()
+    assert not is_kept(function)
+    kept = tmp_path / "kernels.count-1.py311.nbi"
+    kept.touch()
+    os.utime(source, (1, 1))
+    assert is_kept(function)
+    os.utime(source, (kept.stat().st_mtime + 10,) * 2)
+    assert not is_kept(function)
+
+
+def test_the_made_rows_serve_every_loop() -> None:
+    compiling.compile_late_loops()
+    assert compiling.is_ready()
+    made = compiling._made_rows()
+    assert {len(column) for column in made.values()} == {compiling.N_ROWS}
+    assert np.unique(made["label"]).tolist() == ["no", "yes"]
+
+
+@pytest.mark.slow  # It compiles everything, with nothing kept.
+def test_an_audit_compiles_nothing_that_was_compiled_ahead(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-m", compiling.__name__], env=environment, check=True)
+    done = subprocess.run([sys.executable, "-c", COUNT], env=environment, check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
