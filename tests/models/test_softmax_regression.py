@@ -108,6 +108,27 @@ def test_a_penalty_is_fitted_as_if_it_were_alone():
     assert np.array_equal(mixed.weights(6).table, alone.weights(2).table)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 12])
+def test_a_fit_that_starts_from_some_rows_ends_where_all_end(n_classes):
+    """What is known of some rows is a point on the way to the one optimum."""
+    features, labels = made(n_classes, 300)
+    problem = problem_of(features, labels, n_classes=n_classes)
+    places = np.sort(np.random.default_rng(5).choice(300, 150, replace=False))
+    path = fit_penalties(problem.part(places), PENALTIES, 40, np.random.default_rng(0))
+    start = path.start(3, places)
+    begun = fit_penalty(problem, PENALTIES[3], 0, np.random.default_rng(1), start=start)
+    assert np.array_equal(begun.table, path.weights(3).table)
+    # W is the sum over the rows of weight times (label - q) times features, over the penalty.
+    duals = start.duals.reshape(150, -1)[:, :n_classes]
+    columns = matrix_of(problem)[places].T @ (np.eye(n_classes)[labels[places]] - duals) / PENALTIES[3]
+    assert begun.table.reshape(-1, start.table.size // columns.shape[0])[:, :n_classes] == pytest.approx(
+        columns, abs=NEAR
+    )
+    one = fit_penalty(problem, PENALTIES[3], 60, np.random.default_rng(1), start=start)
+    other = fit_penalty(problem, PENALTIES[3], 60, np.random.default_rng(1))
+    assert one.table == pytest.approx(other.table, abs=NEAR)
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     n_classes=st.integers(2, 5),

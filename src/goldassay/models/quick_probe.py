@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.models.lanes import WIDTH
 from goldassay.models.probe_calibration import LEAST_PROBABILITY, Calibration, calibrate, fit_calibration, mean_loss
-from goldassay.models.softmax_regression import Problem, Weights, fit_penalties, fit_penalty
+from goldassay.models.softmax_regression import PenaltyPath, Problem, Weights, fit_penalties, fit_penalty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 # Rows that penalties are tried on, rows that they are judged by, and classes that are fitted for all penalties at once.
 SEARCH_ROWS, JUDGED_ROWS, CLASSES_AT_ONCE = 50_000, 20_000, 16
-# Of more rows than penalties are tried on, fewer passes tell as much.
-PASSES_OVER_MANY = 3
+# Of more rows than penalties are tried on, fewer passes tell as much; and fewer still from the fit to some of them.
+PASSES_OVER_MANY, PASSES_FROM_SOME = 3, 2
 # Numbers in the table of weights: 256 MiB.
 TABLE_NUMBERS = 1 << 26
 # A fold's training rows are dealt into so many parts, of which one chooses the penalty and calibrates.
@@ -44,8 +44,8 @@ class QuickProbe:
     and of equals the strongest. No test row is looked at. Probabilities are never 0 or 1 (`probe_calibration`).
 
     Of more than 50,000 drawn rows penalties are tried on a random 50,000 (with more than 16 classes on fewer), and the
-    one chosen is fitted to all: the penalty is that of the sum of losses, and says how large weights may be expected
-    to be, whatever the number of rows.
+    one chosen is fitted to all, from the fit to these on: the penalty is that of the sum of losses, and says how large
+    weights may be expected to be, whatever the number of rows.
 
     Attributes:
         penalties: The squared-norm penalties to try, one to eight, the strongest first.
@@ -247,8 +247,9 @@ class QuickProbe:
             plain = Calibration(1.0, np.zeros(classes.size))
             return FittedProbe(weights, plain, classes, data.n_classes, self.penalties[0])
         rows, gold = data.rows[judged], np.searchsorted(classes, data.labels[judged])
-        small = _smaller(problem, rng)
-        at, weights_found, margins = self._choose(small, rows, gold, judging[judged], rng, checkpoint)
+        places = _smaller(problem, rng)
+        small = problem if places is None else problem.part(places)
+        at, path, margins = self._choose(small, rows, gold, judging[judged], rng, checkpoint)
         penalty = self.penalties[at]
         if final is not None:
             calibration = calibrate(margins, gold, judging[judged], rng)
@@ -258,8 +259,13 @@ class QuickProbe:
                 calibration = Calibration(calibration.scale, np.zeros(classes.size))
             weights = fit_penalty(problem, penalty, self._passes(problem), rng, checkpoint)
             return FittedProbe(weights, calibration, classes, data.n_classes, penalty)
-        if small is not problem or weights_found is None:
-            weights_found = fit_penalty(problem, penalty, self._passes(problem), rng, checkpoint)
+        if places is None and path is not None:
+            weights_found = path.weights(at)
+        else:
+            start = None if places is None or path is None else path.start(at, places)
+            del path
+            n_passes = self._passes(problem) if start is None else min(self.n_passes, PASSES_FROM_SOME)
+            weights_found = fit_penalty(problem, penalty, n_passes, rng, checkpoint, start)
             margins = weights_found.margins(data.features, rows)
         calibration = calibrate(margins, gold, judging[judged], rng)
         return FittedProbe(weights_found, calibration, classes, data.n_classes, penalty)
@@ -275,8 +281,8 @@ class QuickProbe:
         weights: NDArray[np.float64],
         rng: np.random.Generator,
         checkpoint: Callable[[], None],
-    ) -> tuple[int, Weights | None, NDArray[np.float32]]:
-        """The best penalty's place, its weights where they were kept, and its margins of the judged rows (n, K)."""
+    ) -> tuple[int, PenaltyPath | None, NDArray[np.float32]]:
+        """The best penalty's place, the fits where they were kept, and its margins of the judged rows (n, K)."""
         path = None
         if problem.n_classes <= CLASSES_AT_ONCE:
             padded = (*self.penalties, *[self.penalties[-1]] * (WIDTH - len(self.penalties)))
@@ -295,7 +301,7 @@ class QuickProbe:
             for each, close in zip(margins, near, strict=True)
         ]
         at = int(np.argmin(losses))
-        return at, None if path is None else path.weights(at), margins[at]
+        return at, path, margins[at]
 
 
 @dataclass(frozen=True)
@@ -375,14 +381,13 @@ class _Data:
         return classes, problem
 
 
-def _smaller(problem: Problem, rng: np.random.Generator) -> Problem:
-    """The problem of some random rows, at least one of each label; the problem itself where it has few."""
+def _smaller(problem: Problem, rng: np.random.Generator) -> NDArray[np.int64] | None:
+    """Places of some random rows, at least one of each label; none where the problem has few."""
     most = _share(SEARCH_ROWS, problem.n_classes, 10_000)
     if problem.rows.size <= most:
-        return problem
+        return None
     first = np.unique(problem.labels, return_index=True)[1]
-    own = np.union1d(first, _some(np.arange(problem.rows.size), most, rng))
-    return replace(problem, rows=problem.rows[own], labels=problem.labels[own], weights=problem.weights[own])
+    return np.union1d(first, _some(np.arange(problem.rows.size), most, rng))
 
 
 def _share(rows: int, n_classes: int, least: int) -> int:

@@ -24,7 +24,7 @@ Passes are sequential, so that results have the same bits on any number of cores
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +59,10 @@ class Problem:
     labels: NDArray[np.int64]
     weights: NDArray[np.float32]
     n_classes: int
+
+    def part(self, places: NDArray[np.int64]) -> Problem:
+        """The problem of some of the rows, of every label one or more."""
+        return replace(self, rows=self.rows[places], labels=self.labels[places], weights=self.weights[places])
 
     @property
     def firsts(self) -> NDArray[np.int64]:
@@ -95,16 +99,35 @@ class Weights:
 
 
 @dataclass(frozen=True)
+class Start:
+    """What is known of a problem from a fit to some of its rows, with the same penalty and weights.
+
+    W is the sum over these rows; of all others q is still at the label, so that they add nothing to it.
+
+    Attributes:
+        places: Of these rows among those of the problem, (m,).
+        table: W as in `Weights`.
+        duals: q of these rows, (m, P) in one piece.
+    """
+
+    places: NDArray[np.int64]
+    table: NDArray[np.float32]
+    duals: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
 class PenaltyPath:
     """Weights for each of eight penalties.
 
     Attributes:
         problem: What they are fitted to.
         table: (columns + 1, C, 8) in one piece, C = 1 for two classes, of which it is the second's W, and else K.
+        duals: q, (n, C, 8) in one piece.
     """
 
     problem: Problem
     table: NDArray[np.float32]
+    duals: NDArray[np.float32]
 
     def margins(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """W x + o of some rows for each penalty, (8, n, K)."""
@@ -118,10 +141,23 @@ class PenaltyPath:
 
     def weights(self, at: int) -> Weights:
         """Those for the penalty at a position."""
-        own = self.table.reshape(-1, _n_vectors(self.problem.n_classes), WIDTH)[:, :, at]
-        table = np.zeros((own.shape[0], _padded(self.problem.n_classes)), dtype=np.float32)
-        table[:, : self.problem.n_classes] = own if self.problem.n_classes > 2 else np.hstack([-own, own])
-        return Weights(self.problem.widths, table.ravel(), self.problem.offsets)
+        return Weights(self.problem.widths, self._of_classes(self.table, at, 0), self.problem.offsets)
+
+    def start(self, at: int, places: NDArray[np.int64]) -> Start:
+        """Where the fit to a larger problem may begin, with the penalty at a position.
+
+        Args:
+            at: Of the penalty.
+            places: Where this problem's rows are among those of the larger one, (n,).
+        """
+        return Start(places, self._of_classes(self.table, at, 0), self._of_classes(self.duals, at, 1))
+
+    def _of_classes(self, values: NDArray[np.float32], at: int, both: int) -> NDArray[np.float32]:
+        """The values of one penalty, padded with zeros, (., P) in one piece; of two classes they sum to `both`."""
+        own = values.reshape(-1, _n_vectors(self.problem.n_classes), WIDTH)[:, :, at]
+        padded = np.zeros((own.shape[0], _padded(self.problem.n_classes)), dtype=np.float32)
+        padded[:, : self.problem.n_classes] = own if self.problem.n_classes > 2 else np.hstack([both - own, own])
+        return padded.ravel()
 
 
 def fit_penalties(
@@ -162,7 +198,7 @@ def fit_penalties(
             table,
             duals,
         )
-    return PenaltyPath(problem, table)
+    return PenaltyPath(problem, table, duals)
 
 
 def fit_penalty(
@@ -171,6 +207,7 @@ def fit_penalty(
     n_passes: int,
     rng: np.random.Generator,
     checkpoint: Callable[[], None] = lambda: None,
+    start: Start | None = None,
 ) -> Weights:
     """Fit one penalty: for many rows, or many classes.
 
@@ -180,12 +217,15 @@ def fit_penalty(
         n_passes: Over all rows.
         rng: Of the order of the rows, drawn anew for each pass.
         checkpoint: Called before each pass; what it raises ends the work.
+        start: From a fit to some of the rows; from nothing if not given. The optimum is the same.
     """
     stride = _padded(problem.n_classes)
     firsts = problem.firsts
-    table = np.zeros((firsts[-1] + 1) * stride, dtype=np.float32)
+    table = np.zeros((firsts[-1] + 1) * stride, dtype=np.float32) if start is None else start.table.copy()
     starts = np.zeros((problem.rows.size, stride), dtype=np.float32)
     starts[np.arange(problem.rows.size), problem.labels] = 1
+    if start is not None:
+        starts[start.places] = start.duals.reshape(-1, stride)
     duals = starts.ravel()
     for _ in range(n_passes):
         checkpoint()
