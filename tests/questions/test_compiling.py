@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from numba import njit
 
-from goldassay.core.compiled import is_kept
+from goldassay.core.compiled import compiled, is_kept
 from goldassay.questions import compiling
 
 if TYPE_CHECKING:
@@ -81,22 +81,26 @@ def test_what_was_begun_ends_with_the_audit(
     assert all(each.poll() is not None for each in begun)
 
 
-def test_code_is_kept_as_long_as_its_source_is_older(tmp_path: Path) -> None:
-    source = tmp_path / "kernels.py"
-    source.write_text("def count(n):\n    return n\n")
-    names: dict[str, object] = {}
-    exec(compile(source.read_text(), str(source), "exec"), names)
-    function = SimpleNamespace(py_func=names["count"], stats=SimpleNamespace(cache_path=str(tmp_path)))
-    assert not is_kept(function)
-    other = tmp_path / "kernels.count_all-1.py311.nbi"
-    other.touch()
-    assert not is_kept(function)
-    kept = tmp_path / "kernels.count-1.py311.nbi"
-    kept.touch()
-    os.utime(source, (1, 1))
-    assert is_kept(function)
-    os.utime(source, (kept.stat().st_mtime + 10,) * 2)
-    assert not is_kept(function)
+def loop_of(source: Path, text: str) -> Any:
+    source.write_text(text)
+    names: dict[str, Any] = {}
+    exec(compile(text, str(source), "exec"), names)
+    return compiled(names["count"])
+
+
+def test_code_is_kept_that_fits_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "kept"))
+    source, text = tmp_path / "kernels.py", "def count(n):\n    return n + 1\n"
+    loop = loop_of(source, text)
+    assert not is_kept(loop)
+    assert loop(1) == 2
+    assert is_kept(loop)
+    assert is_kept(loop_of(source, text))
+    assert not is_kept(loop_of(source, text.replace("1", "10 + n")))
+
+
+def test_nothing_is_begun_where_nothing_can_be_kept() -> None:
+    assert is_kept(njit(compiling._made_rows))
 
 
 def test_the_made_rows_serve_every_loop() -> None:

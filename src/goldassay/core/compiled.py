@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numba import njit
@@ -46,14 +45,10 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Callable
 
 
 def is_kept(function: Any) -> bool:
-    """Whether machine code of a compiled loop was kept on disk since its source was last written.
-
-    Of another processor, or another version of numba, it may still not serve: then it is compiled when it is called.
-    """
-    source = Path(function.py_func.__code__.co_filename)
-    place = Path(function.stats.cache_path or source.parent)
-    names = f"{source.stem}.{function.py_func.__qualname__}-*.nbi"
-    return any(each.stat().st_mtime >= source.stat().st_mtime for each in place.glob(names))
+    """Whether machine code of a compiled loop is kept on disk that fits its source; true where none can be kept."""
+    # Numba says so nowhere else: the index is empty where its version or the source is another one.
+    kept = getattr(function._cache, "_cache_file", None)
+    return kept is None or bool(kept._load_index())
 
 
 @contextmanager
