@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldassay.core.compiled import is_kept
 from goldassay.core.cores import cores
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ def compiling_ahead() -> Iterator[None]:
 def is_ready() -> bool:
     """Whether the loops that are compiled last are kept on disk."""
     from goldassay.artifacts.coverage_kernels import count_coverage
+    from goldassay.core.compiled import is_kept
     from goldassay.models.softmax_kernels import ascend_penalties
 
     return is_kept(count_coverage) and is_kept(ascend_penalties)
