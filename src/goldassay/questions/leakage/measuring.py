@@ -36,7 +36,7 @@ from goldassay.questions.leakage.condition_evidence import (
 )
 from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.map import measure_map
-from goldassay.questions.leakage.readings import readings_of
+from goldassay.questions.leakage.readings import form_readings, quick_readings, readings_of
 from goldassay.questions.leakage.relevance import measure_relevance
 from goldassay.questions.leakage.sentences import say
 from goldassay.questions.leakage.verdict import (
@@ -367,6 +367,14 @@ def _judge(
     readings = readings_of(evidence, codes)
     shown = {each.part for each in readings}
     readings += [reading for each in patterns for reading in each.readings if each.part in shown]
+    if evidence.train is not None and evidence.test is not None and can_plant(evidence):
+        of_roles = [f"{role}_only" for role in evidence.test.text_columns]
+        conditions = [row.condition for row in parts if row.condition in of_roles]
+        with steps.step("reading the form of the texts"):
+            readings += form_readings(evidence.train, evidence.test, conditions, seed)
+        if evidence.source != PROBES:
+            with steps.step("training quick probes") as progress:
+                readings += quick_readings(evidence.train, evidence.test, conditions, seed, progress)
     with steps.step("measuring the effects"):
         effects = measure_readings(readings, evidence, codes, limits, seed)
     doubts = single_run_doubts(parts)

@@ -10,6 +10,8 @@ import polars as pl
 
 from goldassay.core.effects import Reading
 from goldassay.core.planting import planted_rows, planted_word
+from goldassay.core.progress import silent
+from goldassay.data.text_form import form_words
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import PROBES, ConditionEvidence, is_part, softmax_at
 from goldassay.training import train_probes
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.runs import Runs
 
-QUICK = "quick probe"
+QUICK, FORM = "quick probe", "form of the text"
+# Training rows from which the form is learned: it has a few hundred words.
+FORM_ROWS = 100_000
 
 
 def part_name(condition: str) -> str:
@@ -81,12 +85,26 @@ def _of_logs(
     return Reading(part, reader, named, lifted, own)
 
 
+def form_readings(train: Dataset, test: Dataset, conditions: Sequence[str], seed: int) -> list[Reading]:
+    """What a quick probe names that sees only how the text of each condition is written; see `form_words`."""
+    if len(train) > FORM_ROWS:
+        train = train.take(np.sort(np.random.default_rng(seed).choice(len(train), FORM_ROWS, replace=False)))
+    found = quick_readings(_forms_of(train), _forms_of(test), conditions, seed, silent)
+    return [replace(each, reader=FORM) for each in found]
+
+
+def _forms_of(dataset: Dataset) -> Dataset:
+    forms = [form_words(dataset.examples[role]).alias(role) for role in dataset.text_columns]
+    return replace(dataset, examples=dataset.examples.with_columns(forms))
+
+
 def quick_readings(
     train: Dataset, test: Dataset, conditions: Sequence[str], seed: int, progress: Progress
 ) -> list[Reading]:
     """What a quick probe of each condition names, trained once."""
     found = []
-    for run in train_probes(train, test, conditions=conditions, seeds=[seed], progress=progress):
+    runs = train_probes(train, test, conditions=conditions, seeds=[seed], progress=progress)
+    for run in runs:
         assert run.logits is not None
         assert run.gold is not None
         logs = np.asarray(run.logits, dtype=np.float64)

@@ -1,0 +1,51 @@
+"""The form of a text is all of how it is written and nothing of what it says."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.data.text_form import form_words
+
+
+def form(text: str | None) -> str:
+    return str(form_words(pl.Series([text], dtype=pl.String))[0])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a cat sleeps", "A cat sleeps"), ("a cat sleeps", "a cat sleeps."), ("a cat sleeps", "a  cat sleeps"),
+        ("a cat sleeps", " a cat sleeps"), ("a cat sleeps", "a cat sleeps sleeps"), ("a cat", "a cat a"),
+        ("it is 1", "it is I"), ("caf\u00e9", "cafe"), ("a\tb", "a b"), ("", "x"),
+        ("he said \"no\"", "he said 'no'"), ("(a)", "-a-"),
+    ],
+)  # fmt: skip
+def test_ways_of_writing_differ(one: str, other: str) -> None:
+    assert form(one) != form(other)
+
+
+def test_words_of_one_shape_do_not_differ() -> None:
+    assert form("A cat sleeps on the mat.") == form("A dog dances in the rug.") != form("A dog sat on the rug.")
+
+
+def test_a_missing_text_is_an_empty_one() -> None:
+    assert form(None) == form("")
+
+
+@given(st.lists(st.text(max_size=80), min_size=1, max_size=5))
+def test_every_text_has_all_features(texts: list[str]) -> None:
+    found = form_words(pl.Series(texts, dtype=pl.String))
+    assert len(found) == len(texts)
+    for words in found.str.split(" ").to_list():
+        assert len(words) == 24
+        assert all(word.startswith("form") and word.isascii() for word in words)
+        assert len({word.partition("x")[0] for word in words}) == 24
+
+
+@given(st.text(alphabet="abcdefgh ", max_size=60))
+def test_letters_of_one_case_tell_only_lengths_and_repeats(text: str) -> None:
+    other = text.translate(str.maketrans("abcdefgh", "qrstuvwx"))
+    assert form(text) == form(other)

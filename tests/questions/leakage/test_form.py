@@ -1,0 +1,56 @@
+"""Labels that stand behind how a text is written, and behind no word: no such set is sound."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from goldassay.questions.audit import audit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WORDS = [f"w{number}" for number in range(300)]
+
+
+def rows(n: int, seed: int, written: Callable[[list[str], bool], str]) -> list[dict[str, str]]:
+    rng = random.Random(seed)
+    made = []
+    for _ in range(n):
+        told = rng.random() < 0.5
+        premise, hypothesis = (rng.choices(WORDS, k=8) for _ in range(2))
+        made.append(
+            {"premise": " ".join(premise), "hypothesis": written(hypothesis, told), "label": "yes" if told else "no"}
+        )
+    return made
+
+
+def capital(words: list[str], told: bool) -> str:
+    return " ".join(words).capitalize() if told else " ".join(words)
+
+
+def spaces(words: list[str], told: bool) -> str:
+    return ("  " if told else " ").join(words)
+
+
+def repeats(words: list[str], told: bool) -> str:
+    return " ".join([*words[:7], words[0] if told else words[7]])
+
+
+@pytest.mark.parametrize("written", [capital, spaces, repeats])
+def test_how_a_text_is_written_is_read(written: Callable[[list[str], bool], str]) -> None:
+    report = audit(rows(1200, 0, written), rows(600, 1, written))
+    verdict = report.verdicts["leakage"]
+    assert verdict["verdict"] == "unsound"
+    assert verdict["evidence"].startswith("Form of the text of the hypothesis: ")
+
+
+def test_where_all_are_written_alike_the_form_gains_nothing() -> None:
+    report = audit(rows(1200, 0, lambda words, _: " ".join(words)), rows(600, 1, lambda words, _: " ".join(words)))
+    assert report.verdicts["leakage"]["verdict"] in ("sound", "not measurable")
+    effects = report.to_dict()["leakage"]["effects"]["effects"]
+    of_form = [row for row in effects if row["reader"] == "form of the text"]
+    assert {row["part"] for row in of_form} == {"premise", "hypothesis"}
+    assert all(row["reason"] or row["low"] < 0 for row in of_form)
