@@ -155,13 +155,15 @@ def determinism(asked: bool) -> Iterator[None]:
                 f"{_WORKSPACE} is {found}, which does not give the same bits each time",
                 mend=f"set it to {' or '.join(_WORKSPACES)}, or unset it",
             )
-    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    # `use_deterministic_algorithms` would set the same and load torch's compiler, which nothing here uses: a third of
+    # the time that a process takes to start.
+    before = torch.get_deterministic_debug_mode()
     if asked:
-        torch.use_deterministic_algorithms(mode=True)
+        torch.set_deterministic_debug_mode("error")
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+        torch.set_deterministic_debug_mode(before)
 
 
 @contextmanager
