@@ -7,6 +7,7 @@ measures, the verdicts on questions, or ids of figures.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, create_model, model_validator
@@ -143,7 +144,8 @@ def read_policy(table: Any, file: str | os.PathLike[str] | None = None) -> tuple
         InputError: A key is not known (the nearest known one is named), or a limit is out of range.
     """
     content = _with_whole_ids(table)
-    kind: Any = create_model("SettingsWithPolicy", __base__=Settings, policy=(_policy_model(), ...))
+    known = tuple((each.id, each.unit, each.bounded, each.rule and each.rule.name) for each in declared())
+    kind: Any = _settings_model(known, judged_questions())
     checked = validated(kind, {"policy": content}, file=file).policy
     return tuple(demand for name in content for demand in _demands(name, getattr(checked, name)))
 
@@ -174,6 +176,13 @@ def _with_whole_ids(table: Any) -> Any:
         else:
             content[key] = value
     return content
+
+
+# It takes a tenth of a second, and who reads many policies has the same measures each time.
+@lru_cache(maxsize=4)
+def _settings_model(_measures: tuple[tuple[Any, ...], ...], _questions: tuple[str, ...]) -> type[BaseModel]:
+    """Settings with a policy; of the measures, what the model depends on."""
+    return create_model("SettingsWithPolicy", __base__=Settings, policy=(_policy_model(), ...))
 
 
 def _policy_model() -> type[BaseModel]:
