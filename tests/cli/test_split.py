@@ -86,3 +86,17 @@ def test_rows_that_hang_together_are_not_sent_to_an_option_that_is_not_there(gol
     assert outcome.status == 2
     assert "hang together by shared sentences; let some texts be in both parts" in outcome.err
     assert "--test" not in outcome.err
+
+
+def test_columns_of_the_split_are_named(goldassay: Command, tmp_path: Path):
+    rows = [{"text": f"row {i} of many", "label": "ab"[i % 2], "writer": f"w{i % 25}"} for i in range(200)]
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    outcome = goldassay("split", "rows.jsonl", "--split-by", "writer", "-o", "out")
+    assert outcome.status == 0, outcome.err
+    assert "kept together: near copies, rows with the same writer" in outcome.out
+    parts = [read_dataset(tmp_path / f"out/{name}.jsonl").examples["writer"] for name in ("train", "test")]
+    assert not set(parts[0]) & set(parts[1])
+    assert json.loads((tmp_path / "out/split.json").read_text())["split_by"] == ["writer"]
+    refused = goldassay("split", "rows.jsonl", "--split-by", "writr")
+    assert refused.status == 2
+    assert "no column 'writr' to split by" in refused.err

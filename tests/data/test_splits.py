@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from goldassay.core.errors import InputError
 from goldassay.data import Dataset, read_dataset, split_disjoint
 from goldassay.data.row_values import normalized_text
-from goldassay.data.splits import BRIDGES
+from goldassay.data.splits import BRIDGES, columns_to_split_by
 
 
 def sentences(dataset):
@@ -116,3 +116,76 @@ def test_only_the_named_texts_must_differ():
     for roles in (["text"], []):
         with pytest.raises(InputError, match="choose from premise, hypothesis"):
             split_disjoint(dataset, roles=roles)
+
+
+def batches(n: int = 120, size: int = 2) -> Dataset:
+    rows = [{"text": f"row {i} of {i * 7919 % 1000}", "label": "ab"[i % 2], "batch": f"b{i // size}"} for i in range(n)]
+    return Dataset.from_frame(rows, columns={"group": "batch"})
+
+
+def together(parts: tuple[Dataset, Dataset], column: str) -> int:
+    """Values that stand in both parts."""
+    train, test = (set(part.examples[column].drop_nulls().to_list()) - {""} for part in parts)
+    return len(train & test)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_group_is_in_both_parts(seed: int):
+    dataset = batches()
+    parts = split_disjoint(dataset, 0.2, seed)
+    assert together(parts, "batch") == 0
+    assert (len(parts[0]), len(parts[1])) == (96, 24)
+    assert "no sentence and no batch being in both parts" in parts[1].provenance.decisions[-1]
+    assert together(split_disjoint(dataset, 0.2, seed, by=()), "batch") > 5
+
+
+def test_columns_to_split_by_can_be_named():
+    rows = [{"text": f"row {i}", "label": "ab"[i % 2], "writer": f"w{i % 30}"} for i in range(300)]
+    dataset = Dataset.from_frame(rows)
+    assert together(split_disjoint(dataset), "writer") > 20
+    assert together(split_disjoint(dataset, by=["writer"]), "writer") == 0
+    with pytest.raises(InputError, match="no column 'writr' to split by; choose from text, label, writer, or none"):
+        split_disjoint(dataset, by=["writr"])
+    assert columns_to_split_by(None) is None
+    assert columns_to_split_by("none") == ()
+    assert columns_to_split_by("a, b,a") == ("a", "b")
+
+
+def test_groups_hold_where_sentences_chain_all_rows_and_a_missing_group_is_none():
+    n = 400
+    rows = [
+        {"premise": f"p {i // 8}", "hypothesis": f"h {(i + 4) // 8}", "label": "ab"[i % 2], "group": f"g{i // 8}"}
+        for i in range(n)
+    ]
+    parts = split_disjoint(Dataset.from_frame(rows))
+    assert together(parts, "group") == 0
+    assert not sentences(parts[0]) & sentences(parts[1])
+    assert len(parts[1]) > 0
+    for row in rows[: n // 2]:
+        row["group"] = ""
+    dataset = Dataset.from_frame(rows, columns={"group": "group"})
+    assert together(split_disjoint(dataset), "group") == 0
+
+
+def test_near_copies_stay_together():
+    base = [
+        f"the {a} {b} is sleeping in the garden of {c}" for a in "abcdefgh" for b in "ijklm" for c in ("ann", "bob")
+    ]
+    dataset = Dataset.from_frame({"text": [t for text in base for t in (text, f"{text}.")], "label": ["a", "b"] * 80})
+
+    def copies(parts: tuple[Dataset, Dataset]) -> int:
+        train, test = ({text.rstrip(".") for text in part.texts("text")} for part in parts)
+        return len(train & test)
+
+    assert copies(split_disjoint(dataset, near_copies=False)) > 10
+    parts = split_disjoint(dataset)
+    assert copies(parts) == 0
+    assert "near copies count as the same" in parts[0].provenance.decisions[-1]
+
+
+def test_counterfactual_pairs_are_not_torn_apart(data_dir):
+    dataset = read_dataset(data_dir / "counterfactual_imdb" / "paired_dev.tsv.gz")
+    assert dataset.cluster_columns == ("batch_id",)
+    torn = split_disjoint(dataset, by=(), near_copies=False)
+    assert together(torn, "batch_id") > 50
+    assert together(split_disjoint(dataset), "batch_id") == 0

@@ -9,7 +9,7 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, ExampleClusters, Out, Quiet
+from goldassay.cli.options import Config, ExampleClusters, Out, Quiet, SplitBy
 from goldassay.cli.run_options import spoken
 
 
@@ -56,6 +56,7 @@ def audit(
         ),
     ] = None,
     clusters: ExampleClusters = None,
+    split_by: SplitBy = None,
     labels: Annotated[
         str | None,
         typer.Option(
@@ -97,6 +98,7 @@ def audit(
             out=out,
             columns=columns,
             clusters=clusters,
+            split_by=split_by,
             label_names=labels.split(",") if labels else None,
             format=file_format,
             settings=load_settings(config),

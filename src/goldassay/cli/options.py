@@ -35,6 +35,15 @@ ExampleClusters = Annotated[
         "rows that share a text, such as a premise, or a column given as group]",
     ),
 ]
+SplitBy = Annotated[
+    str | None,
+    typer.Option(
+        "--split-by",
+        metavar="COLUMN,...",
+        help="Columns of which no value may be in both parts of a split; none for none.  [default: a column given as "
+        "group]",
+    ),
+]
 
 
 def say_settings(settings: Settings) -> None:

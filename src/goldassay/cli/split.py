@@ -9,7 +9,7 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import Quiet, SplitBy
 
 
 @app.command(short_help="Split a dataset such that no sentence is in both parts.")
@@ -23,6 +23,7 @@ def split(
             metavar="ROLE,...", help="Texts that may not be in both parts: premise,hypothesis.  [default: all]"
         ),
     ] = None,
+    split_by: SplitBy = None,
     share: Annotated[float, typer.Option(metavar="S", help="Share of the rows that the test part gets.")] = 0.2,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draw; of several the first.")] = 0,
     repeats: Annotated[
@@ -41,17 +42,19 @@ def split(
     json_file: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:
-    """Split a dataset into train.jsonl and test.jsonl such that no sentence is in both.
+    """Split a dataset into train.jsonl and test.jsonl such that no sentence and no group is in both.
 
-    Sentences are compared without case and with single spaces, whatever their role. Rows that hang together through
-    shared sentences stay together where they can; where they cannot, the rows that would bridge the parts are dropped,
-    and counted. With --repeats the splits lie in seed_0, seed_1, ...: what a model scores on each shows how much of a
-    score is luck in splitting.
+    Sentences are compared without case and with single spaces, whatever their role, and near copies count as the same.
+    A group is a value of a column given as group, or of --split-by: a writer, a batch of rewritten rows. Rows that hang
+    together through shared sentences or groups stay together where they can; where they cannot, the rows that would
+    bridge the parts are dropped, and counted. With --repeats the splits lie in seed_0, seed_1, ...: what a model scores
+    on each shows how much of a score is luck in splitting.
     """
     from goldassay.core.errors import InputError
     from goldassay.core.numbers import count
     from goldassay.core.progress import Steps
     from goldassay.data import read_dataset
+    from goldassay.data.splits import columns_to_split_by
     from goldassay.data.splitting import split as run
     from goldassay.questions.artifacts.output import as_json
 
@@ -62,7 +65,7 @@ def split(
     with steps.step("reading the data"):
         dataset = read_dataset(data, format=file_format, columns=columns)
     with steps.step("splitting") as progress:
-        result = run(dataset, roles, share, range(seed, seed + repeats), progress)
+        result = run(dataset, roles, share, range(seed, seed + repeats), columns_to_split_by(split_by), progress)
     paths = result.save(out)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
@@ -71,5 +74,7 @@ def split(
     for number, (train, test) in result.parts.items():
         lost = len(dataset) - len(train) - len(test)
         typer.echo(f"seed {number}: {count(len(train))} train, {count(len(test))} test, {count(lost)} dropped")
+    kept = ["near copies", *(f"rows with the same {name}" for name in result.split_by)]
+    typer.echo(f"kept together: {', '.join(kept)}")
     for path in paths:
         typer.echo(path)

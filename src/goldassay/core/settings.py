@@ -131,6 +131,12 @@ class DataSettings(StrictSection):
         description="Rows that count as one: auto joins those with a text or group in common, none lets each row "
         "count by itself, and columns, separated by commas, join rows with equal values.",
     )
+    split_by: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Columns, separated by commas, of which no value is in both parts of a split; none for none; by "
+        "default those given as group.",
+    )
 
 
 class ArtifactLimits(StrictSection):

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.core.clusters import connected_rows
 from goldassay.core.errors import InputError
-from goldassay.data.row_values import text_codes
+from goldassay.data.row_values import text_codes, value_codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,16 +22,24 @@ BRIDGES = "shares a sentence with the other part"
 
 
 def split_disjoint(
-    dataset: Dataset, share: float = 0.2, seed: int = 0, *, roles: Sequence[str] | None = None
+    dataset: Dataset,
+    share: float = 0.2,
+    seed: int = 0,
+    *,
+    roles: Sequence[str] | None = None,
+    by: Sequence[str] | None = None,
+    near_copies: bool = True,
 ) -> tuple[Dataset, Dataset]:
-    """Split into a training and a test part with no sentence in both, whatever its role.
+    """Split into a training and a test part with no sentence and no group in both.
 
-    Rows that share a sentence (compared without case and with single spaces), directly or through others, form a
-    component and stay together. A component that is larger than the test part could never be placed in it, and in
-    NLI data one such component holds most rows, because short hypotheses recur; it is broken up by premise (the
-    first text role), and for each sentence that then stands on both sides, the rows on the side where it is rarer
-    are dropped. What was dropped is counted in each part's provenance. Units are drawn at random, and each goes to
-    the test part while that brings the test part's label counts nearer to `share` of the whole's.
+    Rows that share a sentence (in whatever role, compared without case and with single spaces, near copies taken for
+    the same) or a group, directly or through others, form a component and stay together. A component that is larger
+    than the test part could never be placed in it, and in NLI data one such component holds most rows, because short
+    hypotheses recur; it is broken up: first into the components of exact sentences, where these are still too large by
+    group, or without groups by premise (the first text role). For each sentence that then stands on both sides, the
+    rows on the side where it is rarer are dropped. What was dropped is counted in each part's provenance. Units are
+    drawn at random, and each goes to the test part while that brings the test part's label counts nearer to `share` of
+    the whole's.
 
     Args:
         dataset: What to split.
@@ -38,28 +47,45 @@ def split_disjoint(
             up for.
         seed: Of the order in which units are drawn.
         roles: The texts that may not be in both; all if not given.
+        by: Columns of which no value may be in both; by default `cluster_columns`, those given as group. A missing
+            value is no group.
+        near_copies: Take near copies for the same sentence, see `join_near_copies`.
 
     Returns:
         The training part and the test part, rows in their old order.
 
     Raises:
-        InputError: `share` is out of range, a role is not there, or one part would be empty.
+        InputError: `share` is out of range, a role or column is not there, or one part would be empty.
     """
     if not 0 < share < 1:
         raise InputError(f"the share of the test part is {share}", mend="give a number between 0 and 1")
-    texts = text_codes(dataset, _known_roles(dataset, roles))
-    components = _components(texts)
-    sizes = np.bincount(components)
+    known = _known_roles(dataset, roles)
+    columns = _known_columns(dataset, by)
+    exact = text_codes(dataset, known)
+    texts = text_codes(dataset, known, near_copies=True) if near_copies else exact
+    groups = _groups(dataset, columns)
     target = round(share * len(dataset))
-    large = sizes[components] > max(target, 1)
-    units = np.unique(np.where(large, texts[:, 0] + len(sizes), components), return_inverse=True)[1]
+    units = _components(texts, groups)
+    n_large = 0
+    for finer in (_components(exact, groups), texts[:, 0] if groups is None else groups):
+        sizes = np.bincount(units)
+        large = sizes[units] > max(target, 1)
+        n_large = int(large.sum())
+        units = np.unique(np.where(large, finer + len(sizes), units), return_inverse=True)[1]
     in_test = _drawn(units, _strata(dataset), share, np.random.default_rng(seed))
     bridge = _bridges(texts, in_test)
     _check_filled(dataset, in_test & ~bridge, ~in_test & ~bridge)
     shared = "sentence" if roles is None else " or ".join(roles)
-    decision = _decision(int(large.sum()), int(bridge.sum()), share, seed, shared)
+    decision = _decision(n_large, int(bridge.sum()), share, seed, [shared, *columns], near_copies)
     train = _part(dataset, ~in_test, bridge, "train", decision, dataset.provenance.dropped)
     return train, _part(dataset, in_test, bridge, "test", decision, {})
+
+
+def columns_to_split_by(text: str | None) -> tuple[str, ...] | None:
+    """Columns as an option names them, separated by commas: () for "none", None where nothing was said."""
+    if text is None:
+        return None
+    return () if text == "none" else tuple(dict.fromkeys(part.strip() for part in text.split(",")))
 
 
 def _known_roles(dataset: Dataset, roles: Sequence[str] | None) -> tuple[str, ...]:
@@ -74,19 +100,39 @@ def _known_roles(dataset: Dataset, roles: Sequence[str] | None) -> tuple[str, ..
     return wanted
 
 
-def _components(texts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Component of each row, where rows with a sentence in common are linked, (N,)."""
-    if texts.shape[1] == 1:
-        return np.unique(texts[:, 0], return_inverse=True)[1].astype(np.int64)
+def _known_columns(dataset: Dataset, by: Sequence[str] | None) -> tuple[str, ...]:
+    wanted = dataset.cluster_columns if by is None else tuple(by)
+    strange = [column for column in wanted if column not in dataset.examples.columns]
+    if strange:
+        raise InputError(
+            f"there is no column {strange[0]!r} to split by",
+            file=dataset.source,
+            mend=f"choose from {', '.join(name for name in dataset.examples.columns if name != 'example_id')}, or none",
+        )
+    return tuple(column for column in wanted if column not in dataset.text_columns)
+
+
+def _groups(dataset: Dataset, columns: Sequence[str]) -> NDArray[np.int64] | None:
+    """Rows that share a value in one of the columns, directly or through others, (N,); None without columns."""
+    if not columns:
+        return None
+    return connected_rows(np.stack([value_codes(dataset.examples[column]) for column in columns], axis=1))
+
+
+def _components(texts: NDArray[np.int64], groups: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """Component of each row, where rows with a sentence or a group in common are linked, (N,)."""
+    nodes = texts if groups is None else np.column_stack([texts, groups + texts.max() + 1])
+    if nodes.shape[1] == 1:
+        return np.unique(nodes[:, 0], return_inverse=True)[1].astype(np.int64)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    n = int(texts.max()) + 1
-    left = np.repeat(texts[:, 0], texts.shape[1] - 1)
-    right = texts[:, 1:].ravel()
+    n = int(nodes.max()) + 1
+    left = np.repeat(nodes[:, 0], nodes.shape[1] - 1)
+    right = nodes[:, 1:].ravel()
     links = coo_array((np.ones(len(left), np.int8), (left, right)), shape=(n, n))
     _, of_text = connected_components(links, directed=False)
-    return np.unique(of_text[texts[:, 0]], return_inverse=True)[1].astype(np.int64)
+    return np.unique(of_text[nodes[:, 0]], return_inverse=True)[1].astype(np.int64)
 
 
 def _strata(dataset: Dataset) -> NDArray[np.int64]:
@@ -147,15 +193,13 @@ def _check_filled(dataset: Dataset, test: NDArray[np.bool_], train: NDArray[np.b
         )
 
 
-def _decision(n_large: int, n_bridges: int, share: float, seed: int, shared: str) -> str:
-    how = (
-        f"There was no test part: {share:.0%} of the rows were drawn for it (seed {seed}), "
-        f"no {shared} being in both parts"
-    )
-    if not n_large:
+def _decision(n_large: int, n_bridges: int, share: float, seed: int, shared: Sequence[str], near_copies: bool) -> str:
+    kept = f"no {' and no '.join(shared)} being in both parts" + (" (near copies count as the same)" * near_copies)
+    how = f"There was no test part: {share:.0%} of the rows were drawn for it (seed {seed}), {kept}"
+    if not n_large and not n_bridges:
         return f"{how}."
     return (
-        f"{how}; {n_large} rows that hang together through shared sentences were drawn by their first text, "
+        f"{how}; {n_large} rows that hang together through shared sentences were drawn by their first text or group, "
         f"and {n_bridges} rows that would have bridged the parts were dropped."
     )
 

@@ -30,13 +30,15 @@ class Splits:
 
     Attributes:
         source: What was split.
-        disjoint: The texts that no two parts share.
+        disjoint: The texts that no two parts share, near copies included.
+        split_by: Columns of which no value is in two parts.
         share: Of the rows that the test part was to get.
         parts: By seed, the training and the test part.
     """
 
     source: Dataset
     disjoint: tuple[str, ...]
+    split_by: tuple[str, ...]
     share: float
     parts: dict[int, tuple[Dataset, Dataset]]
 
@@ -47,6 +49,7 @@ class Splits:
             "files": [to_plain(file) for file in provenance.files],
             "n_examples": len(self.source),
             "disjoint": list(self.disjoint),
+            "split_by": list(self.split_by),
             "share": self.share,
             "splits": [
                 {"seed": seed, **{name: _described(part) for name, part in zip(PARTS, parts, strict=True)}}
@@ -78,9 +81,10 @@ def split(
     disjoint: Sequence[str] | None = None,
     share: float = 0.2,
     seeds: Sequence[int] = (0,),
+    by: Sequence[str] | None = None,
     progress: Progress = silent,
 ) -> Splits:
-    """Split a dataset such that no sentence stands in both parts, once for each seed.
+    """Split a dataset such that no sentence and no group stands in both parts, once for each seed.
 
     A score moves with the luck of the split; several splits show by how much.
 
@@ -98,9 +102,10 @@ def split(
         raise InputError(f"the seeds are {list(seeds)}", mend="give whole numbers from 0, each once")
     parts = {}
     for done, seed in enumerate(seeds, 1):
-        parts[seed] = split_disjoint(dataset, share, seed, roles=disjoint)
+        parts[seed] = split_disjoint(dataset, share, seed, roles=disjoint, by=by)
         progress(done, len(seeds))
-    return Splits(dataset, tuple(disjoint or dataset.text_columns), share, parts)
+    columns = tuple(dataset.cluster_columns if by is None else by)
+    return Splits(dataset, tuple(disjoint or dataset.text_columns), columns, share, parts)
 
 
 def _described(part: Dataset) -> dict[str, Any]:

@@ -36,6 +36,7 @@ def audit(
     out: str | os.PathLike[str] | None = None,
     columns: str | Mapping[str, str] | None = None,
     clusters: str | None = None,
+    split_by: str | None = None,
     label_names: Sequence[str] | None = None,
     format: str = "auto",  # noqa: A002
     settings: Settings | None = None,
@@ -57,6 +58,8 @@ def audit(
         columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
         clusters: Which test rows count as one: "auto" joins those with a text or group in common, "none" joins no
             rows, columns separated by commas join rows with equal values; by default that of the settings, "auto".
+        split_by: Columns, separated by commas, of which no value may be in both parts where a part is set apart, or
+            "none"; by default those given as group.
         label_names: The labels that may occur, in order; any other is refused. By default those of the data.
         format: The format of the files, where their content does not say it.
         settings: Everything else that can be set; by default `Settings()`.
@@ -68,7 +71,7 @@ def audit(
     Raises:
         InputError: The data cannot be read or audited; the message says where and how to mend it.
     """
-    settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
+    settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters, split_by=split_by)
     if model is not None:
         leakage_settings = settings.leakage.model_copy(update={"model": model})
         settings = settings.model_copy(update={"leakage": leakage_settings})
@@ -106,7 +109,7 @@ def audit(
         },
         "inputs": evidence.inputs,
         "clusters": describe_clusters(evidence.clusters),
-        "data_notes": data_notes(evidence.clusters),
+        "data_notes": data_notes(evidence.clusters, evidence.decisions),
         "facts": facts.to_dict(),
         **{each.question: each.results for each in found},
         "settings": settings.model_dump(mode="json"),

@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goldassay.core.clusters import Clusters
 
 
-def data_notes(clusters: Clusters | None) -> list[str]:
+def data_notes(clusters: Clusters | None, decisions: Sequence[str] = ()) -> list[str]:
     """Sentences for the terminal and the top of the page.
 
     Args:
         clusters: Of the evaluation part, if its texts are known.
+        decisions: How the evaluation part came about.
     """
-    notes = []
+    notes = [said for said in decisions if "were set apart" in said]
     if clusters is not None:
         notes.append(clusters.taken)
     return notes

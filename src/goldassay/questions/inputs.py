@@ -12,7 +12,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import split_named_path
 from goldassay.data import Dataset, check_same_labels, parse_columns, read_dataset, require_classes
-from goldassay.data.splits import split_disjoint
+from goldassay.data.splits import columns_to_split_by, split_disjoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,10 +67,13 @@ def load_inputs(
         decisions.append(f"The data's own {name} part is the evaluation set.")
     else:
         require_classes(source)
-        training, evaluation = split_disjoint(source, share=settings.data.test_share, seed=settings.seed)
+        by = columns_to_split_by(settings.data.split_by)
+        training, evaluation = split_disjoint(source, share=settings.data.test_share, seed=settings.seed, by=by)
+        together = ["near copies"]
+        together += [f"rows with the same {name}" for name in (source.cluster_columns if by is None else by)]
         decisions.append(
             f"The data have no test part: {len(evaluation):,} of {len(source):,} rows were set apart (seed "
-            f"{settings.seed}) such that no sentence stands in both parts."
+            f"{settings.seed}) such that no sentence stands in both parts; {' and '.join(together)} were kept together."
         )
     require_classes(training)
     # What reads one text alone may be tried on data that have no other.

@@ -9,7 +9,7 @@ import typer
 
 from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.leakage.group import Columns, Components, NClusters, Threshold, by_name, leakage_app
-from goldassay.cli.options import Config, ExampleClusters, Figures, Latex, Quiet
+from goldassay.cli.options import Config, ExampleClusters, Figures, Latex, Quiet, SplitBy
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import AlignOption, Seed, parse_labels, spoken
 from goldassay.core.errors import InputError
@@ -104,6 +104,7 @@ def measure(
     ] = None,
     align: AlignOption = "exact",
     clusters: ExampleClusters = None,
+    split_by: SplitBy = None,
     n_clusters: NClusters = None,
     components: Components = 30,
     threshold: Threshold = 0.25,
@@ -172,6 +173,7 @@ def measure(
         ),
         "columns": columns,
         "clusters": clusters,
+        "split_by": split_by,
         "seed": seed,
         "settings": load_settings(config),
         "watched": None if quiet else bars,

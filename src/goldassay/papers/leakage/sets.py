@@ -49,7 +49,7 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
 
 
 def _parted(dataset: Dataset, name: str, share: float, seed: int) -> dict[str, Dataset]:
-    train, test = split_disjoint(dataset, share, seed)
+    train, test = split_disjoint(dataset, share, seed, by=(), near_copies=False)
     return {f"{name}{TRAIN}": train, name: test}
 
 

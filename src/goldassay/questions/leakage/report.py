@@ -40,6 +40,7 @@ def report_leakage(
     out: str | os.PathLike[str] | None = None,
     columns: str | Mapping[str, str] | None = None,
     clusters: str | None = None,
+    split_by: str | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
     watched: Watched | None = None,
@@ -60,6 +61,7 @@ def report_leakage(
         out: Where runs are kept as they are made, in `out/runs`; what is already there is used again.
         columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
         clusters: Which test rows count as one: "auto", "none" or columns separated by commas, as in `audit`.
+        split_by: Columns of which no value may be in both parts of a split, as in `audit`.
         seed: Of everything that draws at random.
         settings: Everything else that can be set; of [training], how the network is made.
         watched: Opens, for a number of trainings of a network, what is told how they go.
@@ -69,7 +71,7 @@ def report_leakage(
     Raises:
         InputError: The data or the evidence cannot be used; the message says where and how to mend it.
     """
-    settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
+    settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters, split_by=split_by)
     choice = choice or LeakageChoice()
     _check(choice, seeds)
     n_seeds = settings.leakage.seeds if seeds is None else seeds
@@ -99,7 +101,7 @@ def report_leakage(
         },
         "inputs": list(found.inputs) or evidence.inputs,
         "clusters": describe_clusters(found.grouping),
-        "data_notes": data_notes(found.grouping),
+        "data_notes": data_notes(found.grouping, () if found.inputs else evidence.decisions),
         "leakage": finding.results,
         "settings": {
             "seed": settings.seed,
