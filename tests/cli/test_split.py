@@ -93,7 +93,7 @@ def test_columns_of_the_split_are_named(goldassay: Command, tmp_path: Path):
     (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     outcome = goldassay("split", "rows.jsonl", "--split-by", "writer", "-o", "out")
     assert outcome.status == 0, outcome.err
-    assert "kept together: near copies, rows with the same writer" in outcome.out
+    assert "kept together: rows with the same sentence, rows with the same writer" in outcome.out
     parts = [read_dataset(tmp_path / f"out/{name}.jsonl").examples["writer"] for name in ("train", "test")]
     assert not set(parts[0]) & set(parts[1])
     assert json.loads((tmp_path / "out/split.json").read_text())["split_by"] == ["writer"]

@@ -181,6 +181,16 @@ def test_near_copies_stay_together():
     parts = split_disjoint(dataset)
     assert copies(parts) == 0
     assert "near copies count as the same" in parts[0].provenance.decisions[-1]
+    assert parts[0].provenance.kept_together == ("near copies",)
+
+
+def test_where_all_texts_are_near_copies_they_are_split_by_exact_sentences():
+    dataset = Dataset.from_frame({"text": [f"one long template of all texts, number {i}" for i in range(60)]})
+    train, test = split_disjoint(dataset)
+    assert (len(train), len(test)) == (48, 12)
+    assert "Near copies are in both parts" in test.provenance.decisions[-1]
+    assert test.provenance.kept_together == ()
+    assert split_disjoint(batches())[0].provenance.kept_together == ("rows with the same batch",)
 
 
 def test_counterfactual_pairs_are_not_torn_apart(data_dir):

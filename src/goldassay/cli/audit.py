@@ -52,7 +52,7 @@ def audit(
         typer.Option(
             metavar="ROLE=NAME,...",
             help="Which column plays which role, where the names do not say it: "
-            "premise=a,hypothesis=b,label=c (also text, id, group, split).",
+            "premise=a,hypothesis=b,label=c (also text, id, group, split, ignore).",
         ),
     ] = None,
     clusters: ExampleClusters = None,

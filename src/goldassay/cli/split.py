@@ -74,7 +74,7 @@ def split(
     for number, (train, test) in result.parts.items():
         lost = len(dataset) - len(train) - len(test)
         typer.echo(f"seed {number}: {count(len(train))} train, {count(len(test))} test, {count(lost)} dropped")
-    kept = ["near copies", *(f"rows with the same {name}" for name in result.split_by)]
-    typer.echo(f"kept together: {', '.join(kept)}")
+    for kept in dict.fromkeys(train.provenance.kept_together for train, _ in result.parts.values()):
+        typer.echo(f"kept together: {', '.join(('rows with the same sentence', *kept))}")
     for path in paths:
         typer.echo(path)

@@ -13,6 +13,7 @@ from goldassay.data.dataset import Dataset
 from goldassay.data.labels import as_text, clean_labels, nli_names, ordered
 from goldassay.data.provenance import Provenance
 from goldassay.data.roles import Roles, assign_roles, several
+from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 EMPTY_TEXT = "text is empty"
 EMPTY_SCORE = "score is empty"
 _REASON = "\0reason"
+_MOST_LABELS = 100
 
 
 @dataclass
@@ -252,7 +254,7 @@ def _add_annotators(draft: _Draft) -> None:
 
 def _add_rest(draft: _Draft) -> None:
     roles, frame = draft.roles, draft.table.frame
-    used = {*roles.texts.values(), roles.id, roles.split, *roles.annotators}
+    used = {*roles.texts.values(), roles.id, roles.split, *roles.annotators, *roles.ignored}
     used |= {roles.label, roles.score} if "label" in draft.columns else set()
     for column in frame.columns:
         if column in used:
@@ -265,6 +267,22 @@ def _add_rest(draft: _Draft) -> None:
         draft.columns[name] = (as_text(values) if is_group else values).alias(name)
 
 
+def _unread(draft: _Draft) -> Unread:
+    """What no role covers, with a line for what is ignored and what is not read."""
+    covered = draft.roles.covered()
+    if tuple(draft.roles.texts) == ("question", "context"):
+        # Of extractive answers, which models of questions on a context read.
+        covered |= {"answers", "answer_starts"}
+    label = draft.roles.label
+    values = [] if label is None else as_text(draft.table.frame[label]).drop_nulls().unique().to_list()
+    unread = find_unread(draft.table.frame, covered, values if len(values) <= _MOST_LABELS else ())
+    if unread.auxiliary:
+        draft.decisions.append(f"Ignored as auxiliary, by name: {', '.join(map(repr, unread.auxiliary))}.")
+    if unread.columns:
+        draft.decisions.append(f"Not read, since they have no role: {', '.join(map(repr, unread.columns))}.")
+    return unread
+
+
 def _finished(draft: _Draft, name: str) -> Dataset:
     frame = pl.DataFrame([draft.columns.pop("example_id"), *draft.columns.values()])
     dropped: dict[str, int] = {}
@@ -275,6 +293,7 @@ def _finished(draft: _Draft, name: str) -> Dataset:
     if frame.height == 0:
         why = ", ".join(f"{reason} in {count}" for reason, count in dropped.items())
         raise draft.error(f"no row is left: {why}", "give a file with texts and labels, or choose with --columns")
+    unread = _unread(draft)
     provenance = Provenance(
         files=draft.table.files,
         format=draft.table.format,
@@ -284,5 +303,12 @@ def _finished(draft: _Draft, name: str) -> Dataset:
         dropped=dropped,
     )
     return Dataset(
-        frame, tuple(draft.roles.texts), draft.label_names, name, draft.roles.groups, provenance, draft.roles.dependent
+        examples=frame,
+        text_columns=tuple(draft.roles.texts),
+        label_names=draft.label_names,
+        name=name,
+        groups=draft.roles.groups,
+        provenance=provenance,
+        cluster_columns=draft.roles.dependent,
+        unread=unread,
     )

@@ -11,6 +11,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data.provenance import Provenance
+from goldassay.data.unread import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +38,8 @@ class Dataset:
         provenance: Files, roles, decisions and what was dropped.
         cluster_columns: Those of them in which rows of one group depend on each other, such as a batch of rewritten
             rows: a column that was given as `group` or is called so. Kinds of rows, such as a genre, are not.
+        unread: Columns without a role that may be part of the task: `.columns` all of them, `.choices` those that look
+            like choices or answers, without which no verdict can be trusted.
     """
 
     examples: pl.DataFrame
@@ -46,6 +49,7 @@ class Dataset:
     groups: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
     cluster_columns: tuple[str, ...] = ()
+    unread: Unread = field(default_factory=Unread)
 
     @classmethod
     def from_frame(

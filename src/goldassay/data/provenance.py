@@ -29,6 +29,7 @@ class Provenance:
         decisions: What was decided without being asked, in plain sentences.
         n_read: Rows read, before any was dropped.
         dropped: Rows dropped, counted by reason.
+        kept_together: Of a part of a split: what is in one part only, besides equal sentences, such as near copies.
     """
 
     files: tuple[InputFile, ...] = ()
@@ -37,3 +38,4 @@ class Provenance:
     decisions: tuple[str, ...] = ()
     n_read: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
+    kept_together: tuple[str, ...] = ()

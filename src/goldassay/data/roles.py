@@ -13,6 +13,8 @@ Score
     `SCORES`, only where no label is found: the dataset then is a regression.
 Id, split, annotators' labels
     `IDS`, `SPLITS`, `ANNOTATORS`. A column called "set" is a split only if all its values name parts.
+Ignored
+    What the user gives as `ignore` is left out of the dataset.
 Group
     Every column of `GROUPS` in which some value repeats; there may be several.
 """
@@ -58,6 +60,7 @@ ROLES = (
     "group",
     "split",
     "annotator_labels",
+    "ignore",
 )
 TEXT_ROLES = ROLES[:5]
 
@@ -75,6 +78,7 @@ class Roles:
         annotators: One column of lists, or several of one annotator each.
         groups: Columns of groups.
         dependent: Those of them that the user gave as `group`, or that are called so: rows of one depend on each other.
+        ignored: Columns that the user gave as `ignore`.
         decisions: What was decided without being asked, in plain sentences.
     """
 
@@ -86,7 +90,22 @@ class Roles:
     annotators: tuple[str, ...]
     groups: tuple[str, ...]
     dependent: tuple[str, ...]
+    ignored: tuple[str, ...]
     decisions: tuple[str, ...]
+
+    def covered(self) -> set[str]:
+        """All columns that have a role."""
+        found = {
+            *self.texts.values(),
+            self.label,
+            self.score,
+            self.split,
+            *self.annotators,
+            *self.groups,
+            *self.ignored,
+        }
+        found |= set(several(self.id, (), "id")) if self.id is not None else set()
+        return {column for column in (*found, self.id) if column is not None}
 
     def as_dict(self) -> dict[str, str]:
         """Role to column, as provenance keeps it; several groups are joined by a plus sign."""
@@ -96,6 +115,8 @@ class Roles:
             roles["group"] = "+".join(self.groups)
         if self.annotators:
             roles["annotator_labels"] = "+".join(self.annotators)
+        if self.ignored:
+            roles["ignore"] = "+".join(self.ignored)
         return roles
 
 
@@ -158,13 +179,14 @@ def assign_roles(
     split = finder.split()
     annotators = finder.annotators(label)
     groups = finder.groups({*texts.values(), label, score, identity, split})
+    ignored = several(set_["ignore"], frame.columns, "ignore") if "ignore" in set_ else ()
     dependent = tuple(name for name in groups if "group" in asked or normalized(name) in DEPENDENT)
     for role, column in texts.items():
         finder.note(role, column)
     for role, found in (("label", label), ("score", score), ("id", identity), ("split", split)):
         if found is not None:
             finder.note(role, found)
-    return Roles(texts, label, score, identity, split, annotators, groups, dependent, tuple(finder.decisions))
+    return Roles(texts, label, score, identity, split, annotators, groups, dependent, ignored, tuple(finder.decisions))
 
 
 def _check_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> None:
@@ -187,7 +209,7 @@ def _check_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> None:
 
 def several(wanted: str, columns: Sequence[str], role: str) -> tuple[str, ...]:
     """The columns that one role names: several, joined by plus signs, where the role allows it."""
-    if role not in {"group", "annotator_labels", "id"} or wanted in columns:
+    if role not in {"group", "annotator_labels", "id", "ignore"} or wanted in columns:
         return (wanted,)
     return tuple(part.strip() for part in wanted.split("+"))
 

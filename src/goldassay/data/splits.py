@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from goldassay.data.dataset import Dataset
 
+# Share of rows above which near copies are not kept apart: too many would be lost.
+MOST_DROPPED = 0.1
 BRIDGES = "shares a sentence with the other part"
 
 
@@ -49,7 +51,8 @@ def split_disjoint(
         roles: The texts that may not be in both; all if not given.
         by: Columns of which no value may be in both; by default `cluster_columns`, those given as group. A missing
             value is no group.
-        near_copies: Take near copies for the same sentence, see `join_near_copies`.
+        near_copies: Take near copies for the same sentence, see `join_near_copies`; not where that would drop more
+            than a tenth of the rows, as where all texts are of one template.
 
     Returns:
         The training part and the test part, rows in their old order.
@@ -61,24 +64,47 @@ def split_disjoint(
         raise InputError(f"the share of the test part is {share}", mend="give a number between 0 and 1")
     known = _known_roles(dataset, roles)
     columns = _known_columns(dataset, by)
-    exact = text_codes(dataset, known)
-    texts = text_codes(dataset, known, near_copies=True) if near_copies else exact
-    groups = _groups(dataset, columns)
-    target = round(share * len(dataset))
-    units = _components(texts, groups)
-    n_large = 0
+    exact, groups, strata = text_codes(dataset, known), _groups(dataset, columns), _strata(dataset)
+    random = np.random.default_rng(seed)
+    why = ""
+    if near_copies:
+        near = text_codes(dataset, known, near_copies=True)
+        if (near == exact).all():
+            near_copies = False
+        else:
+            in_test, bridge, n_large = _parted(near, exact, groups, strata, share, random)
+            sizes = (in_test & ~bridge).sum(), (~in_test & ~bridge).sum()
+            if bridge.mean() > MOST_DROPPED or not all(sizes):
+                why = " Near copies are in both parts: nearly all rows are near copies of others."
+                near_copies, random = False, np.random.default_rng(seed)
+    if not near_copies:
+        in_test, bridge, n_large = _parted(exact, exact, groups, strata, share, random)
+    _check_filled(dataset, in_test & ~bridge, ~in_test & ~bridge)
+    shared = "sentence" if roles is None else " or ".join(roles)
+    decision = _decision(n_large, int(bridge.sum()), share, seed, [shared, *columns], near_copies) + why
+    kept = (*(["near copies"] if near_copies else []), *(f"rows with the same {name}" for name in columns))
+    train = _part(dataset, ~in_test, bridge, "train", decision, dataset.provenance.dropped, kept)
+    return train, _part(dataset, in_test, bridge, "test", decision, {}, kept)
+
+
+def _parted(
+    texts: NDArray[np.int64],
+    exact: NDArray[np.int64],
+    groups: NDArray[np.int64] | None,
+    strata: NDArray[np.int64],
+    share: float,
+    random: np.random.Generator,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
+    """Whether each row is in the test part, whether it is dropped, and how many rows were in too large components."""
+    target = round(share * len(texts))
+    units, n_large = _components(texts, groups), 0
     for finer in (_components(exact, groups), texts[:, 0] if groups is None else groups):
         sizes = np.bincount(units)
         large = sizes[units] > max(target, 1)
         n_large = int(large.sum())
         units = np.unique(np.where(large, finer + len(sizes), units), return_inverse=True)[1]
-    in_test = _drawn(units, _strata(dataset), share, np.random.default_rng(seed))
-    bridge = _bridges(texts, in_test)
-    _check_filled(dataset, in_test & ~bridge, ~in_test & ~bridge)
-    shared = "sentence" if roles is None else " or ".join(roles)
-    decision = _decision(n_large, int(bridge.sum()), share, seed, [shared, *columns], near_copies)
-    train = _part(dataset, ~in_test, bridge, "train", decision, dataset.provenance.dropped)
-    return train, _part(dataset, in_test, bridge, "test", decision, {})
+    in_test = _drawn(units, strata, share, random)
+    return in_test, _bridges(texts, in_test), n_large
 
 
 def columns_to_split_by(text: str | None) -> tuple[str, ...] | None:
@@ -211,11 +237,13 @@ def _part(
     part: str,
     decision: str,
     dropped: Mapping[str, int],
+    kept: tuple[str, ...],
 ) -> Dataset:
     lost = int((rows & bridge).sum())
     provenance = replace(
         dataset.provenance,
         decisions=(*dataset.provenance.decisions, decision),
+        kept_together=kept,
         dropped={**dropped, **({BRIDGES: lost} if lost else {})},
     )
     return replace(dataset.take(rows & ~bridge), name=f"{dataset.name}/{part}", provenance=provenance)

@@ -114,4 +114,5 @@ def _described(part: Dataset) -> dict[str, Any]:
         "n_examples": len(part),
         "labels": {} if labels is None else {name: int((labels == name).sum()) for name in part.label_names},
         "dropped": dict(part.provenance.dropped),
+        "kept_together": list(part.provenance.kept_together),
     }

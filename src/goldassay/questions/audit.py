@@ -109,7 +109,7 @@ def audit(
         },
         "inputs": evidence.inputs,
         "clusters": describe_clusters(evidence.clusters),
-        "data_notes": data_notes(evidence.clusters, evidence.decisions),
+        "data_notes": data_notes(training, evaluation, evidence.clusters, evidence.decisions),
         "facts": facts.to_dict(),
         **{each.question: each.results for each in found},
         "settings": settings.model_dump(mode="json"),

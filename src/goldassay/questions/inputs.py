@@ -69,11 +69,11 @@ def load_inputs(
         require_classes(source)
         by = columns_to_split_by(settings.data.split_by)
         training, evaluation = split_disjoint(source, share=settings.data.test_share, seed=settings.seed, by=by)
-        together = ["near copies"]
-        together += [f"rows with the same {name}" for name in (source.cluster_columns if by is None else by)]
+        together = " and ".join(evaluation.provenance.kept_together)
+        besides = f"; {together} were kept together" if together else ""
         decisions.append(
             f"The data have no test part: {len(evaluation):,} of {len(source):,} rows were set apart (seed "
-            f"{settings.seed}) such that no sentence stands in both parts; {' and '.join(together)} were kept together."
+            f"{settings.seed}) such that no sentence stands in both parts{besides}."
         )
     require_classes(training)
     # What reads one text alone may be tried on data that have no other.
@@ -90,11 +90,34 @@ def load_inputs(
 
 def _load(source: Any, reading: Mapping[str, Any], file_format: str, name: str) -> Dataset:
     if isinstance(source, Dataset):
-        return source
-    if isinstance(source, (str, os.PathLike)):
+        found = source
+    elif isinstance(source, (str, os.PathLike)):
         given, path = split_named_path(os.fspath(source))
-        return read_dataset(path, format=file_format, name=given or None, **reading)
-    return Dataset.from_frame(source, name=name, **reading)
+        found = read_dataset(path, format=file_format, name=given or None, **reading)
+    else:
+        found = Dataset.from_frame(source, name=name, **reading)
+    _require_read(found)
+    return found
+
+
+def _require_read(dataset: Dataset) -> None:
+    """Refuse data of which choices or answers are not read: verdicts on the rest would be on another task.
+
+    Raises:
+        InputError: With the columns, and the roles to give.
+    """
+    columns = dataset.unread.choices
+    if not columns:
+        return
+    one, more = len(columns) == 1, len(columns) > 4
+    named = ", ".join(map(repr, columns[:4])) + (f" and {len(columns) - 4} more" if more else "")
+    raise InputError(
+        f"the column{'' if one else 's'} {named} look{'s' if one else ''} like choices, responses or answers and "
+        f"{'has' if one else 'have'} no role",
+        file=dataset.source,
+        mend="give the texts that decide the label with --columns premise=NAME,hypothesis=NAME, or leave out what does "
+        f"not matter with --columns ignore={'+'.join(columns[:12])} (leakage measure reads a list called choices)",
+    )
 
 
 def describe_input(role: str, dataset: Dataset, decisions: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def report_leakage(
         },
         "inputs": list(found.inputs) or evidence.inputs,
         "clusters": describe_clusters(found.grouping),
-        "data_notes": data_notes(found.grouping, () if found.inputs else evidence.decisions),
+        "data_notes": data_notes(found.train, found.test, found.grouping, () if found.inputs else evidence.decisions),
         "leakage": finding.results,
         "settings": {
             "seed": settings.seed,
