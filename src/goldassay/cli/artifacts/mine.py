@@ -95,6 +95,7 @@ def mine(
     from goldassay.questions.artifacts.mining import mine as run
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.artifacts.reports import document_of_mining
+    from goldassay.questions.data_notes import data_notes
     from goldassay.questions.evidence import Evidence
 
     steps = Steps(quiet)
@@ -133,6 +134,8 @@ def mine(
     if not quiet:
         say_settings(settings)
         say_dropped_of(evidence.train, evidence.held_out)
+        for note in data_notes(evidence.train, evidence.held_out, None):
+            say_line(note)
         _tell(result, test)
         say_paths(paths)
 

@@ -13,6 +13,7 @@ from goldassay.questions.artifacts.inputs import texts_for
 from goldassay.questions.artifacts.section import ranked_by_gain, shares
 from goldassay.questions.artifacts.segmenters import SEPARATOR
 from goldassay.questions.artifacts.shortlist import of_table
+from goldassay.questions.data_notes import data_notes
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.report_frame import frame_findings
 
@@ -60,6 +61,7 @@ def document_of_mining(
         evidence.settings,
         condition,
         rows,
+        data_notes(evidence.train, test, None),
     )
 
 
@@ -72,6 +74,7 @@ def document_of_finding(
     settings: Settings,
     condition: str | None = None,
     by_value: Sequence[dict[str, Any]] = (),
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The report on mined patterns, wherever they and what they were mined from are.
 
@@ -84,6 +87,7 @@ def document_of_finding(
         settings: Hold the limits of the verdict.
         condition: The column that the rows were also parted by, or None.
         by_value: The rows of each of its values, as `rows_of_value` gives them.
+        notes: What a reader has to know of the data, from `data_notes`.
     """
     assert finding.verdict is not None
     section = {**finding.results, "table": "findings"}
@@ -94,6 +98,7 @@ def document_of_finding(
         "verdicts": {"artifacts": finding.verdict.to_dict()},
         "dataset": dict(dataset),
         "inputs": list(inputs),
+        **({"data_notes": list(notes)} if notes else {}),
         "artifacts": section,
         "settings": {
             **finding.results["settings"],
