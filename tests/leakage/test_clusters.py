@@ -91,14 +91,59 @@ def test_hand_example():
 
 
 def test_p_values_of_clusters_against_scipy():
-    counts = np.array([[80, 10, 10], [20, 60, 20], [40, 40, 40], [10, 10, 80]])
+    counts = np.array([[8, 1, 0], [5, 6, 0], [40, 40, 4], [30, 4, 2]])
     result = score_clusters(*examples(counts))
+    n, of_label = counts.sum(), counts.sum(axis=0)
     for k, cluster in enumerate(counts):
-        # Pearson's statistic of the cluster against the rest, up to N/(N-1).
-        table = np.stack([cluster, counts.sum(axis=0) - cluster])
-        chi2 = stats.chi2_contingency(table).statistic * (counts.sum() - 1) / counts.sum()
-        assert result.cluster_p[k] == pytest.approx(stats.chi2.sf(chi2, 2), rel=1e-9)
-    assert result.cluster_q == pytest.approx(stats.false_discovery_control(result.cluster_p))
+        tails = stats.hypergeom.sf(cluster - 1, n, of_label, cluster.sum())
+        assert result.cluster_p[k] == pytest.approx(min(1, 3 * tails.min()), rel=1e-9)
+    by_hand = {}
+    for rank, k in enumerate(np.argsort(result.cluster_p)):
+        by_hand[k] = min(1, max([(4 - rank) * result.cluster_p[k], *by_hand.values()]))
+    assert result.cluster_q.tolist() == pytest.approx([by_hand[k] for k in range(4)])
+
+
+def share_of_sets_with_a_leaning_cluster(n, k, shares, n_sets, copies=1, together=True):
+    """Labels that know nothing of the clusters; each text in so many copies of one label and one cluster."""
+    found = 0
+    for seed in range(n_sets):
+        rng = np.random.default_rng(seed)
+        texts = n // copies
+        labels = np.repeat(rng.choice(len(shares), texts, p=shares), copies)
+        clusters = np.repeat(rng.integers(0, k, texts), copies)
+        groups = np.repeat(np.arange(texts), copies) if copies > 1 and together else None
+        result = score_clusters(clusters, labels, n_clusters=k, n_permutations=200, together=groups, seed=seed)
+        found += bool((result.cluster_q <= 0.01).any())
+    return found / n_sets
+
+
+@pytest.mark.parametrize(("n", "shares"), [(400, (0.95, 0.05)), (2000, (0.98, 0.02)), (400, (0.4, 0.3, 0.3))])
+def test_labels_that_know_nothing_make_no_cluster_lean(n, shares):
+    # 60 sets: more than 3 of them have a chance of .003 where one in a hundred does.
+    assert share_of_sets_with_a_leaning_cluster(n, 50, shares, 60) <= 3 / 60
+
+
+def test_copies_of_a_text_make_no_cluster_lean():
+    assert share_of_sets_with_a_leaning_cluster(2000, 20, (0.5, 0.5), 30, copies=10) <= 2 / 30
+    assert share_of_sets_with_a_leaning_cluster(2000, 20, (0.5, 0.5), 30, copies=10, together=False) > 0.5
+
+
+def test_rows_together_are_dealt_out_together():
+    clusters, labels = examples([[30, 0], [0, 30], [15, 15], [15, 15], [15, 15]])
+    alone = score_clusters(clusters, labels, n_permutations=400)
+    each = score_clusters(clusters, labels, n_permutations=400, together=np.arange(150))
+    assert alone.cluster_q[:2].max() < 1e-4
+    assert (each.cluster_q[:2] == 1 / 401).all()
+    assert each.cluster_q[2:].min() > 0.5
+    # Each cluster is three groups of ten: a group of ten alike is no rarity any more.
+    groups = np.arange(150) // 10
+    tens = score_clusters(clusters, labels, n_permutations=400, together=groups)
+    assert tens.cluster_q.min() > 0.01
+    assert tens.p_value > each.p_value
+    with pytest.raises(InputError, match="permutations"):
+        score_clusters(clusters, labels, n_permutations=0, together=groups)
+    with pytest.raises(InputError, match="one code for each row"):
+        score_clusters(clusters, labels, together=groups[:-1])
 
 
 def test_one_cluster_scores_nothing():

@@ -80,6 +80,7 @@ def peco(
     n_restarts: int = N_RESTARTS,
     n_permutations: int = 200,
     threshold: float = BIASED_ABOVE,
+    together: ArrayLike | None = None,
     progress: Progress = silent,
 ) -> PecoScore:
     """Cluster embeddings of single sentences and score how far the clusters give the label away.
@@ -99,6 +100,7 @@ def peco(
         n_restarts: Of each k-means; a million embeddings may do with 1.
         n_permutations: See `score_clusters`.
         threshold: A cluster above it is called biased.
+        together: Code of the rows that count as one, (N,); see `score_clusters`.
         progress: Told after each repetition.
 
     Raises:
@@ -126,6 +128,7 @@ def peco(
                 threshold=threshold,
                 n_permutations=n_permutations,
                 seed=permutation_seed,
+                together=together,
             )
         )
         progress(repetition + 1, repetitions)

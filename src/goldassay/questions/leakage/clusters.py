@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 MOST_CARDS = 12
 # Where fewer clusters pass the threshold, so many of those that lean beyond chance are shown.
 FEWEST_CARDS = 4
-_CHANCE = 0.05
+# Chance that any cluster at all leans so far where labels know nothing of the clusters.
+_CHANCE = 0.01
 _MOST_CURVE = 101
 
 _ALL: tuple[tuple[Divergence, Convention], ...] = (
@@ -93,17 +94,26 @@ def measure_clusters(
     components = min(choice.n_components, *vectors[0].shape)
     score = peco(
         vectors[0], gold, k, components,
-        seed=seed, n_repetitions=choice.n_repetitions, threshold=choice.threshold, progress=progress,
+        seed=seed, n_repetitions=choice.n_repetitions, threshold=choice.threshold, together=evidence.clusters,
+        progress=progress,
     )  # fmt: skip
     points = reduce_embeddings(np.asarray(vectors[0]), components)
     crossing = cross_clusters(
         score.clustering, points, evidence.label_names, known_of(evidence, role, artifacts), varying=_whole(evidence)
     )
     others = [
-        peco(each, gold, k, min(choice.n_components, *each.shape), seed=seed, n_repetitions=1).score
+        peco(
+            each,
+            gold,
+            k,
+            min(choice.n_components, *each.shape),
+            seed=seed,
+            n_repetitions=1,
+            together=evidence.clusters,
+        ).score
         for each in vectors[1:]
     ]
-    divergences = _divergences(score.clustering, gold)
+    divergences = _divergences(score.clustering, gold, evidence.clusters)
     return RoleClusters(
         role=role,
         points=points,
@@ -120,13 +130,16 @@ def _whole(evidence: ConditionEvidence) -> str:
     return "paired" if "paired" in evidence.conditions else "text"
 
 
-def _divergences(clustering: ClusterScore, gold: NDArray[np.int64]) -> list[dict[str, Any]]:
+def _divergences(
+    clustering: ClusterScore, gold: NDArray[np.int64], together: NDArray[np.int64] | None
+) -> list[dict[str, Any]]:
     """The same clusters by every divergence in both conventions; a score of each, and the largest divergence."""
     found = []
     for divergence, convention in _ALL:
         scored = score_clusters(
             clustering.assignments, gold, divergence, convention,
             n_clusters=clustering.n_clusters, threshold=clustering.threshold, seed=clustering.seed,
+            together=together,
         )  # fmt: skip
         found.append(
             {

@@ -23,7 +23,7 @@ _CORE = 0.7
 _GRID = 4095
 # Of the map's side, left free on each side.
 _EDGE = 0.02
-_CHANCE = 0.05
+_CHANCE = 0.01
 # Fewer points have no outline to speak of.
 _FEWEST = 5
 
