@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -25,6 +26,12 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector pass over the libraries, which stay: a million objects, looked through again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""`goldassay split` as a process."""
+"""`goldassay split`, once as a process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 
 from goldassay.data import read_dataset, split_disjoint
 from goldassay.data.specimen import write_specimen
-from tests.end_to_end.conftest import Outcome, goldassay
+from tests.cli.run_files import goldassay
+from tests.end_to_end.conftest import Outcome
+from tests.end_to_end.conftest import goldassay as process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay"]
+__all__ = ["goldassay", "process"]
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +29,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "train.jsonl"
 
 
-def test_parts_are_those_of_the_library(goldassay: Command, data: Path, tmp_path: Path):
-    outcome = goldassay("split", data, "--disjoint", "premise,hypothesis", "--seed", "3", "-o", "out")
+def test_parts_are_those_of_the_library(process: Command, data: Path, tmp_path: Path):
+    outcome = process("split", data, "--disjoint", "premise,hypothesis", "--seed", "3", "-o", "out")
     assert outcome.status == 0, outcome.err
     dataset = read_dataset(data)
     for name, part in zip(("train", "test"), split_disjoint(dataset, 0.2, 3), strict=True):

@@ -1,4 +1,4 @@
-"""`goldassay sweep` as a process."""
+"""`goldassay sweep`; where it trains, as a process."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.runs import list_runs
+from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import Outcome, goldassay
 from tests.training.made_data import made_pairs
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay"]
+__all__ = ["goldassay", "here"]
 
 PLAN = """
 models = ["ngram_average"]
@@ -39,8 +40,8 @@ def plan(tmp_path: Path) -> Path:
     return tmp_path / "plan.toml"
 
 
-def test_prices_runs_and_goes_on(goldassay: Command, plan: Path, tmp_path: Path):
-    priced = goldassay("sweep", plan, "--dry-run", "--json", "price.json")
+def test_prices_runs_and_goes_on(goldassay: Command, here: Command, plan: Path, tmp_path: Path):
+    priced = here("sweep", plan, "--dry-run", "--json", "price.json")
     assert priced.status == 0, priced.err
     assert "2 jobs, 0 done; " in priced.out
     assert json.loads((tmp_path / "price.json").read_text())["n_jobs"] == 2
@@ -50,7 +51,7 @@ def test_prices_runs_and_goes_on(goldassay: Command, plan: Path, tmp_path: Path)
     assert "over 2 runs, " in first.out
     assert list_runs(tmp_path / "runs")["n_runs"].sum() == 2
     plan.write_text(PLAN.replace("seeds = 2", "seeds = 3"))
-    more = goldassay("sweep", plan, "--workers", "1", "--json", "done.json", "-q")
+    more = here("sweep", plan, "--workers", "1", "--json", "done.json", "-q")
     assert more.status == 0, more.err
     assert not more.out
     report = json.loads((tmp_path / "done.json").read_text())
@@ -65,8 +66,8 @@ def test_prices_runs_and_goes_on(goldassay: Command, plan: Path, tmp_path: Path)
         (("plan.toml", "--scheduler", "nonsense"), "no scheduler answers at nonsense"),
     ],
 )
-def test_refusals_are_one_line(goldassay: Command, plan: Path, arguments: tuple[str, ...], message: str):
-    outcome = goldassay("sweep", *arguments)
+def test_refusals_are_one_line(here: Command, plan: Path, arguments: tuple[str, ...], message: str):
+    outcome = here("sweep", *arguments)
     assert outcome.status == 2
     assert message in outcome.err
     assert outcome.err.count("\n") == 1

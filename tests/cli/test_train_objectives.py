@@ -1,4 +1,4 @@
-"""`goldassay train` with objectives; its jobs run in processes of their own."""
+"""`goldassay train` with objectives."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ pytest.importorskip("torch")
 
 from goldassay.runs import list_runs
 from tests.cli.run_files import goldassay
+from tests.training.in_place import in_place
 from tests.training.made_data import made_pairs
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay"]
+__all__ = ["goldassay", "in_place"]
 
 SMALL = ("--set", "vectors=8", "--set", "hidden=8", "--set", "min_count=1", "--set", "epochs=1")
 SETTINGS = """
@@ -62,7 +63,7 @@ def test_a_bias_run_then_an_objective_that_takes_it(goldassay: Command, data: Pa
     assert {row["role"] for row in described["beside"]} == {"bias"}
 
 
-def test_mined_patterns_guide_by_settings(goldassay: Command, data: Path):
+def test_mined_patterns_guide_by_settings(in_place: None, goldassay: Command, data: Path):
     mined = goldassay("artifacts", "mine", "train.jsonl", "-o", "mined", "-q")
     assert mined.status == 0, mined.err
     (data / "goldassay.toml").write_text(SETTINGS)

@@ -18,6 +18,8 @@ from goldassay.papers.crossing.debiasing import FULL, HARD, MISLED, UNSTABLE
 from goldassay.papers.crossing.examples import CLASSES, TOGETHER, Examples
 from goldassay.papers.crossing.variance import measure_variance, variance_table
 from goldassay.runs import read_runs
+from tests.papers.written import check_written
+from tests.training.in_place import done_in_place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +30,14 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyReport, Path]:
     folder = tmp_path_factory.mktemp("crossing")
-    return run_study(open_study("crossing", "smoke", folder, Steps()), workers=1), folder
+    # In processes of their own they are in the tests of the command.
+    with done_in_place():
+        return run_study(open_study("crossing", "smoke", folder, Steps())), folder
+
+
+def test_the_study_runs_as_a_whole(study: tuple[StudyReport, Path], tmp_path: Path):
+    study[0].save(tmp_path)
+    check_written(tmp_path, "crossing")
 
 
 def test_examples_are_classed_as_their_runs_say(study: tuple[StudyReport, Path]):

@@ -16,6 +16,8 @@ from goldassay.papers.instability import SCALES, prepare
 from goldassay.papers.instability.conclusions import conclude
 from goldassay.papers.instability.tables import compare_tables
 from goldassay.papers.workplace import Workplace
+from tests.papers.written import check_written
+from tests.training.in_place import done_in_place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,9 +26,12 @@ if TYPE_CHECKING:
 
 
 def test_the_study_runs_as_a_whole(tmp_path: Path):
-    report = run_study(open_study("instability", "smoke", tmp_path, Steps()), workers=1)
+    # In processes of their own they are in the tests of the command.
+    with done_in_place():
+        report = run_study(open_study("instability", "smoke", tmp_path, Steps()))
     assert set(report.reports) == {"ours"}
-    page = report.save(tmp_path).read_text("utf-8")
+    page = report.save(tmp_path / "written").read_text("utf-8")
+    check_written(tmp_path / "written", "instability")
     for title in ("Table 9: accuracy", "Table 5: the two examples", "Figure 1. Accuracy over training"):
         assert title in page
     assert "reading comprehension" not in page

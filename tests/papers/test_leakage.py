@@ -22,6 +22,8 @@ from goldassay.papers.leakage.tables import compare_tables
 from goldassay.papers.recipe import Scale, Training
 from goldassay.papers.workplace import Workplace
 from goldassay.runs.beside import read_embeddings
+from tests.papers.written import check_written
+from tests.training.in_place import done_in_place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +42,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 @pytest.fixture(scope="module")
 def report(study: Study) -> StudyReport:
-    return run_study(study, workers=1)
+    # In processes of their own they are in the tests of the command.
+    with done_in_place():
+        return run_study(study)
 
 
 def test_the_study_runs_as_a_whole(report: StudyReport, tmp_path: Path):
@@ -49,6 +53,7 @@ def test_the_study_runs_as_a_whole(report: StudyReport, tmp_path: Path):
                                                                           "not measured"}  # fmt: skip
     assert set(report.reports) == {"averaged_words", "averaged_words_SNLI", "averaged_words_CAugNLI"}
     page = report.save(tmp_path).read_text("utf-8")
+    check_written(tmp_path, "leakage")
     for title in ("Table 3: models of a single sentence", "Figures 2, 5, 6 and 7", "Figure 1", "Figure 8"):
         assert title in page
 

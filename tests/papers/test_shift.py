@@ -24,6 +24,8 @@ from goldassay.papers.shift.tables import CHANCE, compare_tables
 from goldassay.papers.workplace import Workplace
 from goldassay.questions.report_frame import compose_report
 from goldassay.shift import auroc, score_max_softmax
+from tests.papers.written import check_written
+from tests.training.in_place import done_in_place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,12 +41,15 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 @pytest.fixture(scope="module")
 def report(study: Study) -> StudyReport:
-    return run_study(study, workers=1)
+    # In processes of their own they are in the tests of the command.
+    with done_in_place():
+        return run_study(study)
 
 
 def test_the_study_runs_as_a_whole(report: StudyReport, tmp_path: Path):
     assert set(report.reports) == {"SST-2", "detection"}
     page = report.save(tmp_path).read_text("utf-8")
+    check_written(tmp_path, "shift")
     for title in ("Table 1: trained on MNLI Telephone", "Figure 4. False alarms", "Figure 5. Confidence"):
         assert title in page
 

@@ -16,10 +16,13 @@ pytest.importorskip("torch")
 
 from goldassay.questions.opinions import with_sources
 from goldassay.training import plan_jobs, train
+from tests.training.in_place import in_place
 from tests.training.made_data import LABELS, made_pairs
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+__all__ = ["in_place"]
 
 QUICK = {"seeds": 1, "workers": 1, "changes": {"min_count": 1, "epochs": 2}}
 
@@ -53,7 +56,9 @@ def test_which_label_stands_for_which(own: tuple[str, ...], coarser: tuple[str, 
     [{}, {"objective": "adversarial", "objective_changes": {"discriminators": 2}}],
     ids=["plain", "with discriminators"],
 )
-def test_answers_are_counted_as_one_of_two_after_they_were_given(tmp_path: Path, options: dict[str, Any]):
+def test_answers_are_counted_as_one_of_two_after_they_were_given(
+    in_place: None, tmp_path: Path, options: dict[str, Any]
+):
     test = made_pairs(60, 1, "three")
     report = train(
         made_pairs(80, 0, "train"), "ngram_average", [test, of_two(test, "two")], out=tmp_path, **QUICK, **options

@@ -14,12 +14,14 @@ from goldassay.cli.main import run
 from goldassay.runs import list_runs, read_runs
 from goldassay.training.running import run_job
 from goldassay.training.state import read_state
-from tests.end_to_end.conftest import Outcome, goldassay
+from tests.cli.run_files import goldassay
 from tests.training.made_data import made_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.end_to_end.conftest import Outcome
 
     Command = Callable[..., Outcome]
 

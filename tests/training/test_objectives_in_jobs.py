@@ -20,11 +20,14 @@ from goldassay.training.held import hold
 from goldassay.training.job import Job
 from goldassay.training.opinions import TRAIN, opinions_of
 from goldassay.training.running import open_job, run_job
+from tests.training.in_place import in_place
 from tests.training.made_data import made_pairs
 from tests.training.test_running import _KILLING, OFTEN, digests
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+__all__ = ["in_place"]
 
 QUICK = {"vectors": 8, "hidden": 8, "min_count": 1, "epochs": 2, "batch_size": 16}
 GUIDED = {"reweight": True, "hidden": 8, "phi": -1.0, "gamma": 0.5}
@@ -79,7 +82,10 @@ def test_a_run_taken_up_again_ends_with_the_same_bits(make_job, tmp_path, object
     assert done[0]["objective"] == done[1]["objective"]
 
 
-@pytest.mark.parametrize("objective", ["adversarial", "confidence_regularization"])
+# What one objective keeps is also in the test above, which stops runs without killing them.
+@pytest.mark.parametrize(
+    "objective", ["confidence_regularization", pytest.param("adversarial", marks=pytest.mark.slow)]
+)
 def test_a_run_that_is_killed_ends_with_the_same_bits(make_job, tmp_path, objective):
     calm = job_with(make_job, tmp_path / "calm", objective)
     run_job(calm)
@@ -92,7 +98,7 @@ def test_a_run_that_is_killed_ends_with_the_same_bits(make_job, tmp_path, object
     assert digests(tmp_path / "killed") == digests(tmp_path / "calm")
 
 
-def test_objectives_are_named_apart_and_report_their_helpers(tmp_path: Path):
+def test_objectives_are_named_apart_and_report_their_helpers(in_place: None, tmp_path: Path):
     data = made_pairs(), "ngram_average", {"test": made_pairs(20, 1, "test")}
     (plain,) = plan_jobs(*data, out=tmp_path, seeds=1, changes=QUICK)
     run_job(plain)

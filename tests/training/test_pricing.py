@@ -111,6 +111,7 @@ def test_a_gpu_is_priced_as_jobs_of_known_length_take_it(
     assert at_once == 1 == len({turn["process"] for turn in turns}) if asked is None else 1 < at_once <= asked
     took = max(turn["ended"] for turn in turns) - turns[0]["began"]
     assert took >= 4 * sum(MOMENTS.values()) * MOMENT == pytest.approx(found["seconds"])
+    print(f"priced at {found['wall_seconds']:.2f} s, took {took:.2f} s")
     assert took / 1.5 < found["wall_seconds"] < 1.5 * took
 
 

@@ -22,11 +22,16 @@ from goldassay.training.job_folder import STATE
 from goldassay.training.running import run_job
 from goldassay.training.state import read_state, read_tensors
 from goldassay.training.team import Team
+from tests.cli.run_files import refused
 from tests.training.made_data import made_pairs
 from tests.training.test_objectives_in_jobs import Guesses
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from goldassay.training.job import Job
+
+__all__ = ["refused"]
 
 # Does jobs as the commands do; at a given step the first process is killed, as a machine that goes down would.
 _DOES = """
@@ -133,7 +138,7 @@ def test_a_teacher_of_a_run_s_own_is_trained_by_both_too(make_job: Any, tmp_path
         np.testing.assert_allclose(found[name], values, rtol=1e-4, atol=2e-5, err_msg=name)
 
 
-def test_of_a_command_one_process_speaks_and_what_is_for_one_alone_is_refused(tmp_path: Path):
+def test_of_a_command_one_process_speaks(tmp_path: Path):
     for name, seed in (("train", 0), ("test", 1)):
         made_pairs(24, seed, name).examples.drop("weight").write_ndjson(tmp_path / f"{name}.jsonl")
     settings = ("--set", "min_count=1", "--set", "epochs=1", "--set", "batch_size=8", "--seeds", "1")
@@ -142,11 +147,14 @@ def test_of_a_command_one_process_speaks_and_what_is_for_one_alone_is_refused(tm
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("ngram_average, paired, on test: accuracy") == 1
     assert list_runs(tmp_path / "runs")["n_runs"].to_list() == [1]
-    plan = 'models = ["ngram_average"]\ntrain = { made = "train.jsonl" }\ntest = { test = "test.jsonl" }\n'
-    (tmp_path / "plan.toml").write_text(plan)
-    refused = launched("-m", "goldassay", "sweep", "plan.toml", "--dry-run", folder=tmp_path)
-    assert refused.returncode != 0
-    assert "a launcher's processes train, and nothing else; give this to a single process" in refused.stderr
+
+
+def test_what_is_for_one_process_alone_is_refused(refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch):
+    # As a launcher sets them.
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    said = refused("sweep", "plan.toml", "--dry-run")
+    assert "a launcher's processes train, and nothing else; give this to a single process" in said
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
