@@ -23,12 +23,15 @@ def test_hand_example() -> None:
     assert found.var_examples == pytest.approx(1 / 48)
     assert found.var_runs == pytest.approx(0)
     assert found.overlap == pytest.approx(1 / 16)
-    assert found.var_total == pytest.approx(1 / 48)
-    # The runs do not differ, so four examples are all the noise: t with 3 degrees of freedom.
-    assert found.degrees_of_freedom == pytest.approx(3)
-    half = 3.182446 * math.sqrt(1 / 48)
+    assert found.example_variance == 0
+    # The runs score the same although their examples flip: what these flips give is all the noise, with the 2 degrees
+    # of freedom of two runs of each.
+    assert found.var_total == pytest.approx(1 / 16)
+    assert found.degrees_of_freedom == pytest.approx(2)
+    half = 4.302653 * math.sqrt(1 / 16)
     assert (found.interval.low, found.interval.high) == pytest.approx((0.25 - half, 0.25 + half), abs=1e-6)
     assert found.probability_better == 1.0
+    assert (found.n_higher_a, found.n_higher_b, found.of_models) == (2, 0, True)
     assert "2 runs" in found.caveats[0]
 
 
@@ -47,8 +50,13 @@ def test_variances_are_those_of_the_parts(a: np.ndarray, b: np.ndarray) -> None:
     expected = [part.total / part.n_runs for part in parts]
     assert found.var_runs == pytest.approx(sum(expected), abs=1e-12)
     assert found.overlap == pytest.approx(sum(part.independent / part.n_runs for part in parts), abs=1e-12)
-    both = found.var_examples + found.var_runs
-    assert found.var_total == pytest.approx(max(found.var_examples, found.var_runs, both - found.overlap), abs=1e-12)
+    v = max(0.0, found.var_examples - found.overlap)
+    assert found.example_variance == pytest.approx(v, abs=1e-12)
+    runs = found.var_runs if found.var_runs > 1e-12 else found.overlap
+    assert found.var_total == pytest.approx(v + runs, abs=1e-12)
+    assert (found.n_higher_a, found.n_higher_b) == ((d > 1e-9).sum(), (d < -1e-9).sum())
+    if found.var_total > 1e-12:
+        assert found.share_runs == pytest.approx(runs / found.var_total)
     assert 0 < found.p_examples <= 1
 
 
@@ -110,6 +118,28 @@ def test_interval_and_p_are_those_of_welch_where_runs_are_all_the_noise() -> Non
     assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
 
 
+def test_of_equal_numbers_of_runs_the_variance_is_pooled() -> None:
+    rng = np.random.default_rng(1)
+    a, b = (np.tile(rng.normal(0.5, sd, (4, 1)), 2000) for sd in (0.1, 0.04))
+    found = compare(a, b, **quick)
+    student = stats.ttest_ind(a[:, 0], b[:, 0], equal_var=True)
+    assert found.degrees_of_freedom == pytest.approx(6)
+    assert found.p_value == pytest.approx(student.pvalue)
+
+
+def test_runs_that_happen_to_agree_do_not_raise_the_degrees_of_freedom() -> None:
+    rng = np.random.default_rng(2)
+    ease = rng.normal(0, 1, 400)
+    a, b = (ease + rng.normal(0, 1, 400) + rng.normal(0, 1, (2, 400)) for _ in range(2))
+    # Both models' runs are shifted until they nearly agree in the mean.
+    a, b = (each - each.mean(axis=1, keepdims=True) + np.array([[0.0], [1e-4]]) for each in (a, b))
+    found = compare(a, b, **quick)
+    assert found.var_runs < found.overlap / 100
+    v, flips = found.example_variance, found.overlap
+    assert found.var_total == pytest.approx(v + found.var_runs)
+    assert found.degrees_of_freedom == pytest.approx((v + flips) ** 2 / (v**2 / 399 + flips**2 / 2))
+
+
 def test_interval_and_p_are_those_of_the_t_test_where_there_is_one_run() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.random((2, 1, 12))
@@ -129,9 +159,12 @@ def test_one_run_each_has_the_exact_mcnemar_test() -> None:
     assert found.p_examples == pytest.approx(mcnemar([[20, 10], [2, 0]], exact=True).pvalue)
     assert math.isnan(found.var_runs)
     assert found.var_total == found.var_examples
+    assert math.isnan(found.example_variance)
+    assert not found.of_models
+    assert (found.n_higher_a, found.n_higher_b) == (10, 2)
     assert "over examples" in found.interval.method
     assert found.skipped
-    assert "One run" in found.caveats[0]
+    assert "not whether one model is better" in found.caveats[0]
 
 
 def test_sign_flips_agree_with_enumeration() -> None:

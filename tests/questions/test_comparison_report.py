@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.cli.compare import _lines
-from goldassay.core.errors import InputError
-from goldassay.instability import compare_all, smallest_difference
+from goldassay.cli.compare import _lines, _overview
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.instability import compare_all, comparison_power, seeds_needed, smallest_difference
 from goldassay.questions.charts import charts_of
 from goldassay.questions.comparison.comparing import compare_models, compare_runs
 from goldassay.questions.comparison.report import report_comparison
@@ -66,7 +66,7 @@ def test_two_models_stay_in_their_order_and_the_better_is_named() -> None:
     assert verdict["headline"]["label"] == "m1 minus m0"
     assert verdict["headline"]["value"] == -pair.comparison.difference
     assert verdict["headline"]["low"] == -pair.comparison.interval.high
-    assert pair.plan.detectable_difference == pytest.approx(smallest_difference(pair.comparison.var_total**0.5, 2))
+    assert pair.plan.seeds_needed == 2
 
 
 def test_examples_that_may_be_related_are_named(tmp_path: Path) -> None:
@@ -83,6 +83,21 @@ def test_examples_that_may_be_related_are_named(tmp_path: Path) -> None:
     pl.DataFrame(rows).write_ndjson(tmp_path / "test.jsonl")
     (note,) = compare_models(pair, gold=str(tmp_path / "test.jsonl")).notes
     assert note.endswith("--clusters premise takes them together.")
+
+
+def test_labels_of_other_rows_give_a_warning() -> None:
+    gold = np.arange(120) % 3
+    names = [f"e{row}" for row in range(120)]
+    one, other = (
+        Runs.from_arrays(gold[np.newaxis], np.roll(gold, 1), label_names="abc", example_ids=names, model=name)
+        for name in ("m", "o")
+    )
+    assert compare_models((one, other)).notes == ()
+    first, second = compare_models((one, other), by_position=True).notes
+    assert first.startswith("m on dataset: runs and right labels were put together by their position")
+    assert second.startswith("o on dataset")
+    report, _ = report_comparison((one, other), RunChoice(align="position"))
+    assert "The labels may belong to other rows" in report.to_html()
 
 
 def test_examples_that_only_some_cover() -> None:
@@ -193,3 +208,126 @@ def test_what_the_correction_takes_back_is_not_called_better() -> None:
         assert first.comparison.interval.low > 0
         assert ("Before the correction m0 is ahead of" in verdict["evidence"]) == (p == 0.2)
         assert ("is better than m" in verdict["evidence"]) == (p == 0.001)
+
+
+def noise_of(pair: Any) -> dict[str, Any]:
+    found = pair.comparison
+    return {
+        "sd": ((pair.sd_a**2 + pair.sd_b**2) / 2) ** 0.5,
+        "example_variance": found.example_variance,
+        "clusters": found.n_examples,
+    }
+
+
+def test_the_plan_is_that_of_the_measures_with_the_noise_of_examples() -> None:
+    rng = np.random.default_rng(4)
+    better = rng.normal(0, 0.2, 300)
+    better -= better.mean()
+    level = np.array([-2, -1, -1, 1, 1, 2])[:, np.newaxis] * 0.006
+    flips = rng.normal(0, 0.05, (2, 6, 300))
+    given = [
+        Runs.from_arrays(scores=np.clip(0.5 + sign * (better + 0.02) + level + flip, 0, 1), model=name, dataset="d")
+        for name, sign, flip in (("a", 0.5, flips[0]), ("b", -0.5, flips[1]))
+    ]
+    (pair,) = compare_models(given).pairs
+    found, plan, noise = pair.comparison, pair.plan, noise_of(pair)
+    assert found.example_variance > 0
+    # What 6 runs of each find with 80 %, by the degrees of freedom that the test itself has.
+    assert plan.detectable_difference == pytest.approx(smallest_difference(noise.pop("sd"), 6, **noise), rel=0.02)
+    assert plan.smallest_difference < plan.detectable_difference
+    with pytest.warns(UndefinedMeasureWarning, match="it takes more examples"):
+        assert seeds_needed(noise_of(pair)["sd"], found.difference, **noise) is None
+    assert plan.seeds_needed is None
+    assert plan.examples_needed is not None
+    # With as many examples, the same runs find the difference four times out of five.
+    factor = plan.examples_needed / 300
+    runs = found.var_runs - found.overlap + found.overlap / factor
+    v = found.example_variance / factor
+    assert comparison_power(
+        found.difference, (3 * runs) ** 0.5, 6, example_variance=v, clusters=plan.examples_needed
+    ) == pytest.approx(0.8, abs=0.005)
+    (_, *_, last) = say_comparison(compare_models(given))
+    assert f"with these runs on {plan.examples_needed:,} examples" in last
+    assert last.endswith("on these examples no number of runs will do.")
+    (line,) = (each for each in _lines(pair) if each.startswith("settle it"))
+    assert last in line
+
+
+def test_where_neither_more_runs_nor_more_examples_will_do_both_are_named() -> None:
+    rng = np.random.default_rng(5)
+    better, level = rng.normal(0, 0.4, 300), rng.normal(0, 0.05, (2, 3, 1))
+    scores = [
+        np.clip(0.5 + sign * better + level[i] - level[i].mean() + shift, 0, 1)
+        for i, (sign, shift) in enumerate(((0.5, 0.004), (-0.5, 0.0)))
+    ]
+    given = [Runs.from_arrays(scores=each, model=name, dataset="d") for each, name in zip(scores, "ab", strict=True)]
+    compared = compare_models(given)
+    plan = compared.pairs[0].plan
+    assert (plan.seeds_needed, plan.examples_needed) == (None, None)
+    assert plan.together_runs is not None
+    assert plan.together_runs > 3
+    assert plan.together_examples is not None
+    assert plan.together_examples > 300
+    said = say_comparison(compared)[-1]
+    assert f"{plan.together_runs:,} runs of each on {plan.together_examples:,} examples" in said
+    assert "neither more runs nor more examples alone will do" in said
+    report, _ = report_comparison(given, RunChoice())
+    assert f"{plan.together_runs:,} runs on {plan.together_examples:,} examples" in report.to_html()
+
+
+def test_equal_scores_are_said_to_be_equal() -> None:
+    one = models(0.5)[0]
+    other = dataclasses.replace(one, model="m1")
+    compared = compare_models((one, other))
+    assert "The scores are equal" in say_comparison(compared)[-1]
+    assert compared.pairs[0].plan.examples_needed is None
+
+
+@pytest.mark.parametrize("n_runs", [(1, 1), (1, 5)])
+def test_one_run_never_says_that_a_model_is_better(n_runs: tuple[int, int]) -> None:
+    given = [models(level, n_runs=n)[0] for level, n in zip((0.4, 0.9), n_runs, strict=True)]
+    given = [dataclasses.replace(each, model=name) for each, name in zip(given, ("low", "high"), strict=True)]
+    report, compared = report_comparison(given, RunChoice())
+    (pair,) = compared.pairs
+    found = pair.comparison
+    assert found.interval.high < 0
+    verdict = report.verdicts["comparison"]
+    assert verdict["verdict"] == "not told apart"
+    assert verdict["evidence"].startswith("The runs of low and high differ by ")
+    assert (
+        f"high scores higher on {found.n_higher_b} and low on {found.n_higher_a} of 120 examples" in verdict["evidence"]
+    )
+    assert "at least 5 runs of each model" in verdict["next_step"]
+    shown = "\n".join([report.to_html(), report.to_markdown(), *_lines(pair), *say_comparison(compared)])
+    for claim in ("high is better", "B is better", "low is better"):
+        assert claim not in shown
+    assert "these runs differ" in shown
+    row = report.tables["comparisons"].row(0, named=True)
+    assert (row["differ"], row["told_apart"]) == (True, False)
+    assert compared.to_dict()["pairs"][0]["told_apart"] is False
+
+
+def test_of_several_models_with_one_run_the_groups_are_of_runs() -> None:
+    report, compared = report_comparison(models(0.5, 0.52, 0.8, n_runs=1), RunChoice())
+    assert compared.groups[0] == ("m2",)
+    assert judge_comparison(compared)["verdict"] == "not told apart"
+    assert judge_comparison(compared)["evidence"].startswith("The run of m2 is ahead of all others. ")
+    said = say_comparison(compared)
+    assert said[0].startswith("Of 3 pairs of runs 2 differ on 120 examples of d")
+    assert said[1] == (
+        "There is one run of each model. Give at least 5 runs of each model: one run is not enough to say which model "
+        "is better."
+    )
+    page = report.to_html()
+    assert "runs that cannot be told apart" in page
+    assert "run ahead of" in page
+    assert "is better than" not in "\n".join([page, report.to_markdown(), *_overview(compared), *said])
+    assert any(line.startswith("settle it  Give at least 5 runs") for line in _overview(compared))
+
+
+def test_what_would_settle_the_top_of_several_models_is_said() -> None:
+    compared = compare_models(models(0.5, 0.52, 0.53))
+    assert len(compared.groups[0]) == 3
+    (line,) = (each for each in _overview(compared) if each.startswith("settle it"))
+    assert "is found four times out of five with" in line
+    assert judge_comparison(compared)["next_step"] in line

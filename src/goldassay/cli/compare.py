@@ -67,6 +67,8 @@ def compare(
 ) -> None:
     """Say whether model A is better than model B, on the same examples, or which of several models are.
 
+    From one run of a model it says whether these runs differ, not whether the model is better.
+
     Both the runs (other seeds) and the examples (other test sets of the kind) are taken as samples: the interval of
     the difference allows for both, and the split of the noise says whether more seeds or more examples would help.
     Of three models or more each is compared with each, with Holm's correction, and groups of models are named of
@@ -134,7 +136,7 @@ def _read(
 
 def _overview(found: ModelComparisons) -> list[str]:
     """Several models for people, in points: how they score, and which cannot be told apart."""
-    from goldassay.questions.comparison.sentences import listed, over
+    from goldassay.questions.comparison.sentences import listed, over, settle_top
 
     rows = zip(found.names, found.means, found.sds, (runs.n_runs for runs in found.models), strict=True)
     width = max(len(name) for name in found.names)
@@ -142,9 +144,12 @@ def _overview(found: ModelComparisons) -> list[str]:
     worse = dict.fromkeys(found.names, 0)
     for pair, p in zip(found.pairs, found.adjusted_p, strict=True):
         worse[pair.a] += p <= found.alpha
+    ahead = "better than" if found.of_models else "run ahead of"
     for name, mean, spread, n_runs in sorted(rows, key=lambda row: -row[1]):
-        lines.append(f"  {name:<{width}}  {_side(mean, spread, n_runs)}; better than {worse[name]}")
-    lines += ["", f"cannot be told apart (noise of {over(found.pairs[0])}, Holm's correction at {found.alpha:g}):"]
+        lines.append(f"  {name:<{width}}  {_side(mean, spread, n_runs)}; {ahead} {worse[name]}")
+    which = "" if found.of_models else "runs that "
+    noise = f"noise of {over(found.pairs[0])}, Holm's correction at {found.alpha:g}"
+    lines += ["", f"{which}cannot be told apart ({noise}):"]
     lines += [f"  {listed(group)}" for group in found.groups if len(group) > 1] or ["  none: each differs from each"]
     lines += ["", "differences:"]
     wide = max(len(f"{pair.a} - {pair.b}") for pair in found.pairs)
@@ -154,12 +159,16 @@ def _overview(found: ModelComparisons) -> list[str]:
             f"  {f'{pair.a} - {pair.b}':<{wide}}  {signed_points(pair.comparison.difference)} "
             f"[{signed_points(low)}, {signed_points(high)}]  {_p(p)}"
         )
+    if settled := settle_top(found):
+        lines += ["", f"settle it  {settled}"]
     notes = dict.fromkeys((*found.notes, *(said for pair in found.pairs for said in pair.comparison.caveats)))
     return lines + [f"note  {note}" for note in notes]
 
 
 def _lines(found: ModelComparison) -> list[str]:
     """The comparison for people, in points."""
+    from goldassay.questions.comparison.sentences import conclude, settle, told_apart
+
     result = found.comparison
     low, high = result.interval.low, result.interval.high
     over = result.interval.method.partition("over ")[2]
@@ -168,7 +177,7 @@ def _lines(found: ModelComparison) -> list[str]:
     lines = [
         f"A  {found.a}: {_side(result.mean_a, found.sd_a, result.n_runs_a)}",
         f"B  {found.b}: {_side(result.mean_b, found.sd_b, result.n_runs_b)}",
-        f"{_conclusion(low, high)} on {result.n_examples:,} examples of {found.dataset}.",
+        f"{conclude(found)}.",
         "",
         f"difference A - B   {signed_points(result.difference)} points [{signed_points(low)}, {signed_points(high)}] "
         f"({result.interval.level:.0%} interval over {over}, {result.interval.method.partition(',')[0]})",
@@ -179,8 +188,10 @@ def _lines(found: ModelComparison) -> list[str]:
     if max(result.n_runs_a, result.n_runs_b) > 1:
         lines.append(f"P(A > B)           {_chance(found)}")
     lines.append(f"could be shown     {points(found.plan.detectable_difference, 2)} points, four times out of five")
-    if not math.isnan(found.plan.smallest_difference):
+    if result.of_models:
         lines.append(f"seeds              {_seeds(found)}")
+    if not told_apart(found):
+        lines.append(f"settle it          {settle(found)}")
     lines += [f"note               {note}" for note in (*found.notes, *result.caveats)]
     return lines
 
@@ -202,12 +213,6 @@ def _side(mean: float, sd: float, runs: int) -> str:
     return f"{100 * mean:.2f} points{spread}, {runs} run{'s' if runs > 1 else ''}"
 
 
-def _conclusion(low: float, high: float) -> str:
-    if low > 0:
-        return "A is better than B"
-    return "B is better than A" if high < 0 else "A and B cannot be told apart"
-
-
 def _units(found: ModelComparison) -> str:
     result = found.comparison
     return "examples" if result.n_clusters is None else f"{result.n_clusters:,} clusters ({found.clusters})"
@@ -215,11 +220,14 @@ def _units(found: ModelComparison) -> str:
 
 def _noise(found: ModelComparison) -> str:
     result = found.comparison
-    parts = f"SD {100 * math.sqrt(result.var_total):.2f} points in all: {_units(found)} {_root(result.var_examples)}"
-    if math.isnan(result.var_runs):
-        return f"{parts}, runs unknown"
+    whole = f"SD {_root(result.var_total)} points in all"
+    if not result.of_models:
+        return f"{whole}: {_units(found)} {_root(result.var_examples)}, runs unknown"
+    parts = (
+        f"{_units(found)} {_root(result.example_variance)}, runs {_root(result.var_total - result.example_variance)}"
+    )
     share = "" if math.isnan(result.share_runs) else f" ({result.share_runs:.0%} of the variance is the runs')"
-    return f"{parts}, runs {_root(result.var_runs)}{share}"
+    return f"{whole}: {parts}{share}"
 
 
 def _root(variance: float) -> str:
@@ -228,11 +236,15 @@ def _root(variance: float) -> str:
 
 def _seeds(found: ModelComparison) -> str:
     plan, runs = found.plan, min(found.comparison.n_runs_a, found.comparison.n_runs_b)
-    shown = f"{runs} of each can show {100 * plan.smallest_difference:.2f} points (power 80 %, runs alone)"
+    shown = f"{runs} of each can show {100 * plan.smallest_difference:.2f} points on these examples (power 80 %)"
     if plan.seeds_needed is None:
         return shown
-    span = f"{plan.seeds_needed_low:,} to {plan.seeds_needed_high:,}"
-    return f"{shown}; a difference of this size takes {plan.seeds_needed:,} of each ({span})"
+    span = f"{_count(plan.seeds_needed_low)} to {_count(plan.seeds_needed_high)}"
+    return f"{shown}; on others too, a difference of this size takes {plan.seeds_needed:,} of each ({span})"
+
+
+def _count(value: int | None) -> str:
+    return "no number" if value is None else f"{value:,}"
 
 
 def _p(value: float) -> str:

@@ -16,9 +16,10 @@ from goldassay.instability.deviation import normalized_deviation, normalized_dev
 from goldassay.instability.example_correlation import ExampleCorrelation, correlate_examples
 from goldassay.instability.group_resampling import GroupIntervals, resample_groups
 from goldassay.instability.pairs import top_covarying_pairs
-from goldassay.instability.planning import SeedPlan, plan_seeds, seeds_needed, smallest_difference
+from goldassay.instability.planning import SeedPlan, comparison_power, plan_seeds, seeds_needed, smallest_difference
 from goldassay.instability.resampling import ResampledIntervals, resample_scores
 from goldassay.instability.selection import CheckpointSelection, select_checkpoints
+from goldassay.instability.skill import ScoreAboveConstant, examples_to_exceed, score_above_constant
 from goldassay.instability.stability import ExampleStability, measure_stability
 from goldassay.instability.summary import ScoreSummary, summarize_scores
 from goldassay.instability.trajectories import Trajectories, trajectories
@@ -33,23 +34,27 @@ __all__ = [
     "GroupDecomposition",
     "GroupIntervals",
     "ResampledIntervals",
+    "ScoreAboveConstant",
     "ScoreSummary",
     "SeedPlan",
     "Trajectories",
     "VarianceDecomposition",
     "compare",
     "compare_all",
+    "comparison_power",
     "correlate_datasets",
     "correlate_examples",
     "correlate_final_scores",
     "decompose_by_group",
     "decompose_variance",
+    "examples_to_exceed",
     "measure_stability",
     "normalized_deviation",
     "normalized_deviation_interval",
     "plan_seeds",
     "resample_groups",
     "resample_scores",
+    "score_above_constant",
     "seeds_needed",
     "select_checkpoints",
     "smallest_difference",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+# Means over runs that differ by less than this are equal but for rounding.
+_EQUAL = 1e-12
+
+
 @dataclass(frozen=True)
 class Comparison(Result):
     """Difference of two models' mean scores, and the noise in it.
@@ -30,10 +34,12 @@ class Comparison(Result):
         interval: Of the difference, over runs and examples (examples alone where a model has one run).
         var_examples: Variance of the difference from which examples were drawn.
         var_runs: Variance from which runs were made; NaN where a model has one run.
-        overlap: Per-run noise of single examples, which is in both of the above; NaN likewise.
-        var_total: max(var_examples, var_runs, var_examples + var_runs - overlap), or var_examples.
+        overlap: Noise of single examples within a run, which is in both of the above; NaN likewise.
+        example_variance: max(0, var_examples - overlap), the variance by the examples without the noise of runs, which
+            more runs do not remove; NaN likewise.
+        var_total: example_variance + var_runs, or var_examples where a model has one run.
         degrees_of_freedom: Of var_total, by which the quantiles of t allow for few runs and few clusters.
-        share_runs: var_runs/(var_examples + var_runs), how much of the noise more seeds would remove.
+        share_runs: 1 - example_variance/var_total, the share of the noise that more seeds would remove.
         p_value: Two-sided, from var_total and Student's t.
         p_examples: Two-sided, over examples (or clusters) alone: exact McNemar for one binary run each, else by
             flipping signs.
@@ -45,6 +51,8 @@ class Comparison(Result):
         n_runs_a: Runs of A.
         n_runs_b: Runs of B.
         n_examples: N.
+        n_higher_a: Examples on which the mean score of A's runs is above that of B's.
+        n_higher_b: Examples on which that of B's runs is above that of A's.
         n_clusters: Clusters of examples; None where each example stands for itself.
         matched: Whether runs were matched by seed.
         method: "normal" (normal theory, with Student's t) or "bootstrap", of the interval.
@@ -57,6 +65,7 @@ class Comparison(Result):
     var_examples: float
     var_runs: float
     overlap: float
+    example_variance: float
     var_total: float
     degrees_of_freedom: float
     share_runs: float
@@ -70,11 +79,18 @@ class Comparison(Result):
     n_runs_a: int
     n_runs_b: int
     n_examples: int
+    n_higher_a: int
+    n_higher_b: int
     n_clusters: int | None
     matched: bool
     method: str
     caveats: tuple[str, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def of_models(self) -> bool:
+        """Whether the noise of runs is known, so that the interval is about models; else it is about these runs."""
+        return not math.isnan(self.var_runs)
 
     def to_frame(self) -> pl.DataFrame:
         """One row a source of noise: source, variance, sd."""
@@ -106,11 +122,15 @@ def compare(
         var_examples = var_i(d_i)/N, or with G clusters G/(G-1) sum_g (sum_{i in g} (d_i - d))²/N²
         var_runs     = var_r(acc_A)/R_A + var_r(acc_B)/R_B
         overlap      = independent_A/R_A + independent_B/R_B   (`decompose_variance`; with clusters + within)
-        var_total    = max(var_examples, var_runs, var_examples + var_runs - overlap)
-        df           = var_total² / (var_examples²/(N-1) + (var_r(acc_A)/R_A)²/(R_A-1) + (var_r(acc_B)/R_B)²/(R_B-1))
+        v            = max(0, var_examples - overlap)
+        var_total    = v + var_runs
+        df           = (v + r)² / (v²/(N-1) + r²/(R_A + R_B - 2)),    r = max(var_runs, overlap)
 
-    The interval is d ± t_df sqrt(var_total): with 3 runs of each model, normal quantiles in place of t's would cover
-    90 % where the runs differ much. With G clusters, G-1 stands for N-1.
+    The interval is d ± t_df sqrt(var_total). With G clusters, G-1 stands for N-1. The degrees of freedom take the runs'
+    variance as at least what flips of single examples alone would give: where a few runs happen to agree, it would else
+    seem to matter little and to be known well. Where all runs score the same although examples flip, `overlap` takes
+    the place of var_runs. Where the numbers of runs differ, each model's part has its own degrees of freedom (Welch),
+    since pooling them is right only for equal numbers.
 
     Runs matched by seed (the r-th of A with the r-th of B) enter through their differences. With one run of a
     model its spread over runs is unknown; the interval is then over examples alone, and says so.
@@ -130,8 +150,8 @@ def compare(
         InputError: The numbers of examples differ, runs cannot be matched, there is one example or one cluster,
             or scores are not finite.
 
-    Source: two-way variance components; Satterthwaite 1946 for the degrees of freedom; the sign-flip test is Fisher's
-    (1935), the exact test McNemar's (1947).
+    Source: two-way variance components; Welch 1938 and Satterthwaite 1946 for the degrees of freedom; the sign-flip
+    test is Fisher's (1935), the exact test McNemar's (1947).
     """
     a, b = as_scores(scores_a), as_scores(scores_b)
     _check(a, b, matched, method, level)
@@ -143,13 +163,16 @@ def compare(
     difference = float(a.mean() - b.mean())
     units = d if codes is None else np.bincount(codes, weights=d).astype(np.float64)
     var_examples = _example_variance(d, codes, len(names))
-    parts, overlap = _run_variances(a, b, codes, matched)
-    var_runs = sum(variance for variance, _ in parts) if parts else math.nan
-    one_run = math.isnan(var_runs)
-    var_total = var_examples if one_run else max(var_examples, var_runs, var_examples + var_runs - overlap)
-    df = _degrees_of_freedom(var_total, [(var_examples, (len(names) or n_examples) - 1), *parts])
+    runs = _run_variances(a, b, codes, matched)
+    one_run = runs is None
+    parts = [] if runs is None else runs.floored
+    var_runs, overlap = (math.nan, math.nan) if runs is None else (runs.variance, runs.overlap)
+    example_variance = math.nan if one_run else max(0.0, var_examples - overlap)
+    of_examples = var_examples if one_run else example_variance
+    # Equal scores of runs whose examples flip are a coincidence, and no proof that runs do not differ.
+    var_total = of_examples if one_run else of_examples + (var_runs or overlap)
+    df = _degrees_of_freedom([(of_examples, (len(names) or n_examples) - 1), *parts])
     p_examples, test = _example_test(a, b, units, codes is None, seed, n_draws)
-    noise = var_examples + var_runs
     better = _probability_better(a.mean(axis=1), b.mean(axis=1))
     over = "examples" if one_run else "runs and examples"
     return Comparison(
@@ -160,9 +183,10 @@ def compare(
         var_examples=var_examples,
         var_runs=var_runs,
         overlap=overlap,
+        example_variance=example_variance,
         var_total=var_total,
         degrees_of_freedom=df,
-        share_runs=var_runs / noise if noise > 0 else math.nan,
+        share_runs=1 - example_variance / var_total if var_total > 0 else math.nan,
         p_value=_t_p(difference, var_total, df),
         p_examples=p_examples,
         test=test,
@@ -173,6 +197,8 @@ def compare(
         n_runs_a=n_a,
         n_runs_b=n_b,
         n_examples=n_examples,
+        n_higher_a=int((d > _EQUAL).sum()),
+        n_higher_b=int((d < -_EQUAL).sum()),
         n_clusters=None if codes is None else len(names),
         matched=matched,
         method=method,
@@ -205,25 +231,45 @@ def _example_variance(d: NDArray[np.float64], codes: NDArray[np.int64] | None, n
     return float(sums @ sums) / n_examples**2 * n_clusters / (n_clusters - 1)
 
 
+class _RunNoise(NamedTuple):
+    """Variance of the difference by the runs, as measured and as the test takes it.
+
+    Attributes:
+        variance: As measured.
+        overlap: What flips of single examples alone would give.
+        floored: Parts of the variance, none below its overlap, each with its degrees of freedom, to weight these.
+    """
+
+    variance: float
+    overlap: float
+    floored: list[tuple[float, int]]
+
+
 def _run_variances(
     a: NDArray[np.float64], b: NDArray[np.float64], codes: NDArray[np.int64] | None, matched: bool
-) -> tuple[list[tuple[float, int]], float]:
-    """Variances over runs in the difference, each with its degrees of freedom, and the example noise within them.
-
-    None, and NaN, where a model has one run.
-    """
+) -> _RunNoise | None:
+    """The noise of runs in the difference; None where a model has one run."""
     if min(len(a), len(b)) < 2:
-        return [], math.nan
-    variances, overlap = [], 0.0
+        return None
+    found = []
     for values in (a - b,) if matched else (a, b):
         parts = parts_of_variance(values, codes, ddof=1)
-        variances.append((parts.total / len(values), len(values) - 1))
-        overlap += (parts.independent + (parts.within or 0.0)) / len(values)
-    return variances, overlap
+        overlap = (parts.independent + (parts.within or 0.0)) / len(values)
+        found.append((parts.total / len(values), overlap, len(values) - 1))
+    if len({df for *_, df in found}) == 1:
+        # Of equal numbers of runs the pooled variance is that of the difference, with the degrees of freedom of both.
+        variances, overlaps, dfs = zip(*found, strict=True)
+        found = [(sum(variances), sum(overlaps), sum(dfs))]
+    return _RunNoise(
+        sum(variance for variance, *_ in found),
+        sum(overlap for _, overlap, _ in found),
+        [(max(variance, overlap), df) for variance, overlap, df in found],
+    )
 
 
-def _degrees_of_freedom(whole: float, parts: list[tuple[float, int]]) -> float:
+def _degrees_of_freedom(parts: list[tuple[float, int]]) -> float:
     """Satterthwaite's, from each part's variance and its own; infinite where nothing varies."""
+    whole = sum(variance for variance, _ in parts)
     squares = sum(variance**2 / df for variance, df in parts)
     return whole**2 / squares if squares > 0 else math.inf
 
@@ -289,7 +335,8 @@ def _caveats(n_a: int, n_b: int, n_clusters: int | None) -> tuple[str, ...]:
     caveats = few_runs_caveat(fewest)
     if fewest < 2:
         caveats = (
-            "One run of a model: the interval is over examples alone, and another seed may move it further.",
+            "One run of a model: the interval is over examples alone, so that it says whether these runs differ, not "
+            "whether one model is better.",
             *few_runs_caveat(max(n_a, n_b)),
         )
     if n_clusters is not None and n_clusters < 30:

@@ -31,9 +31,9 @@ class Comparisons(Result):
         pairs: Names (better, worse) of each pair.
         comparisons: For each pair.
         adjusted_p: For each pair, Holm's correction of `p_value` over all pairs.
-        alpha: Below it a pair counts as told apart.
-        groups: Sets of models of which no two can be told apart, as large as can be, best first. A model may
-            stand in several: A = B and B = C do not make A = C.
+        alpha: At or below it a pair differs: the models, or of models with one run these runs alone.
+        groups: Sets of models of which no two differ, as large as can be, best first. A model may stand in several:
+            A = B and B = C do not make A = C.
         n_examples: N.
         skipped: Reason -> count of what has no value.
     """
@@ -49,7 +49,11 @@ class Comparisons(Result):
     skipped: dict[str, int] = field(default_factory=dict)
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a pair: better, worse, difference, low, high, p_value, adjusted_p, told_apart."""
+        """One row a pair: better, worse, difference, low, high, p_value, adjusted_p, differ, told_apart.
+
+        `differ` says that the runs differ on these and other examples; `told_apart` that the models do, which takes
+        several runs of both.
+        """
         rows = [
             {
                 "better": better,
@@ -59,7 +63,8 @@ class Comparisons(Result):
                 "high": found.interval.high,
                 "p_value": found.p_value,
                 "adjusted_p": p,
-                "told_apart": p <= self.alpha,
+                "differ": p <= self.alpha,
+                "told_apart": found.of_models and p <= self.alpha,
             }
             for (better, worse), found, p in zip(self.pairs, self.comparisons, self.adjusted_p, strict=True)
         ]

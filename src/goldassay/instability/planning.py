@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from goldassay.core.errors import InputError
+import numpy as np
+
+from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.core.intervals import few_runs_caveat
 from goldassay.core.results import Result
+from goldassay.instability.power import Noise, detectable_errors, found_with, runs_needed
 from goldassay.instability.summary import summarize_scores
 
 if TYPE_CHECKING:
@@ -20,25 +24,27 @@ class SeedPlan(Result):
     """Seeds needed, with what the deviation's own uncertainty makes of it.
 
     Attributes:
-        n_seeds: Runs of each model, from the measured standard deviation.
+        n_seeds: Runs of each model, from the measured standard deviation; None where the noise of examples hides the
+            difference whatever the number of runs.
         n_seeds_low: From the lower end of its interval.
         n_seeds_high: From the upper end.
         smallest_difference: What the runs at hand could have shown.
         smallest_difference_low: From the lower end of the deviation's interval.
         smallest_difference_high: From the upper end.
         sd: Standard deviation over the runs at hand.
-        difference: To be seen.
-        power: Chance of seeing it.
+        difference: To be found.
+        power: Chance of finding it.
         alpha: Two-sided level of the test.
+        example_variance: Variance of the difference by the examples, without the noise of runs.
         n_runs: Runs at hand.
         n_examples: N.
         caveats: What to bear in mind, in sentences.
         skipped: Reason -> count of what has no value.
     """
 
-    n_seeds: int
-    n_seeds_low: int
-    n_seeds_high: int
+    n_seeds: int | None
+    n_seeds_low: int | None
+    n_seeds_high: int | None
     smallest_difference: float
     smallest_difference_low: float
     smallest_difference_high: float
@@ -46,89 +52,180 @@ class SeedPlan(Result):
     difference: float
     power: float
     alpha: float
+    example_variance: float
     n_runs: int
     n_examples: int
     caveats: tuple[str, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
 
 
-def seeds_needed(sd: float, difference: float, power: float = 0.8, alpha: float = 0.05) -> int:
-    """Runs of each of two models so that a two-sided z-test on the mean scores sees a true difference.
+def comparison_power(
+    difference: float,
+    sd: float,
+    n_runs: int,
+    alpha: float = 0.05,
+    example_variance: float = 0.0,
+    clusters: int | None = None,
+) -> float:
+    """Chance that a two-sided test on `n_runs` runs of each of two models finds a true difference of their mean scores.
 
-    n = ceil(2 ((z_{1-alpha/2} + z_power) sd/difference)²), at least 2.
+        se² = 2 sd²/R + v,    df = se⁴ / ((2 sd²/R)²/(2 (R-1)) + v²/(G-1))
+        power = P(|T| > t_{1-alpha/2, df}),  T noncentral t with df degrees of freedom and noncentrality difference/se
+
+    `compare` uses the same test.
+
+    Args:
+        difference: The true difference, in the units of the score; its sign does not matter.
+        sd: Standard deviation of the score over runs, of either model.
+        n_runs: R, of each model, at least 2.
+        alpha: Two-sided level of the test.
+        example_variance: v, the variance of the mean difference that comes from which examples were drawn, without the
+            noise of runs (`Comparison.example_variance`); 0 for a conclusion about these examples alone.
+        clusters: G, how many independent clusters of examples v was estimated from (the examples themselves where each
+            stands for itself); None where v is known.
+
+    Raises:
+        InputError: There are fewer than 2 runs or clusters, a variance is negative, or alpha is not in (0, 1).
+
+    Source: Student 1908; Satterthwaite 1946; Cohen 1988, "Statistical power analysis for the behavioral sciences".
+    """
+    if not math.isfinite(difference):
+        raise InputError(f"the difference is {difference}", mend="give the difference that would matter")
+    _check(sd, 0.5, alpha, example_variance, clusters)
+    _check_runs(n_runs)
+    return found_with(Noise(2 * sd**2, 2, example_variance, clusters), difference, n_runs, alpha)
+
+
+def seeds_needed(
+    sd: float,
+    difference: float,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    example_variance: float = 0.0,
+    clusters: int | None = None,
+) -> int | None:
+    """Runs of each of two models, at least 2, so that a two-sided test on the mean scores finds a true difference.
+
+    The least R with `comparison_power` of at least `power`; None, with a warning, where the noise of the examples hides
+    the difference whatever the number of runs.
 
     Args:
         sd: Standard deviation of the score over runs, in the units of `difference`.
-        difference: The true difference to be seen; its sign does not matter.
-        power: Chance of seeing it.
+        difference: The true difference to be found; its sign does not matter.
+        power: Chance of finding it.
         alpha: Two-sided level of the test.
+        example_variance: As for `comparison_power`.
+        clusters: As for `comparison_power`.
 
     Raises:
-        InputError: The difference is 0, the deviation is negative, or power or alpha is not in (0, 1).
+        InputError: The difference is 0, a variance is negative, there are fewer than 2 clusters, or power or alpha is
+            not in (0, 1).
     """
     if difference == 0 or not math.isfinite(difference):
         raise InputError("no number of seeds shows a difference of 0", mend="give the difference that would matter")
-    _check(sd, power, alpha)
-    return max(2, math.ceil(2 * (_quantiles(power, alpha) * sd / difference) ** 2))
+    _check(sd, power, alpha, example_variance, clusters)
+    needed = runs_needed(Noise(2 * sd**2, 2, example_variance, clusters), difference, power, alpha)
+    if needed is None:
+        warnings.warn(
+            f"examples alone make the difference uncertain by {math.sqrt(example_variance):.2g} (standard error), so "
+            f"that no number of runs shows a difference of {abs(difference):.2g} with power {power:g}: it takes more "
+            "examples",
+            UndefinedMeasureWarning,
+            stacklevel=2,
+        )
+    return needed
 
 
-def smallest_difference(sd: float, n_runs: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """The smallest true difference that a two-sided z-test on `n_runs` runs of each model sees with `power`.
+def smallest_difference(
+    sd: float,
+    n_runs: int,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    example_variance: float = 0.0,
+    clusters: int | None = None,
+) -> float:
+    """The smallest true difference that a two-sided test on `n_runs` runs of each of two models finds with `power`.
 
-    (z_{1-alpha/2} + z_power) sd sqrt(2/n); the inverse of `seeds_needed`.
+    The inverse of `seeds_needed`: the difference at which `comparison_power` is `power`.
+
+    Args:
+        sd: Standard deviation of the score over runs.
+        n_runs: R, of each model, at least 2.
+        power: Chance of finding it.
+        alpha: Two-sided level of the test.
+        example_variance: As for `comparison_power`.
+        clusters: As for `comparison_power`.
 
     Raises:
-        InputError: There is no run, the deviation is negative, or power or alpha is not in (0, 1).
+        InputError: There are fewer than 2 runs or clusters, a variance is negative, or power or alpha is not in (0, 1).
     """
-    if n_runs < 1:
-        raise InputError(f"{n_runs} runs show nothing", mend="give at least 1")
-    _check(sd, power, alpha)
-    return _quantiles(power, alpha) * sd * math.sqrt(2 / n_runs)
+    _check(sd, power, alpha, example_variance, clusters)
+    _check_runs(n_runs)
+    error, df = Noise(2 * sd**2, 2, example_variance, clusters).at(np.array(float(n_runs)))
+    return float(error) * detectable_errors(float(df), power, alpha)
 
 
-def plan_seeds(scores: ArrayLike, difference: float, power: float = 0.8, alpha: float = 0.05) -> SeedPlan:
-    """Seeds needed to see a difference, from runs at hand.
+def plan_seeds(
+    scores: ArrayLike,
+    difference: float,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    example_variance: float = 0.0,
+    clusters: int | None = None,
+) -> SeedPlan:
+    """Seeds needed to find a difference between two models that spread over runs as the runs at hand do.
 
     A deviation from a few runs is itself uncertain (10 runs: by about 23 %), so the answer is given for both
     ends of its 95 % interval as well.
 
     Args:
         scores: (R, N) of the runs at hand.
-        difference: The true difference to be seen, a fraction.
-        power: Chance of seeing it.
+        difference: The true difference to be found, a fraction.
+        power: Chance of finding it.
         alpha: Two-sided level of the test.
+        example_variance: As for `comparison_power`; 0 for these examples alone.
+        clusters: As for `comparison_power`.
 
     Raises:
         InputError: There are fewer than 2 runs, or as for `seeds_needed`.
     """
     summary = summarize_scores(scores)
-    low, high = summary.sd_interval.low, summary.sd_interval.high
+    sds = (summary.sd, summary.sd_interval.low, summary.sd_interval.high)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UndefinedMeasureWarning)
+        seeds = [seeds_needed(sd, difference, power, alpha, example_variance, clusters) for sd in sds]
+    shown = [smallest_difference(sd, summary.n_runs, power, alpha, example_variance, clusters) for sd in sds]
     return SeedPlan(
-        n_seeds=seeds_needed(summary.sd, difference, power, alpha),
-        n_seeds_low=seeds_needed(low, difference, power, alpha),
-        n_seeds_high=seeds_needed(high, difference, power, alpha),
-        smallest_difference=smallest_difference(summary.sd, summary.n_runs, power, alpha),
-        smallest_difference_low=smallest_difference(low, summary.n_runs, power, alpha),
-        smallest_difference_high=smallest_difference(high, summary.n_runs, power, alpha),
+        n_seeds=seeds[0],
+        n_seeds_low=seeds[1],
+        n_seeds_high=seeds[2],
+        smallest_difference=shown[0],
+        smallest_difference_low=shown[1],
+        smallest_difference_high=shown[2],
         sd=summary.sd,
         difference=difference,
         power=power,
         alpha=alpha,
+        example_variance=example_variance,
         n_runs=summary.n_runs,
         n_examples=summary.n_examples,
         caveats=few_runs_caveat(summary.n_runs),
+        skipped={str(each.message): 1 for each in caught},
     )
 
 
-def _check(sd: float, power: float, alpha: float) -> None:
+def _check(sd: float, power: float, alpha: float, example_variance: float, clusters: int | None) -> None:
     if not (math.isfinite(sd) and sd >= 0):
         raise InputError(f"the standard deviation is {sd}", mend="it must be at least 0")
     for name, value in (("power", power), ("alpha", alpha)):
         if not 0 < value < 1:
             raise InputError(f"{name} is {value}", mend="it must lie between 0 and 1")
+    if not (math.isfinite(example_variance) and example_variance >= 0):
+        raise InputError(f"the variance over examples is {example_variance}", mend="it must be at least 0")
+    if clusters is not None and clusters < 2:
+        raise InputError(f"the variance over examples cannot come from {clusters} clusters", mend="give at least 2")
 
 
-def _quantiles(power: float, alpha: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(1 - alpha / 2) + ndtri(power))
+def _check_runs(n_runs: int) -> None:
+    if n_runs < 2:
+        raise InputError(f"{n_runs} runs of each do not show how far runs differ", mend="give at least 2")

@@ -27,7 +27,7 @@ def charts(document: Mapping[str, Any]) -> dict[str, Chart]:
             title="Differences between models",
             caption="Each mark is the difference of two mean scores, the line its 95 % interval. Where the line "
             "crosses zero, luck alone can explain it. Filled marks are told apart (of several models after Holm's "
-            "correction).",
+            "correction); of models with one run it is these runs that differ, not the models.",
             omitted=omitted,
             groups=tuple(shown),
             axis=Axis("difference of mean scores (points)"),
@@ -58,9 +58,10 @@ def _groups(document: Mapping[str, Any]) -> list[DotGroup]:
             continue
         difference, low, high = known
         name = f"{pair.get('a')} − {pair.get('b')}"
-        told = bool(pair.get("told_apart"))
+        told, differ = bool(pair.get("told_apart")), bool(pair.get("differ"))
         shown, interval = signed_points(difference), bounds(low, high, 2)
-        hover = f"{name}: {shown} {interval} points, {'told apart' if told else 'not told apart'}"
-        dot = Dot(difference, hover, low=low, high=high, hollow=not told)
+        said = "told apart" if told else "these runs differ" if differ else "not told apart"
+        hover = f"{name}: {shown} {interval} points, {said}"
+        dot = Dot(difference, hover, low=low, high=high, hollow=not differ)
         groups.append(DotGroup(name, (DotRow((dot,)),), shown, interval))
     return groups

@@ -12,6 +12,7 @@ from goldassay.core.results import Result, to_plain
 from goldassay.instability import compare, compare_all, summarize_scores
 from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
 from goldassay.questions.comparison.plan import Plan, plan_comparison
+from goldassay.questions.instability.spread import above_constant, misplaced_labels
 from goldassay.questions.instability.texts import read_texts
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class ModelComparison(Result):
     notes: tuple[str, ...] = field(default=())
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison's fields, and beside them those of the plan."""
+        """Fields of the comparison and of the plan."""
         plain = super().to_dict()
         comparison, plan = plain.pop("comparison"), plain.pop("plan")
         return to_plain({**comparison, **plan, **plain})
@@ -67,8 +68,8 @@ class ModelComparisons(Result):
         names: Of the models, as they were given.
         pairs: For two models (A, B) as they were given; for more (better, worse), the best models first.
         adjusted_p: For each pair, Holm's correction of its p-value over all pairs.
-        alpha: Below it a pair counts as told apart.
-        groups: Largest sets of models of which no two can be told apart, best first.
+        alpha: At or below it a pair differs: the models, or of models with one run these runs alone.
+        groups: Largest sets of models of which no two differ, best first.
         clusters: The group column that examples were taken together by; None without.
         notes: How the runs were put side by side, and what was taken for granted, in sentences.
     """
@@ -92,6 +93,11 @@ class ModelComparisons(Result):
         """The standard deviation of each model's score over its runs (ddof 1); NaN for one run."""
         return tuple(summarize_scores(runs.scores).sd if runs.n_runs > 1 else math.nan for runs in self.models)
 
+    @property
+    def of_models(self) -> bool:
+        """Whether each model has several runs; else what differs are runs."""
+        return all(pair.comparison.of_models for pair in self.pairs)
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data; of the models the names, means and numbers of runs alone."""
         return to_plain(
@@ -102,7 +108,12 @@ class ModelComparisons(Result):
                     for name, runs, mean in zip(self.names, self.models, self.means, strict=True)
                 ],
                 "pairs": [
-                    {**pair.to_dict(), "adjusted_p": p, "told_apart": p <= self.alpha}
+                    {
+                        **pair.to_dict(),
+                        "adjusted_p": p,
+                        "differ": p <= self.alpha,
+                        "told_apart": pair.comparison.of_models and p <= self.alpha,
+                    }
                     for pair, p in zip(self.pairs, self.adjusted_p, strict=True)
                 ],
                 "groups": self.groups,
@@ -164,6 +175,7 @@ def compare_models(
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
     intersect: bool = False,
+    by_position: bool = False,
     alpha: float = 0.05,
     seed: int = 0,
 ) -> ModelComparisons:
@@ -177,6 +189,8 @@ def compare_models(
         matched: See there.
         method: See there.
         intersect: See there.
+        by_position: Whether runs and right labels were put together row by row; then a score that is no better than a
+            constant answer gives a warning.
         alpha: Chance of telling apart any two models that do not differ.
         seed: See there.
 
@@ -194,6 +208,15 @@ def compare_models(
     together = None if clusters is None else cluster_names(sets, clusters, texts)
     if clusters is None:
         notes += related_examples(sets, texts)
+    notes += misplaced_labels(
+        [
+            {
+                "model": name, "dataset": runs.dataset, "mean": float(runs.scores.mean()),
+                **above_constant(runs, by_position),
+            }
+            for name, runs in zip(called, sets, strict=True)
+        ]
+    )  # fmt: skip
     if len(sets) == 2:
         # Two models stay in the order in which they were given.
         found = compare(sets[0].scores, sets[1].scores, together, matched=matched, method=method, seed=seed)

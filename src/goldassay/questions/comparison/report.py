@@ -9,7 +9,7 @@ import polars as pl
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.comparison.comparing import compare_models
-from goldassay.questions.comparison.sentences import judge_comparison, over, say_comparison, told_apart
+from goldassay.questions.comparison.sentences import differ, judge_comparison, over, say_comparison
 from goldassay.questions.instability.inputs import describe_inputs, describe_reading
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -70,6 +70,7 @@ def report_comparison(
             matched=matched,
             method=method,
             intersect=choice.align == "intersect",
+            by_position=choice.align == "position",
             seed=settings.seed,
         )
     results = [
@@ -78,7 +79,7 @@ def report_comparison(
     ]
     alone = len(compared.pairs) == 1
     pairs = [
-        _pair(pair, p, told_apart(pair) if alone else p <= compared.alpha)
+        _pair(pair, p, differ(pair) if alone else p <= compared.alpha)
         for pair, p in zip(compared.pairs, compared.adjusted_p, strict=True)
     ]
     findings = {
@@ -118,7 +119,7 @@ def report_comparison(
     return compose_report(document, tables), compared
 
 
-def _pair(pair: ModelComparison, adjusted_p: float, apart: bool) -> dict[str, Any]:
+def _pair(pair: ModelComparison, adjusted_p: float, differs: bool) -> dict[str, Any]:
     """A pair as one flat row."""
     row = pair.to_dict()
     interval, chance = row.pop("interval"), row.pop("probability_interval")
@@ -133,5 +134,6 @@ def _pair(pair: ModelComparison, adjusted_p: float, apart: bool) -> dict[str, An
         "probability_low": chance["low"],
         "probability_high": chance["high"],
         "adjusted_p": adjusted_p,
-        "told_apart": apart,
+        "differ": differs,
+        "told_apart": differs and pair.comparison.of_models,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.documents import mapping, records, row_name, texts
-from goldassay.core.numbers import number, points
+from goldassay.core.numbers import count, number, points
 from goldassay.core.sections import Part, Section, explanation
 from goldassay.core.tables import Column, Table, with_bounds
 
@@ -52,7 +52,7 @@ def _models(document: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> Tabl
         records(mapping(document, "instability").get("results")), key=lambda row: -(number(row.get("mean")) or 0)
     )
     rows = tuple(
-        {**row, "of": row_name(row), "n_worse": sum(_is_better(pair, row_name(row)) for pair in pairs)}
+        {**row, "of": row_name(row), "n_worse": sum(_is_ahead(pair, row_name(row)) for pair in pairs)}
         for row in results
     )
     several = any((number(row.get("n_runs")) or 0) > 1 for row in results)
@@ -66,20 +66,26 @@ def _models(document: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> Tabl
         Column("n_runs", "runs", "count"),
         Column("mean", "mean score", "points", 2),
         *(spread if several else ()),
-        Column("n_worse", "better than", "count"),
+        Column("n_worse", "better than" if _of_models(pairs) else "run ahead of", "count"),
     )
     return Table("models", "Scores of the models, in points", columns, rows, file="models")
 
 
-def _is_better(pair: Mapping[str, Any], name: str) -> bool:
-    """Whether a pair says that this model is better than the other."""
+def _is_ahead(pair: Mapping[str, Any], name: str) -> bool:
+    """Whether a pair says that this model, or of models with one run this run, is ahead of the other."""
     difference = number(pair.get("difference")) or 0
     better = pair.get("a") if difference > 0 else pair.get("b")
-    return bool(pair.get("told_apart")) and str(better) == name
+    return bool(pair.get("differ")) and str(better) == name
+
+
+def _of_models(pairs: list[Mapping[str, Any]]) -> bool:
+    """Whether each model has several runs, so that the noise of runs is known."""
+    return all(number(pair.get("var_runs")) is not None for pair in pairs)
 
 
 def _groups(document: Mapping[str, Any], found: Mapping[str, Any]) -> Table:
     means = {row_name(row): row.get("mean") for row in records(mapping(document, "instability").get("results"))}
+    what = "models" if _of_models(records(found.get("pairs"))) else "runs"
     rows = []
     for rank, group in enumerate(found.get("groups") or (), 1):
         names = texts(group)
@@ -89,17 +95,23 @@ def _groups(document: Mapping[str, Any], found: Mapping[str, Any]) -> Table:
             rows.append({"rank": rank, "models": ", ".join(names), "means": shown})
     columns = (
         Column("rank", "group", "count"),
-        Column("models", "models that cannot be told apart", "data"),
+        Column("models", f"{what} that cannot be told apart", "data"),
         Column("means", "mean score"),
     )
-    caption = "Groups of models of which no two can be told apart; a model may stand in several"
+    caption = f"Groups of {what} of which no two can be told apart; one may stand in several"
     return Table("groups", caption, columns, tuple(rows))
 
 
 def _differences(pairs: list[Mapping[str, Any]]) -> Table:
     runs = any(number(pair.get("var_runs")) is not None for pair in pairs)
     rows = tuple(
-        {**pair, "models": _named(pair), "told_apart": "yes" if pair.get("told_apart") else "no"} for pair in pairs
+        {
+            **pair,
+            "models": _named(pair),
+            "told_apart": "yes" if pair.get("told_apart") else "no",
+            "differ": "yes" if pair.get("differ") else "no",
+        }
+        for pair in pairs
     )
     chance = Column(
         "probability_better",
@@ -116,6 +128,7 @@ def _differences(pairs: list[Mapping[str, Any]]) -> Table:
         *((Column("adjusted_p", "p, Holm's correction", "probability"),) if len(pairs) > 1 else ()),
         Column("p_examples", "p, examples alone", "probability", aside="test"),
         *((chance,) if runs else ()),
+        *(() if _of_models(pairs) else (Column("differ", "runs differ"),)),
         Column("told_apart", "told apart"),
     )
     over = str(pairs[0].get("interval_method") or "").rpartition("over ")[2]
@@ -129,7 +142,9 @@ def _noise(pairs: list[Mapping[str, Any]]) -> Table:
         {
             **pair,
             "models": _named(pair),
-            **{f"sd_{of}": _root(pair.get(f"var_{of}")) for of in ("total", "examples", "runs")},
+            "sd_total": _root(pair.get("var_total")),
+            **_parts(pair),
+            "together": _together(pair),
         }
         for pair in pairs
     )
@@ -141,9 +156,24 @@ def _noise(pairs: list[Mapping[str, Any]]) -> Table:
         Column("share_runs", "share of runs", "percent", 0, absent="one run: unknown"),
         Column("detectable_difference", "could be shown", "points", 2),
         with_bounds("seeds_needed", "runs for this difference", "count"),
+        Column("examples_needed", "or examples", "count"),
+        *((Column("together", "or both"),) if any(row["together"] for row in rows) else ()),
     )
     caption = "Noise of the differences, and what it takes to see more, in points"
     return Table("noise", caption, columns, rows, folded=len(pairs) > _MOST_OPEN)
+
+
+def _parts(pair: Mapping[str, Any]) -> dict[str, float | None]:
+    """The noise of examples without that of runs, and that of runs, whose squares add to the whole."""
+    of_examples, whole = number(pair.get("example_variance")), number(pair.get("var_total"))
+    if of_examples is None or whole is None:
+        return {"sd_examples": _root(pair.get("var_examples")), "sd_runs": None}
+    return {"sd_examples": _root(of_examples), "sd_runs": _root(whole - of_examples)}
+
+
+def _together(pair: Mapping[str, Any]) -> str:
+    runs, examples = pair.get("together_runs"), pair.get("together_examples")
+    return f"{count(runs)} runs on {count(examples)} examples" if runs and examples else ""
 
 
 def _named(pair: Mapping[str, Any]) -> str:

@@ -13,21 +13,46 @@ if TYPE_CHECKING:
     from goldassay.core.intervals import Interval
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
 
+_MORE_RUNS = "Give at least 5 runs of each model: one run is not enough to say which model is better."
+
 
 def conclude(pair: ModelComparison, corrected: bool = True) -> str:
     """Which of two models is better, by the interval of their difference, and by how much.
 
+    Where a model has one run, the sentence is about these runs and never about the models.
+
     Args:
         pair: The two.
-        corrected: Whether they are told apart after the correction for several pairs, too.
+        corrected: Whether they differ after the correction for several pairs, too.
     """
     one, other, difference, low, high = _ahead(pair)
-    size = f"by {points(difference, 2)} points {bounds(low, high, 2)} on {pair.comparison.n_examples:,} examples of"
-    if not told_apart(pair):
-        return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size} {pair.dataset}"
+    by = f"by {points(difference, 2)} points {bounds(low, high, 2)}"
+    size = f"{by} on {pair.comparison.n_examples:,} examples of {pair.dataset}"
+    if not pair.comparison.of_models:
+        return _conclude_runs(pair, one, other, by, size, corrected)
+    if not differ(pair):
+        return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size}"
     if not corrected:
-        return f"Before the correction {one} is ahead of {other} {size} {pair.dataset}; it leaves nothing of that"
-    return f"{one} is better than {other} {size} {pair.dataset}"
+        return f"Before the correction {one} is ahead of {other} {size}; it leaves nothing of that"
+    return f"{one} is better than {other} {size}"
+
+
+def _conclude_runs(pair: ModelComparison, one: str, other: str, by: str, size: str, corrected: bool) -> str:
+    """The same where a model has one run: of these runs, never of the models."""
+    found = pair.comparison
+    runs = f"The runs of {pair.a} and {pair.b}"
+    if not differ(pair):
+        return f"{runs} cannot be told apart: {one} is ahead {size}"
+    if not corrected:
+        return f"Before the correction the run of {one} is ahead {size}; it leaves nothing of that"
+    ahead, behind = found.n_higher_a, found.n_higher_b
+    if one == pair.b:
+        ahead, behind = behind, ahead
+    return (
+        f"{runs} differ {by}: {one} scores higher on {ahead:,} and {other} on {behind:,} of {found.n_examples:,} "
+        f"examples of {pair.dataset}. Which model is better stays open, since one run does not show how far another "
+        "would score from it"
+    )
 
 
 def say_runs(pair: ModelComparison) -> str:
@@ -36,7 +61,7 @@ def say_runs(pair: ModelComparison) -> str:
     The share is of these examples, the conclusion of others too: the share may be 1 where nothing can be concluded.
     """
     result = pair.comparison
-    if math.isnan(result.var_runs):
+    if not result.of_models:
         return ""
     ahead, share, low, high = pair.a, result.probability_better, *_ends(result.probability_interval)
     if share < 0.5:
@@ -59,20 +84,25 @@ def say_comparison(found: ModelComparisons) -> list[str]:
 
 def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
     """The verdict: whether the best of the models is better than the others beyond the noise."""
+    pair, best = found.pairs[0], found.groups[0]
     if len(found.pairs) == 1:
-        pair, apart = found.pairs[0], told_apart(found.pairs[0])
+        apart = told_apart(pair)
         evidence = f"{conclude(pair)}."
         limit = "the interval of the difference leaves out zero"
     else:
-        pair, apart = found.pairs[0], len(found.groups[0]) == 1
-        best = found.groups[0]
-        corrected = found.adjusted_p[0] <= found.alpha
-        evidence = (
-            f"{best[0]} is better than all others. {conclude(pair, corrected)}."
-            if apart
-            else f"{listed(best)} cannot be told apart at the top. {conclude(pair, corrected)}."
-        )
+        alone = len(best) == 1
+        apart = alone and found.of_models
+        which = conclude(pair, found.adjusted_p[0] <= found.alpha)
+        if found.of_models:
+            top = f"{best[0]} is better than all others" if alone else f"{listed(best)} cannot be told apart at the top"
+        elif alone:
+            top = f"The run of {best[0]} is ahead of all others"
+        else:
+            top = f"The runs of {listed(best)} cannot be told apart at the top"
+        evidence = f"{top}. {which}."
         limit = f"the best model stands alone after Holm's correction at {found.alpha:g}"
+    if not found.of_models:
+        limit = f"there are several runs of each and {limit}"
     one, other, difference, low, high = _ahead(pair)
     return {
         "verdict": "told apart" if apart else "not told apart",
@@ -84,7 +114,7 @@ def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
             "high": high,
             "unit": "difference",
         },
-        "next_step": "" if apart else _advice(pair),
+        "next_step": "" if apart else settle(pair),
         "rule": f"Told apart if {limit}; {over(pair)} are the noise.",
     }
 
@@ -92,7 +122,7 @@ def judge_comparison(found: ModelComparisons) -> dict[str, Any]:
 def over(pair: ModelComparison) -> str:
     """What the interval takes as drawn at random."""
     what = "examples" if pair.comparison.n_clusters is None else f"{pair.clusters} clusters"
-    return what if math.isnan(pair.comparison.var_runs) else f"runs and {what}"
+    return f"runs and {what}" if pair.comparison.of_models else what
 
 
 def listed(names: Sequence[str]) -> str:
@@ -100,10 +130,15 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def told_apart(pair: ModelComparison) -> bool:
+def differ(pair: ModelComparison) -> bool:
     """Whether the interval of the difference leaves out zero."""
     interval = pair.comparison.interval
     return interval.low > 0 or interval.high < 0
+
+
+def told_apart(pair: ModelComparison) -> bool:
+    """Whether one model is better: the interval leaves out zero, and allows for the noise of runs."""
+    return pair.comparison.of_models and differ(pair)
 
 
 def _ahead(pair: ModelComparison) -> tuple[str, str, float, float, float]:
@@ -118,60 +153,95 @@ def _ahead(pair: ModelComparison) -> tuple[str, str, float, float, float]:
 def _say_pair(pair: ModelComparison) -> list[str]:
     result = pair.comparison
     sentences = [f"{conclude(pair)} ({result.interval.level:.0%} interval over {over(pair)})."]
+    if not result.of_models:
+        sentences = [f"{conclude(pair)}."]
     sentences += [said for said in (say_runs(pair),) if said]
     if not math.isnan(result.share_runs):
         cause = "more seeds" if result.share_runs > 0.5 else "more examples"
-        sentences.append(
-            f"{percent(result.share_runs, 0)} of the noise comes from the runs, the rest from the examples: {cause} "
-            "would help most."
-        )
+        sentences.append(f"{percent(result.share_runs, 0)} of the noise comes from the runs: {cause} would help most.")
     sentences.append(_power(pair))
+    if not told_apart(pair):
+        sentences.append(settle(pair))
     return sentences
 
 
 def _power(pair: ModelComparison) -> str:
-    """What could have been seen, and what this difference would take."""
-    result, plan = pair.comparison, pair.plan
+    """What could have been found."""
+    result = pair.comparison
     runs = min(result.n_runs_a, result.n_runs_b)
     of = f"{runs} runs of each" if runs > 1 else "one run of each"
-    sentence = (
-        f"With {of} and {result.n_examples:,} examples, a true difference of {points(plan.detectable_difference, 2)} "
-        "points is found four times out of five"
-    )
-    if plan.seeds_needed is None:
-        return f"{sentence}."
-    span = ""
-    if plan.seeds_needed_low != plan.seeds_needed_high:
-        span = f" ({count(plan.seeds_needed_low)} to {count(plan.seeds_needed_high)}, for the SD is uncertain)"
+    between = "" if result.of_models else " between these runs"
     return (
-        f"{sentence}; as far as the runs are the noise, one of {points(abs(result.difference), 2)} points takes "
-        f"{count(plan.seeds_needed)} runs of each{span}."
+        f"With {of} and {result.n_examples:,} examples, a true difference of "
+        f"{points(pair.plan.detectable_difference, 2)} points{between} is found four times out of five."
     )
+
+
+def settle(pair: ModelComparison) -> str:
+    """How many runs or examples would settle which model is better."""
+    result, plan = pair.comparison, pair.plan
+    if not result.of_models:
+        return _MORE_RUNS
+    if result.difference == 0:
+        shown = points(plan.detectable_difference, 2)
+        return f"The scores are equal: more runs or examples can show only a true difference below {shown} points."
+    difference = f"A true difference of {points(abs(result.difference), 2)} points"
+    found = "is found four times out of five with"
+    examples = "examples" if result.n_clusters is None else f"examples in as many more {pair.clusters} clusters"
+    ways = []
+    if plan.seeds_needed is not None:
+        low, high = plan.seeds_needed_low, plan.seeds_needed_high
+        span = ""
+        if low != high:
+            ends = [count(end) if end is not None else "no number" for end in (low, high)]
+            span = f" ({ends[0]} to {ends[1]}, for the SD is uncertain)"
+        ways.append(f"{count(plan.seeds_needed)} runs of each{span} on these examples")
+    if plan.examples_needed is not None:
+        ways.append(f"these runs on {count(plan.examples_needed)} {examples}")
+    if ways:
+        only = "" if plan.seeds_needed is not None else "; on these examples no number of runs will do"
+        only = only if plan.examples_needed is not None else "; with these runs no number of examples will do"
+        return f"{difference} {found} {', or with '.join(ways)}{only}."
+    if plan.together_runs is not None and plan.together_examples is not None:
+        return (
+            f"{difference} {found} {count(plan.together_runs)} runs of each on {count(plan.together_examples)} "
+            f"{examples}; neither more runs nor more examples alone will do."
+        )
+    return f"{difference} is too small to be found with any number of runs and examples that could be had."
+
+
+def settle_top(found: ModelComparisons) -> str:
+    """How many runs or examples would settle which of several models is best; "" where that is settled."""
+    if not found.of_models:
+        return _MORE_RUNS
+    best = set(found.groups[0])
+    if len(best) == 1:
+        return ""
+    pair = next(each for each in found.pairs if {each.a, each.b} <= best)
+    return f"Of {pair.a} and {pair.b}: {settle(pair)}"
 
 
 def _say_many(found: ModelComparisons) -> list[str]:
     apart = sum(p <= found.alpha for p in found.adjusted_p)
+    what, can = ("models", "can be told apart") if found.of_models else ("runs", "differ")
     sentences = [
-        f"Of {len(found.pairs)} pairs of models {apart} can be told apart on {found.models[0].n_examples:,} examples "
-        f"of {found.models[0].dataset} (Holm's correction, {found.alpha:.0%})."
+        f"Of {len(found.pairs)} pairs of {what} {apart} {can} on {found.models[0].n_examples:,} examples of "
+        f"{found.models[0].dataset} (Holm's correction, {found.alpha:.0%})."
     ]
-    sentences += [f"{listed(group)} cannot be told apart." for group in found.groups if len(group) > 1]
+    if not found.of_models:
+        alone = [name for name, runs in zip(found.names, found.models, strict=True) if runs.n_runs == 1]
+        which = "each model" if len(alone) == len(found.names) else listed(alone)
+        sentences.append(f"There is one run of {which}. {settle_top(found)}")
+    subject = "" if found.of_models else "The runs of "
+    sentences += [f"{subject}{listed(group)} cannot be told apart." for group in found.groups if len(group) > 1]
     best = found.groups[0]
-    if len(best) == 1:
+    if len(best) == 1 and found.of_models:
         sentences.append(f"{best[0]} is better than every other.")
+    if len(best) > 1 and found.of_models:
+        sentences.append(settle_top(found))
     seen = [pair.plan.detectable_difference for pair in found.pairs]
     sentences.append(
         f"With these runs and examples, true differences of {points(min(seen), 2)} to {points(max(seen), 2)} points, "
         "by the pair, are found four times out of five (before the correction)."
     )
     return sentences
-
-
-def _advice(pair: ModelComparison) -> str:
-    """What would settle it."""
-    share = pair.comparison.share_runs
-    if math.isnan(share):
-        return "Give more runs of each model, or a larger test set; do not report one as better."
-    if share > 0.5:
-        return "Train more seeds of each model: most of the noise is theirs. Do not report one as better."
-    return "A larger test set would help more than more seeds. Do not report one as better."

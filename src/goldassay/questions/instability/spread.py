@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,20 @@ import numpy as np
 
 from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.core.intervals import few_runs_caveat
-from goldassay.instability import decompose_by_group, decompose_variance, resample_scores, summarize_scores
+from goldassay.core.numbers import points
+from goldassay.instability import (
+    decompose_by_group,
+    decompose_variance,
+    examples_to_exceed,
+    resample_scores,
+    score_above_constant,
+    summarize_scores,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from goldassay.runs import Runs
 
@@ -21,12 +32,32 @@ MOST_GROUPS = 200
 
 
 def caveats_of(results: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What few runs do not tell, once for each number of runs."""
-    return list(dict.fromkeys(said for row in results for said in few_runs_caveat(row["n_runs"])))
+    """Labels that may belong to other rows, and what few runs do not tell, once for each number of runs."""
+    few = [said for row in results for said in few_runs_caveat(row["n_runs"])]
+    return list(dict.fromkeys([*misplaced_labels(results), *few]))
 
 
-def measure_spread(runs: Runs) -> dict[str, Any]:
-    """A row of the section's results: mean, spread and decomposition of runs (R, N), or why there is none."""
+def misplaced_labels(results: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Warnings of labels that may belong to other rows, since the score is no better than a constant answer."""
+    return [_misplaced(row) for row in results if row.get("by_position") and not row["above_constant_low"] > 0]
+
+
+def _misplaced(row: Mapping[str, Any]) -> str:
+    return (
+        f"{row['model']} on {row['dataset']}: runs and right labels were put together by their position, and the score "
+        f"of {points(row['mean'])} points does not surely exceed the {points(row['constant_score'])} of always "
+        f"answering {row['constant']}. The labels may belong to other rows: check the order."
+    )
+
+
+def measure_spread(runs: Runs, by_position: bool = False) -> dict[str, Any]:
+    """A row of the section's results: mean, spread and decomposition of runs (R, N), or why there is none.
+
+    Args:
+        runs: At their last checkpoint.
+        by_position: Whether runs and right labels were put together row by row; else that is so where examples are
+            named by their row numbers.
+    """
     scores = runs.scores
     row: dict[str, Any] = {
         "model": runs.model,
@@ -35,6 +66,7 @@ def measure_spread(runs: Runs) -> dict[str, Any]:
         "n_runs": scores.shape[0],
         "n_examples": scores.shape[1],
         "accuracies": scores.mean(axis=1).tolist(),
+        **above_constant(runs, by_position),
     }
     if scores.shape[0] < 2:
         mean = float(scores.mean())
@@ -66,6 +98,34 @@ def measure_spread(runs: Runs) -> dict[str, Any]:
         "effective_size_high": bounds.effective_size.high,
         "reason": reason or None,
     }
+
+
+def above_constant(runs: Runs, by_position: bool = False) -> dict[str, Any]:
+    """Whether the score surely exceeds that of one constant answer; where there are no labels, 0.
+
+    Args:
+        runs: (R, N).
+        by_position: As for `measure_spread`.
+    """
+    graded = runs.gold is None or not bool(((runs.scores == 0) | (runs.scores == 1)).all())
+    if runs.n_examples < 2:
+        return {"constant": None, "constant_score": None, "above_constant_low": math.nan, "examples_to_exceed": None}
+    found = score_above_constant(runs.scores, None if graded else runs.gold)
+    rows = by_position or _are_row_numbers(runs.example_ids)
+    return {
+        "constant": None if found.constant is None else runs.label_names[found.constant],
+        "constant_score": found.constant_score,
+        "above_constant_low": found.low,
+        "examples_to_exceed": examples_to_exceed(found),
+        "by_position": rows and found.constant is not None,
+    }
+
+
+def _are_row_numbers(example_ids: NDArray[Any]) -> bool:
+    """Whether examples are called 0 to N-1, in this order."""
+    last = len(example_ids) - 1
+    ends = example_ids[0] == "0" and example_ids[last] == str(last)
+    return bool(ends) and example_ids.tolist() == [str(row) for row in range(last + 1)]
 
 
 def measure_groups(runs: Runs) -> list[dict[str, Any]]:
