@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import gc
 import json
 import tempfile
@@ -18,6 +19,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.power import TTestPower
 
 from goldassay.core.errors import InputError
 from goldassay.core.settings import parse_settings
@@ -27,6 +29,7 @@ from goldassay.instability import (
     plan_seeds,
     resample_groups,
     resample_scores,
+    score_above_constant,
     select_checkpoints,
     summarize_scores,
     top_covarying_pairs,
@@ -36,8 +39,11 @@ from goldassay.questions.charts import charts_of
 from goldassay.questions.comparison.comparing import compare_runs
 from goldassay.questions.instability.examples import largest_covariance
 from goldassay.questions.instability.maps import MOST_EXAMPLES, measure_map
+from goldassay.questions.instability.planning import plan_runs
 from goldassay.questions.instability.report import report_instability
 from goldassay.questions.instability.sentences import plural
+from goldassay.questions.instability.spread import caveats_of, measure_spread
+from goldassay.questions.instability.verdict import flips_together
 from goldassay.questions.report_frame import compose_report
 from goldassay.questions.run_sets import RunChoice, parse_gold, told_apart
 from goldassay.report.cells import rows_of
@@ -345,10 +351,81 @@ def test_runs_needed_are_those_of_the_plan(report: Report, folder: Path) -> None
     plan = plan_seeds(probe.scores, 0.01)
     row = found(report)["plans"][0]
     assert row["smallest_difference"] == pytest.approx(plan.smallest_difference)
+    # 60 examples have more noise than a point, however alike two models are.
     assert row["seeds"][1] == {
         "difference": 0.01, "n": plan.n_seeds, "n_low": plan.n_seeds_low, "n_high": plan.n_seeds_high,
+        "n_others": None, "n_examples": 779,
     }  # fmt: skip
+    page = report.to_html()
+    assert "What it takes at least, for a conclusion about other examples as well" in page
+    assert "779 examples or more" in page
     assert report.tables["seeds_needed"]["seeds_for_1_points"][0] == plan.n_seeds
+
+
+def test_runs_for_other_examples_have_the_least_noise_that_these_can_have() -> None:
+    scores = np.random.default_rng(1).random((10, 2000)) < 0.8
+    row = plan_runs(Runs.from_arrays(scores=scores), {"n_runs": 10, "n_examples": 2000, **dict.fromkeys(KEYS, 0)})
+    plan = plan_seeds(scores, 0.01, example_variance=0.01 * 0.99 / 2000, clusters=2000)
+    half, one, two = row["seeds"]
+    assert one["n_others"] == plan.n_seeds > one["n"]
+    assert [each["n_others"] is None for each in (half, one, two)] == [
+        each["n_examples"] > 2000 for each in (half, one, two)
+    ]
+    # A t test of paired differences on so many examples finds half a point.
+    power = TTestPower().power(0.005 / (0.005 * 0.995) ** 0.5, nobs=half["n_examples"], alpha=0.05)
+    assert power == pytest.approx(0.8, abs=1e-3)
+
+
+KEYS = ("model", "dataset", "condition", "sd")
+
+
+def guessing(by_name: bool) -> Runs:
+    """Runs of a good model whose labels belong to other rows."""
+    rng = np.random.default_rng(0)
+    gold = np.arange(600) % 3
+    right = rng.random((6, 600)) < 0.9
+    predictions = np.where(right, gold, (gold + 1) % 3)
+    ids = [f"e{row}" for row in range(600)] if by_name else None
+    return Runs.from_arrays(predictions, np.roll(gold, 1), label_names=("a", "b", "c"), dataset="d", example_ids=ids)
+
+
+def test_labels_of_other_rows_are_never_sound_and_give_a_warning(tmp_path: Path) -> None:
+    lenient = parse_settings({"verdicts": {"instability": {"caution_sd": 0.1, "unsound_sd": 0.2}}})
+    for by_name in (False, True):
+        write_runs(guessing(by_name), tmp_path / str(by_name))
+        report = report_instability([tmp_path / str(by_name)], settings=lenient)
+        verdict = report.verdicts["instability"]
+        assert verdict["verdict"] == "not measurable"
+        assert "is not surely above the 33.3 of always answering" in verdict["evidence"]
+        warned = [said for said in found(report)["caveats"] if "The labels may belong to other rows" in said]
+        assert len(warned) == (not by_name)
+        assert ("check the order" in report.summary()) == (not by_name)
+        assert "Check that the right labels belong to these rows" in report.summary()
+    row = found(report)["results"][0]
+    expected = score_above_constant(guessing(True).scores, guessing(True).gold)
+    assert row["above_constant_low"] == pytest.approx(expected.low)
+    # Names that were lined up by position are no surer.
+    study = measure_spread(guessing(True), by_position=True)
+    assert "The labels may belong to other rows" in caveats_of([study])[0]
+    whole = dataclasses.replace(guessing(False), scores=np.ones((6, 600)))
+    assert caveats_of([measure_spread(whole)]) == []
+
+
+def test_scores_of_zero_are_never_sound(tmp_path: Path) -> None:
+    write_runs(Runs.from_arrays(scores=np.zeros((8, 3000)), dataset="d"), tmp_path)
+    verdict = report_instability([tmp_path]).verdicts["instability"]
+    assert verdict["verdict"] == "not measurable"
+    assert "not surely above 0: the model may know nothing" in verdict["evidence"]
+
+
+def test_no_tendency_to_flip_together_is_seldom_said_where_pairs_always_do() -> None:
+    rng, said = np.random.default_rng(5), 0
+    for _ in range(400):
+        half = (rng.random((3, 400)) < 0.8).astype(float)
+        row = measure_spread(Runs.from_arrays(scores=np.repeat(half, 2, axis=1)))
+        said += flips_together(row["design_effect_low"], row["design_effect_high"]) is False
+    # The upper end lies below the true 2 in 2.5 % of draws, and three standard errors.
+    assert said <= 20
 
 
 def test_checkpoints_are_chosen_on_the_reference_and_on_the_set_itself(report: Report, folder: Path) -> None:

@@ -9,20 +9,31 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.core.effects import Effect, Effects
 from goldassay.core.intervals import sd_interval
 from goldassay.core.settings import InstabilityLimits, LeakageLimits
 from goldassay.core.verdicts import Doubt, Verdict, judge_effects, judge_interval, rows_to_settle
 from goldassay.leakage import ConditionAccuracy
-from goldassay.questions.instability.verdict import Spread, judge_instability, judge_results
+from goldassay.questions.instability.verdict import (
+    Spread,
+    highest_failure_rate,
+    judge_instability,
+    judge_results,
+    runs_to_settle,
+)
 from goldassay.questions.leakage.verdict import judge_leakage, single_run_doubts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-STEADY = Spread("bert on mnli", 10, 9815, 0.0024, 0.0016, 0.0044, 1.86, 5276.0, 0.88, 6.2)
-HANS = Spread("bert on hans", 10, 30000, 0.0151, 0.0104, 0.0276, 218.4, 137.4, 103.0, 728.0)
+SKILL: dict[str, Any] = {
+    "score": 0.847, "constant": "entailment", "constant_score": 0.354, "above_constant_low": 0.48,
+    "examples_to_exceed": 9815,
+}  # fmt: skip
+STEADY = Spread("bert on mnli", 10, 9815, 0.0024, 0.0016, 0.0044, 1.86, 5276.0, 0.88, 4.2, **SKILL)
+HANS = Spread("bert on hans", 10, 30000, 0.0151, 0.0104, 0.0276, 218.4, 137.4, 103.0, 728.0, **SKILL)
 
 
 @pytest.mark.parametrize(
@@ -204,6 +215,7 @@ def test_sentences_follow_the_interval_of_the_design_effect() -> None:
 
 def result(condition: str, spread: Spread, n_runs: int | None = None) -> dict[str, Any]:
     row = {"model": "m", "dataset": "d", "condition": condition, "name": condition, **spread.to_dict()}
+    row["mean"] = row.pop("score")
     return {**row, "name": condition, "n_runs": spread.n_runs if n_runs is None else n_runs}
 
 
@@ -227,8 +239,89 @@ def test_a_model_of_one_run_is_not_sound_beside_a_steady_one() -> None:
     assert judge_results([result("paired", HANS), result("paired", STEADY, n_runs=1)], limits).verdict == "unsound"
 
 
-def test_a_large_design_effect_alone_is_a_reason_for_caution() -> None:
-    assert judge_instability([replace(STEADY, design_effect=10.4)], InstabilityLimits()).verdict == "caution"
+def test_a_large_design_effect_alone_is_a_reason_for_caution_by_its_interval() -> None:
+    limits = InstabilityLimits()
+    # BREAK: the design effect is 10.4, and may be below 5.
+    assert judge_instability([replace(STEADY, design_effect=10.4, design_effect_low=4.9)], limits).verdict == "sound"
+    large = replace(STEADY, design_effect=10.4, design_effect_low=5.0)
+    assert judge_instability([large], limits).verdict == "caution"
+    assert "lower end of the design effect is at least 5" in judge_instability([large], limits).rule
+    # Two runs with a lower end at 5 are no less of a reason, and no more than caution.
+    two = replace(large, n_runs=2, sd=0.001, sd_low=0.0004, sd_high=0.032)
+    assert judge_instability([two], limits).verdict == "caution"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"), [(0.0005, 0.005, "not measurable"), (0.003, 0.05, "caution"), (0.01, 0.4, "unsound")]
+)
+def test_fewer_than_five_runs_are_never_sound(low: float, high: float, word: str) -> None:
+    four = replace(STEADY, n_runs=4, sd_low=low, sd_high=high)
+    verdict = judge_instability([four], InstabilityLimits())
+    assert verdict.verdict == word
+    assert "From 4 runs the SD itself is hardly known." in verdict.evidence
+    assert ("Give 5 runs in all" in verdict.next_step) == (word == "not measurable")
+    assert judge_instability([replace(four, n_runs=5)], InstabilityLimits()).verdict == word.replace(
+        "not measurable", "sound"
+    )
+
+
+@pytest.mark.parametrize(("n_runs", "rate"), [(5, 45), (10, 26), (29, 10)])
+def test_sound_is_ordinary_spread_only_and_names_the_rate_of_failures_that_may_be_missed(
+    n_runs: int, rate: int
+) -> None:
+    verdict = judge_instability([replace(STEADY, n_runs=n_runs)], InstabilityLimits())
+    assert verdict.verdict == "sound"
+    expected = (
+        f"Ordinary spread only: none of the {n_runs} runs failed, and up to {rate} % of all runs may still do so."
+    )
+    assert verdict.evidence.endswith(expected)
+    assert highest_failure_rate(n_runs) == pytest.approx(proportion_confint(0, n_runs, 0.1, "beta")[1])
+    assert "Ordinary spread" not in judge_instability([HANS], InstabilityLimits()).evidence
+
+
+def test_a_model_that_may_know_nothing_is_never_sound() -> None:
+    limits = InstabilityLimits()
+    few = replace(STEADY, score=0.36, above_constant_low=-0.002, examples_to_exceed=12_000)
+    verdict = judge_instability([few], limits)
+    assert verdict.verdict == "not measurable"
+    assert "36.0 points is not surely above the 35.4 of always answering entailment" in verdict.evidence
+    assert "the model may know nothing" in verdict.evidence
+    assert verdict.next_step.startswith("Give 12,000 examples: ")
+    below = judge_instability([replace(few, score=0.33, examples_to_exceed=None)], limits)
+    assert below.verdict == "not measurable"
+    assert "Check that the right labels belong to these rows" in below.next_step
+    unlabelled = replace(STEADY, score=0.0, constant=None, constant_score=0.0, above_constant_low=0.0)
+    assert "not surely above 0" in judge_instability([unlabelled], limits).evidence
+    unknown = replace(STEADY, above_constant_low=math.nan, examples_to_exceed=None)
+    assert judge_instability([unknown], limits).verdict == "not measurable"
+    # Knowing nothing excuses no spread.
+    assert judge_instability([replace(HANS, above_constant_low=-0.1)], limits).verdict == "unsound"
+
+
+@given(st.floats(0.0001, 0.2), st.integers(2, 40))
+def test_as_many_runs_as_are_asked_for_settle_it(sd: float, n_runs: int) -> None:
+    limits = InstabilityLimits()
+
+    def at(n: int) -> Spread:
+        interval = sd_interval(sd, n)
+        return replace(STEADY, n_runs=n, sd=sd, sd_low=interval.low, sd_high=interval.high)
+
+    needed = runs_to_settle(at(n_runs), limits)
+    verdict = judge_instability([at(n_runs)], limits)
+    assert needed is not None
+    assert needed >= 5
+    assert judge_instability([at(needed)], limits).verdict != "not measurable"
+    if needed > 5:
+        assert judge_instability([at(needed - 1)], limits).verdict == "not measurable"
+    if verdict.verdict == "not measurable":
+        assert verdict.next_step.startswith(f"Give {needed:,} runs in all")
+
+
+def test_an_sd_that_no_number_of_runs_places_says_so() -> None:
+    limits = InstabilityLimits(caution_sd=0.01, unsound_sd=0.01)
+    edge = replace(STEADY, sd=0.01, sd_low=0.007, sd_high=0.018)
+    assert runs_to_settle(edge, limits) is None
+    assert "too near a limit" in judge_instability([edge], limits).next_step
 
 
 def test_few_runs_and_infinite_sizes_are_said_or_left_out() -> None:

@@ -44,7 +44,7 @@ def _verdict_lines(card: VerdictCard) -> list[str]:
     figure = f"   {_one_line(card.label)} {card.value} {card.interval}".rstrip() if card.value else ""
     lines = [f"{card.title:<12} {card.verdict.upper():<15}{figure}".rstrip()]
     lines.append(f"             {_one_line(card.evidence)}")
-    if card.verdict in ("caution", "unsound") and card.next_step:
+    if card.verdict != "sound" and card.next_step:
         lines.append(f"             → {_one_line(card.next_step)}")
     return lines
 

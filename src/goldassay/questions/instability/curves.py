@@ -11,6 +11,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
+from goldassay.core.intervals import mean_interval
 from goldassay.questions.instability.means import RunMeans
 from goldassay.questions.instability.spread import caveats_of
 from goldassay.questions.instability.training import measure_correlations, measure_trajectories, trajectory_table
@@ -149,6 +150,9 @@ def _spread(row: Mapping[str, Any]) -> Spread:
         sd_high=row["sd_high"],
         design_effect=math.nan,
         effective_size=math.nan,
+        score=row["mean"],
+        # Without examples there is no constant answer to hold the score against, but 0.
+        above_constant_low=mean_interval(row["accuracies"]).low,
     )
 
 

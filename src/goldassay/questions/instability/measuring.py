@@ -50,6 +50,7 @@ class Study:
         found: What was found at the paths, for the table of what was read.
         seed: Of all draws.
         keep_finished: Stop at an interruption with what is finished, instead of losing it.
+        by_position: Whether runs and right labels were put together row by row.
     """
 
     sets: Sequence[RunSet]
@@ -59,6 +60,7 @@ class Study:
     found: Sequence[Slice]
     seed: int
     keep_finished: bool
+    by_position: bool = False
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ def _measure_set(study: Study, runs_set: RunSet, references: _References, maps: 
     texts = study.texts[runs_set.dataset]
     runs = _with_groups(runs_set.load(), study.groups, texts)
     final, means = runs.final(), RunMeans.of(runs)
-    result = {**measure_spread(final), **describe_reading(runs, study.found)}
+    result = {**measure_spread(final, study.by_position), **describe_reading(runs, study.found)}
     groups = measure_groups(final)
     own, kin = (runs.model, runs.condition), (runs.model, runs.condition, runs.train_set)
     is_reference = runs.dataset == study.reference

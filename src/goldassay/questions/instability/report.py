@@ -81,7 +81,9 @@ def report_instability(
         _check_spread(sets, paths)
         check_reference(sets, reference)
         texts = {name: read_texts(path) for name, path in gold.items()}
-        study = Study(sets, reference, groups, texts, found, settings.seed, keep_finished)
+        study = Study(
+            sets, reference, groups, texts, found, settings.seed, keep_finished, by_position=choice.align == "position"
+        )
         with placed(paths):
             _check_groups(sets, groups or (), texts)
             section, tables = measure(study, progress)

@@ -70,6 +70,7 @@ def _spread(document: Mapping[str, Any]) -> Section:
             Part(table=_intervals(found)),
             Part(table=_deviations(deviations)),
             Part(table=_plans(found)),
+            Part(table=_plans_on_others(found)),
             *((Part(table=_within_and_between(found)),) if sentences else ()),
             Part("instability_groups", first),
             *(Part(table=table) for table in others),
@@ -173,8 +174,34 @@ def _plans(found: Mapping[str, Any]) -> Table:
         with_bounds("smallest_difference", "smallest difference found", "points", 2),
         *(with_bounds(f"seeds{place}", f"runs for {step} points", "count") for place, step in enumerate(steps)),
     )
-    caption = "How many runs of each of two such models it takes, to find a true difference four times out of five"
+    caption = (
+        "How many runs of each of two such models it takes, to find a true difference on these examples four times out "
+        "of five"
+    )
     return Table("plans", caption, columns, tuple(rows), file="seeds_needed")
+
+
+def _plans_on_others(found: Mapping[str, Any]) -> Table:
+    """The same for a conclusion about other examples, which have noise of their own."""
+    plans = records(found.get("plans"))
+    steps: dict[str, str] = {}
+    rows = []
+    for plan in plans:
+        row = {**plan, "of": row_name(plan)}
+        for place, each in enumerate(records(plan.get("seeds"))):
+            steps[f"others{place}"] = decimal(100 * (number(each.get("difference")) or 0), 1)
+            runs = number(each.get("n_others"))
+            row[f"others{place}"] = (
+                f"{count(each.get('n_examples'))} examples or more" if runs is None else f"{count(runs)} runs"
+            )
+        rows.append(row)
+    columns = (
+        _RUNS_OF,
+        Column("n_examples", "examples", "count"),
+        *(Column(key, f"for {step} points") for key, step in steps.items()),
+    )
+    caption = "What it takes at least, for a conclusion about other examples as well"
+    return Table("plans_on_others", caption, columns, tuple(rows), file="seeds_needed")
 
 
 def _deviations(found: Mapping[str, Any]) -> Table:

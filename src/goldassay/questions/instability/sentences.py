@@ -108,8 +108,8 @@ def _seeds(result: Mapping[str, Any], name: str) -> str:
     runs = result["n_runs"]
     least = 100 * smallest_difference(result["sd"], runs)
     sentence = (
-        f"With {runs} runs of each of two such models, a true difference of {least:.2g} points on {name} is found four "
-        f"times out of five"
+        f"With {runs} runs of each of two such models, a true difference of {least:.2g} points on these {name} "
+        "examples is found four times out of five"
     )
     needed = seeds_needed(result["sd"], DIFFERENCE)
     if needed <= runs:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 # Conditions under which a model sees all of its input.
 WHOLE = (PAIRED, TEXT)
+# Fewer runs are never called steady.
+LEAST_RUNS = 5
+# More runs than these are no plan.
+MOST_RUNS = 10_000
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,11 @@ class Spread(Result):
     effective_size: float
     design_effect_low: float = math.nan
     design_effect_high: float = math.nan
+    score: float = math.nan
+    constant: str | None = None
+    constant_score: float = 0.0
+    above_constant_low: float = math.nan
+    examples_to_exceed: int | None = None
 
 
 def judge_results(results: Sequence[Mapping[str, Any]], limits: InstabilityLimits) -> Verdict:
@@ -78,40 +87,123 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     """Judge whether the score would come out the same with another seed, by the least stable of the results.
 
     A standard deviation of one point over seeds makes a difference of two points a matter of luck; a large design
-    effect says that the examples do not count as independent ones. The interval of the standard deviation decides,
-    so that two runs that happen to agree are not taken for a steady score.
+    effect says that the examples do not count as independent ones. Intervals alone decide, so that two runs that happen
+    to agree are not taken for a steady score. Fewer than `LEAST_RUNS` runs are never sound, nor is a model that may
+    know nothing: one that always gives the same answer is steady, too.
     """
-
-    def word_of(spread: Spread) -> Word:
-        word = judge_interval(spread.sd_low, _highest(spread), limits.caution_sd, limits.unsound_sd)
-        return "caution" if word == "sound" and spread.design_effect >= limits.caution_design_effect else word
-
-    worst = max(spreads, key=lambda spread: (severity(word_of(spread)), spread.sd))
-    word = word_of(worst)
+    worst = max(spreads, key=lambda spread: (severity(_word_of(spread, limits)), spread.sd))
+    word = _word_of(worst, limits)
     evidence = (
         f"{worst.name}: accuracy moves by {100 * worst.sd:.2f} points (SD, {100 * worst.sd_low:.2f} to "
         f"{100 * worst.sd_high:.2f}) over {worst.n_runs} runs{_effective(worst)}."
     )
     if worst.sd == 0 and worst.n_examples:
         evidence += f" Equal scores may hide a true SD of up to {100 * _highest(worst):.2f} points."
-    if worst.n_runs < 5:
+    if worst.n_runs < LEAST_RUNS:
         evidence += f" From {worst.n_runs} runs the SD itself is hardly known."
+    if not worst.above_constant_low > 0:
+        evidence += f" {_no_skill(worst)}"
+    if word == "sound":
+        evidence += f" {_ordinary_spread(worst.n_runs)}"
     groups = flips_together(worst.design_effect_low, worst.design_effect_high)
     next_step = {
         "sound": "Report the mean and standard deviation over seeds as here.",
         "caution": "Report the mean and SD over at least 5 seeds, and no difference smaller than their noise.",
-        "not measurable": "Give the predictions of more seeds: from these the spread is hardly known.",
+        "not measurable": _settle(worst, limits),
         "unsound": "Do not compare models by single runs here: report means over many seeds"
         + (", and find the groups of examples that flip together." if groups else "."),
     }[word]
     rule = (
         f"By the SD over runs of the least stable model of the whole input: unsound if the lower end of its interval "
         f"is at least {100 * limits.unsound_sd:.2f} points, caution if at least {100 * limits.caution_sd:.2f} or the "
-        f"design effect is at least {limits.caution_design_effect:g}, sound if the upper end is below "
-        f"{100 * limits.unsound_sd:.2f}, else not measurable."
+        f"lower end of the design effect is at least {limits.caution_design_effect:g}, sound if the upper end is below "
+        f"{100 * limits.unsound_sd:.2f} in at least {LEAST_RUNS} runs that score surely more than one constant answer, "
+        "else not measurable."
     )
     headline = Headline("SD of the score over runs", worst.sd, worst.sd_low, worst.sd_high, "points")
     return Verdict(word, evidence, headline, next_step, rule)
+
+
+def highest_failure_rate(n_runs: int) -> float:
+    """Upper end (one-sided 95 %) of the share of runs that fail, where none of `n_runs` did: 1 - .05^(1/R).
+
+    Source: Clopper and Pearson 1934.
+    """
+    return float(1 - 0.05 ** (1 / n_runs))
+
+
+def runs_to_settle(spread: Spread, limits: InstabilityLimits) -> int | None:
+    """How many runs decide if the standard deviation stays as it is; None if no number up to 10,000 does."""
+    sd = spread.sd if spread.sd > 0 or spread.n_examples == 0 else 1 / spread.n_examples
+    low, high = LEAST_RUNS, MOST_RUNS
+
+    def decides(n_runs: int) -> bool:
+        interval = sd_interval(sd, n_runs)
+        word = judge_interval(interval.low, interval.high, limits.caution_sd, limits.unsound_sd)
+        return word != "not measurable"
+
+    # Intervals shrink with every run: what decides once decides with more.
+    if not decides(high):
+        return None
+    while high > low:
+        middle = (low + high) // 2
+        low, high = (low, middle) if decides(middle) else (middle + 1, high)
+    return high
+
+
+def _word_of(spread: Spread, limits: InstabilityLimits) -> Word:
+    word = judge_interval(spread.sd_low, _highest(spread), limits.caution_sd, limits.unsound_sd)
+    if word in ("unsound", "caution"):
+        return word
+    if spread.design_effect_low >= limits.caution_design_effect:
+        return "caution"
+    trusted = spread.n_runs >= LEAST_RUNS and spread.above_constant_low > 0
+    return word if trusted else "not measurable"
+
+
+def _ordinary_spread(n_runs: int) -> str:
+    """The word that goes with *sound*: a run that fails now and then is missed by few runs."""
+    return (
+        f"Ordinary spread only: none of the {n_runs} runs failed, and up to {100 * highest_failure_rate(n_runs):.0f} % "
+        "of all runs may still do so."
+    )
+
+
+def _no_skill(spread: Spread) -> str:
+    if math.isnan(spread.above_constant_low):
+        return "Nothing shows that the model knows anything."
+    score = f"Its score of {100 * spread.score:.1f} points"
+    if spread.constant is None:
+        return f"{score} is not surely above 0: the model may know nothing."
+    return (
+        f"{score} is not surely above the {100 * spread.constant_score:.1f} of always answering {spread.constant}: the "
+        "model may know nothing."
+    )
+
+
+def _settle(spread: Spread, limits: InstabilityLimits) -> str:
+    """How many runs or examples would settle it."""
+    steps = []
+    interval_open = judge_interval(spread.sd_low, _highest(spread), limits.caution_sd, limits.unsound_sd)
+    if interval_open == "not measurable" or spread.n_runs < LEAST_RUNS:
+        needed = runs_to_settle(spread, limits)
+        shown = f"{100 * spread.sd:.2f} points"
+        if spread.sd == 0 and spread.n_examples:
+            shown = f"0 (counted as one example, {100 / spread.n_examples:.2f} points)"
+        steps.append(
+            f"Give {needed:,} runs in all: they settle it if the SD stays at {shown}."
+            if needed is not None
+            else f"Give more runs: an SD of {shown} lies too near a limit for any number that could be had."
+        )
+    if not spread.above_constant_low > 0:
+        steps.append(
+            f"Give {spread.examples_to_exceed:,} examples: they show that the score exceeds the constant if it stays "
+            "as it is."
+            if spread.examples_to_exceed is not None
+            else "Check that the right labels belong to these rows, and that the model was trained: more runs do not "
+            "help a score that is no better than a constant answer."
+        )
+    return " ".join(steps)
 
 
 def spread_of(result: Mapping[str, Any]) -> Spread:
@@ -127,6 +219,11 @@ def spread_of(result: Mapping[str, Any]) -> Spread:
         effective_size=result["effective_size"],
         design_effect_low=result["design_effect_low"],
         design_effect_high=result["design_effect_high"],
+        score=result["mean"],
+        constant=result.get("constant"),
+        constant_score=result.get("constant_score") or 0.0,
+        above_constant_low=result.get("above_constant_low", math.nan),
+        examples_to_exceed=result.get("examples_to_exceed"),
     )
 
 
