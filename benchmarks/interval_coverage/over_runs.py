@@ -153,7 +153,7 @@ def better(_: Design, n_runs: int, rng: np.random.Generator) -> Iterator[Estimat
 
 
 def many_failures(design: Design, n_runs: int, rng: np.random.Generator) -> Iterator[Estimate]:
-    """The same spread where runs are not normal: one in five fails."""
+    """The same spread where runs are not normal: some of them fail."""
     for each in spread(design, n_runs, rng):
         if each.figure in ("mean", "sd", "design effect"):
             yield each

@@ -57,7 +57,8 @@ class Design:
         cluster_size: Examples in a cluster.
         n_examples: N.
         ease: Mean of all.
-        run_shape: "normal"; or "failures", one run in five being far below the others, with the same variance.
+        run_shape: "normal"; or "failures", some runs being far below the others, with the same variance.
+        failing: Share of the runs that fail.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Design:
     n_examples: int = 500
     ease: float = 1.8
     run_shape: str = "normal"
+    failing: float = 0.2
 
     @property
     def clusters(self) -> np.ndarray:
@@ -78,8 +80,8 @@ class Design:
     def draw_runs(self, n_runs: int, rng: np.random.Generator) -> np.ndarray:
         """Effects of runs, (R,)."""
         if self.run_shape == "failures":
-            fails = rng.random(n_runs) < 0.2
-            return self.run * (np.where(fails, -2.0, 0.5) + rng.normal(0, 1e-3, n_runs))
+            fails = rng.random(n_runs) < self.failing
+            return self.run * (np.where(fails, *self._places) + rng.normal(0, 1e-3, n_runs))
         return rng.normal(0, self.run, n_runs)
 
     def draw_examples(self, rng: np.random.Generator, n_examples: int | None = None) -> np.ndarray:
@@ -101,14 +103,20 @@ class Design:
         """New runs on new examples, (R, N)."""
         return self.score(self.draw_runs(n_runs, rng), self.draw_examples(rng), rng)
 
+    @property
+    def _places(self) -> tuple[float, float]:
+        """Where failing runs and others lie, so that the mean is 0 and the variance 1."""
+        odds = self.failing / (1 - self.failing)
+        return -(odds**-0.5), odds**0.5
+
     @cached_property
     def mean(self) -> float:
         """Mean score of all runs on all examples."""
         spread = 1 + self.cluster**2 + self.example**2 + self.run_by_cluster**2
         if self.run_shape == "failures":
             return float(
-                0.2 * ndtr((self.ease - 2 * self.run) / spread**0.5)
-                + 0.8 * ndtr((self.ease + self.run / 2) / spread**0.5)
+                self.failing * ndtr((self.ease + self._places[0] * self.run) / spread**0.5)
+                + (1 - self.failing) * ndtr((self.ease + self._places[1] * self.run) / spread**0.5)
             )
         return float(ndtr(self.ease / (spread + self.run**2) ** 0.5))
 
@@ -158,3 +166,4 @@ def expected_covariance(same_run: np.ndarray, joint: np.ndarray) -> float:
 INDEPENDENT = Design("ind.")
 CORRELATED = Design("corr.", cluster=1.4, example=2**0.5, run_by_cluster=0.7, cluster_size=5)
 FAILURES = Design("failing", run_shape="failures")
+RARE_FAILURES = Design("1 in 10", run_shape="failures", failing=0.1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.interval_coverage import one_run, over_both, over_examples, over_runs
-from benchmarks.interval_coverage.simulated_runs import CORRELATED, FAILURES, INDEPENDENT
+from benchmarks.interval_coverage.simulated_runs import CORRELATED, FAILURES, INDEPENDENT, RARE_FAILURES
 from goldassay.core.errors import UndefinedMeasureWarning
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ ALL = {
     "runs-groups": Setting(over_runs.groups, designs=(INDEPENDENT,)),
     "runs-better": Setting(over_runs.better, designs=(INDEPENDENT,)),
     "runs-failures": Setting(over_runs.many_failures, designs=(FAILURES,)),
+    "runs-rare-failures": Setting(over_runs.many_failures, designs=(RARE_FAILURES,)),
     "examples-spread": Setting(over_examples.spread),
     "examples-groups": Setting(over_examples.groups, designs=(INDEPENDENT,)),
     "both-comparison": Setting(over_both.comparison),
