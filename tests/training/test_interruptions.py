@@ -17,6 +17,7 @@ from goldassay.runs import list_runs
 from goldassay.training.many_seeds import plan_jobs
 from goldassay.training.running import run_job
 from goldassay.training.state import read_state
+from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import COMMAND, Outcome, goldassay
 from tests.training.made_data import made_pairs
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay"]
+__all__ = ["goldassay", "here"]
 
 CHANGES = {"min_count": 1, "batch_size": 8}
 
@@ -75,7 +76,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", place], check=True)
 
 
-def test_a_full_disk_stops_it_and_with_more_room_it_goes_on(goldassay: Command, data: Path, disk: Path):
+def test_a_full_disk_stops_it_and_with_more_room_it_goes_on(goldassay: Command, here: Command, data: Path, disk: Path):
     out, epochs = disk / "runs", 30
     often = ("--checkpoint-every", "1", "--state-every", "0.001")
     stopped = goldassay(*command(out, epochs, 1, *often))
@@ -87,14 +88,14 @@ def test_a_full_disk_stops_it_and_with_more_room_it_goes_on(goldassay: Command, 
     assert kept is not None
     assert 0 < kept[0].step < 8 * epochs
     subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
-    ended = goldassay(*command(out, epochs, 1, *often))
+    ended = here(*command(out, epochs, 1, *often))
     assert ended.status == 0, ended.err
     assert list_runs(out)["n_checkpoints"].to_list() == [8 * epochs]
     assert weights(out, 0) == undisturbed(data, data / "calm", epochs, 0)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal's Ctrl-C is a signal to a group of processes")
-def test_interrupted_it_keeps_what_is_finished_and_goes_on(goldassay: Command, data: Path):
+def test_interrupted_it_keeps_what_is_finished_and_goes_on(here: Command, data: Path):
     # Some states in a run of a second or two, and not one a step where a disk is slow.
     out, epochs, often = data / "runs", 150, ("--state-every", "0.005")
     process = subprocess.Popen(
@@ -118,7 +119,7 @@ def test_interrupted_it_keeps_what_is_finished_and_goes_on(goldassay: Command, d
     (place,) = out.rglob("state.safetensors")
     kept = read_state(place)
     assert kept is not None
-    ended = goldassay(*command(out, epochs, 2, *often))
+    ended = here(*command(out, epochs, 2, *often))
     assert ended.status == 0, ended.err
     assert weights(out, 0) == first
     assert weights(out, 1) == undisturbed(data, data / "calm", epochs, 1)
