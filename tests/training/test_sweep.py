@@ -288,7 +288,7 @@ def test_a_job_whose_worker_is_killed_is_done_elsewhere(folder: Path, cluster):
     address, workers = cluster
     plan = (
         PLAN.replace("epochs = 3", "epochs = 150")
-        .replace("seeds = 2", "seeds = 2\nstate_every = 0.005")
+        .replace("seeds = 2", "seeds = 1\nstate_every = 0.005")
         .replace('["paired", "hypothesis_only"]', '["paired"]')
     )
     jobs = jobs_of(folder, plan)
