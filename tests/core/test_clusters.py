@@ -104,3 +104,13 @@ def test_where_nothing_recurs_each_row_counts_by_itself() -> None:
     assert found.taken == "No two rows share a text; each row counts by itself."
     assert cluster_rows({}, 3).taken == "Each row counts by itself."
     assert cluster_rows({}, 3).effective == 3
+
+
+def test_columns_whose_values_are_too_large_are_named() -> None:
+    passages, own = np.repeat(np.arange(4), 25), np.arange(100)
+    found = cluster_rows({"passage": passages, "question": own}, 100)
+    assert found.ignored == ("passage",)
+    assert found.n_clusters == 100
+    # What all rows share makes none more alike.
+    assert cluster_rows({"prompt": np.zeros(100, int), "question": own}, 100).ignored == ()
+    assert cluster_rows({"passage": np.repeat(np.arange(20), 5), "question": own}, 100).ignored == ()

@@ -26,11 +26,14 @@ class Clusters:
         codes: (N,) cluster of each row, from 0, in the order of first appearance.
         taken: What was taken as a cluster, in a sentence.
         columns: The columns that were joined; empty where each row is a cluster by itself.
+        ignored: Columns with a value that more than a fifth of the rows share, and not all: these rows depend on each
+            other, and no resampling of so few clusters can allow for it.
     """
 
     codes: NDArray[np.int64]
     taken: str
     columns: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -144,10 +147,12 @@ def cluster_rows(columns: Mapping[str, ArrayLike], n_rows: int, *, n_alike: int 
     why = f"Joined by {_listed(names, 'and')}, {sizes.max() / n_rows * 100:.0f} % of the rows would be one cluster."
     # The largest sum of squares is the smallest effective number.
     best = min(fitting, key=lambda name: effective_clusters(fitting[name]), default=None)
+    # A column with one value, such as a prompt that all rows share, makes no rows more alike than others.
+    ignored = tuple(name for name, values in one.items() if name not in fitting and values.max() > 0)
     if best is None or fitting[best].max() + 1 == n_rows:
-        return Clusters(np.arange(n_rows), f"Each row counts by itself. {why}", ())
+        return Clusters(np.arange(n_rows), f"Each row counts by itself. {why}", (), ignored)
     found = fitting[best]
-    return Clusters(found, f"{_sentence((best,), int(found.max()) + 1, n_rows)} {why}", (best,))
+    return Clusters(found, f"{_sentence((best,), int(found.max()) + 1, n_rows)} {why}", (best,), ignored)
 
 
 def _by_appearance(codes: NDArray[np.integer]) -> NDArray[np.int64]:

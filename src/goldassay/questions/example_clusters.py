@@ -9,6 +9,7 @@ import polars as pl
 
 from goldassay.core.clusters import Clusters, cluster_rows
 from goldassay.core.errors import InputError
+from goldassay.core.verdicts import Doubt
 from goldassay.data.row_values import text_codes, value_codes
 
 if TYPE_CHECKING:
@@ -47,6 +48,20 @@ def example_clusters(dataset: Dataset, by: str = AUTO) -> Clusters:
             mend=f"choose from {known}, or none",
         )
     return cluster_rows(_codes(dataset, names), len(dataset), chosen=True)
+
+
+def cluster_doubts(clusters: Clusters | None) -> list[Doubt]:
+    """Why rows that depend on each other leave intervals too narrow for the word sound; empty where they do not."""
+    if clusters is None or not clusters.ignored:
+        return []
+    names = " and ".join(clusters.ignored)
+    return [
+        Doubt(
+            f"More than a fifth of the test rows share one {names}: these rows depend on each other, and the intervals "
+            "cannot allow for it.",
+            "Audit on test rows from more sources, or name the columns that rows depend by with --clusters.",
+        )
+    ]
 
 
 def clusters_of(

@@ -47,6 +47,18 @@ def test_how_a_text_is_written_is_read(written: Callable[[list[str], bool], str]
     assert verdict["evidence"].startswith("Form of the text of the hypothesis: ")
 
 
+def test_rows_of_few_passages_are_never_sound() -> None:
+    def shared(n: int, seed: int) -> list[dict[str, str]]:
+        plain = rows(n, seed, lambda words, _: " ".join(words))
+        return [{**row, "premise": f"passage {place % 4} {WORDS[place % 4]}"} for place, row in enumerate(plain)]
+
+    report = audit(shared(1200, 0), shared(3000, 1))
+    for question in ("artifacts", "leakage"):
+        verdict = report.verdicts[question]
+        assert verdict["verdict"] == "not measurable"
+        assert "More than a fifth of the test rows share one premise" in verdict["evidence"]
+
+
 def test_where_all_are_written_alike_the_form_gains_nothing() -> None:
     report = audit(rows(1200, 0, lambda words, _: " ".join(words)), rows(600, 1, lambda words, _: " ".join(words)))
     assert report.verdicts["leakage"]["verdict"] in ("sound", "not measurable")

@@ -41,7 +41,7 @@ class _Artifacts:
     def measure(self, evidence: Evidence, search: PatternSearch) -> Finding:
         """Judge any search for patterns; without a test part what they give away is not measurable."""
         limits, seed = evidence.settings.verdicts.artifacts, evidence.settings.seed
-        clusters = None if evidence.held_out is None else evidence.clusters.codes_if_any
+        clusters = None if evidence.held_out is None else evidence.clusters
         return answer(search.described, evidence.train.text_columns, clusters, limits, seed)
 
 

@@ -19,6 +19,7 @@ from goldassay.questions.artifacts.searched import Searched
 from goldassay.questions.artifacts.section import Described, count_coverage, describe_patterns
 from goldassay.questions.artifacts.shortlist import Shortlist, of_table
 from goldassay.questions.artifacts.verdict import judge_artifacts, measure_patterns
+from goldassay.questions.example_clusters import cluster_doubts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.artifacts import PatternTable
+    from goldassay.core.clusters import Clusters
     from goldassay.core.progress import Progress
     from goldassay.core.settings import ArtifactLimits, ArtifactSettings
     from goldassay.data import Dataset
@@ -93,7 +95,7 @@ def try_patterns(
 def answer(
     described: Described,
     text_columns: Sequence[str],
-    clusters: NDArray[np.int64] | None,
+    grouping: Clusters | None,
     limits: ArtifactLimits,
     seed: int,
 ) -> Finding:
@@ -102,7 +104,7 @@ def answer(
     Args:
         described: Everything measured of them.
         text_columns: Roles of the texts of the training part.
-        clusters: Cluster of each example that they were tried on, (N,); None where each counts by itself.
+        grouping: Clusters of the examples that they were tried on, if there are any.
         limits: When to say caution or unsound.
         seed: Of the draws behind the intervals.
     """
@@ -113,12 +115,14 @@ def answer(
             "Name an evaluation set with --test FILE.",
         )
         return Finding("artifacts", verdict, described.section, tables=tables)
+    clusters = None if grouping is None else grouping.codes_if_any
     effects = measure_patterns(described.readings, clusters, limits, seed)
     verdict = judge_artifacts(
         effects,
         described.readings,
         described.given,
         clusters=clusters,
+        doubts=cluster_doubts(grouping),
         n_selected=described.section["n_selected"],
         threshold=described.section["settings"]["threshold"],
         is_part=len(text_columns) > 1 and described.section["applies_to"] != "all",

@@ -33,7 +33,7 @@ from goldassay.questions.artifacts.searched import Searched, Spooled
 from goldassay.questions.artifacts.section import describe_patterns
 from goldassay.questions.artifacts.segmenters import AUTO
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
-from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.inputs import describe_input
 from goldassay.report.saving import flattened, write_tables
 
@@ -166,7 +166,7 @@ def mine_files(
                 names.append("patterns_by_value")
         with steps.step("writing the report"):
             tried = None if held_out is None else held_out.dataset
-            clusters = clusters_of(tried, by=settings.data.clusters)
+            clusters = None if tried is None else example_clusters(tried, settings.data.clusters)
             about = {
                 "name": train.name,
                 "label_names": list(short.label_names),

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.effects import measure_effects
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.verdicts import Verdict, judge_effects, not_measurable
+from goldassay.core.verdicts import Doubt, Verdict, judge_effects, not_measurable
 from goldassay.questions.effect_sentences import control_doubt, effect_rule, headline_of, say_judged, skill_limits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -42,6 +44,7 @@ def judge_artifacts(
     given: Giveaway,
     *,
     clusters: NDArray[np.int64] | None,
+    doubts: Sequence[Doubt],
     n_selected: int,
     threshold: float,
     is_part: bool,
@@ -54,6 +57,7 @@ def judge_artifacts(
         readings: What they are effects of.
         given: Precision, coverage and accuracy gained by share.
         clusters: Of the test rows.
+        doubts: Why nothing can be called sound, whatever the effects.
         n_selected: Patterns kept.
         threshold: The share that a kept pattern's label exceeds.
         is_part: The text searched is a part of the input, so that it should not tell the label at all. Where it is
@@ -66,7 +70,7 @@ def judge_artifacts(
             "to search.",
             "Audit with more training examples.",
         )
-    judged = judge_effects(effects)
+    judged = judge_effects(effects, doubts)
     if judged.word == "sound":
         doubt = control_doubt(
             readings.part,

@@ -19,6 +19,7 @@ from goldassay.leakage import (
     withhold_shares,
 )
 from goldassay.leakage.balanced_accuracy import balanced_accuracy
+from goldassay.questions.example_clusters import cluster_doubts
 from goldassay.questions.leakage.clusters import (
     RoleClusters,
     cluster_table,
@@ -302,7 +303,7 @@ def _vectors(
         return {}
     if choice.n_clusters is None and evidence.gold.size < choice.k:
         undefined["cluster outliers (PECO)"] = (
-            f"{evidence.gold.size} examples cannot make the usual {choice.k} clusters; ask for fewer with --clusters"
+            f"{evidence.gold.size} examples cannot make the usual {choice.k} clusters; ask for fewer with --n-clusters"
         )
         return {}
     known = {
@@ -377,7 +378,7 @@ def _judge(
                 readings += quick_readings(evidence.train, evidence.test, conditions, seed, progress)
     with steps.step("measuring the effects"):
         effects = measure_readings(readings, evidence, codes, limits, seed)
-    doubts = single_run_doubts(parts)
+    doubts = [*single_run_doubts(parts), *cluster_doubts(evidence.grouping)]
     # Planting takes a training: it is done where it can change the word, and said at once where it cannot be done.
     if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
         with steps.step("planting a word") as progress:
