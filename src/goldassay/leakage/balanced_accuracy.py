@@ -15,6 +15,8 @@ from goldassay.core.results import Result
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+_DRAWS_AT_ONCE = 50
+
 
 @dataclass(frozen=True)
 class BalancedAccuracy(Result):
@@ -81,12 +83,8 @@ def balanced_accuracy(
     if codes is None:
         codes = np.arange(labels.size)
     weights = resample_runs(len(scores), rng, n_draws)
-    n_clusters = int(codes.max()) + 1
-    draws = np.empty(n_draws)
-    for draw in range(n_draws):
-        counts = np.bincount(rng.integers(0, n_clusters, n_clusters), minlength=n_clusters)[codes]
-        draws[draw] = weights[draw] @ _mean_recall(scores, labels, counts)
-    recalls = _recalls(scores, labels, np.ones(labels.size))
+    draws = _drawn(scores, labels, codes, weights, rng)
+    recalls = _recalls(scores, labels)
     interval = percentile_interval(draws, level)
     return BalancedAccuracy(
         value=float(recalls.mean()),
@@ -99,15 +97,35 @@ def balanced_accuracy(
     )
 
 
-def _recalls(scores: NDArray[np.float64], labels: NDArray[np.intp], counts: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Share right of each run among the counted examples of each label, (R, K); NaN where none is counted."""
-    sizes = np.bincount(labels, weights=counts)
-    right = np.stack([np.bincount(labels, weights=counts * row) for row in scores])
-    with np.errstate(invalid="ignore"):
-        return np.asarray(right / sizes)
+def _recalls(scores: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Share right of each run among the examples of each label, (R, K)."""
+    return np.stack([np.bincount(labels, weights=row) for row in scores]) / np.bincount(labels)
 
 
-def _mean_recall(
-    scores: NDArray[np.float64], labels: NDArray[np.intp], counts: NDArray[np.generic]
+def _drawn(
+    scores: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    codes: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    return np.asarray(np.nanmean(_recalls(scores, labels, counts), axis=1))
+    """Weighted mean over runs of the mean recall in each draw of clusters, (B,)."""
+    n_clusters, n_labels = int(codes.max()) + 1, int(labels.max()) + 1
+    cells = codes * n_labels + labels
+
+    def summed(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        found = np.bincount(cells, weights=values, minlength=n_clusters * n_labels)
+        return found.reshape(n_clusters, n_labels).astype(np.float64)
+
+    sums = np.concatenate([summed(None), *(summed(row) for row in scores)], axis=1)
+    draws = np.empty(len(weights))
+    for start in range(0, draws.size, _DRAWS_AT_ONCE):
+        own = weights[start : start + _DRAWS_AT_ONCE]
+        counts = np.stack(
+            [np.bincount(rng.integers(0, n_clusters, n_clusters), minlength=n_clusters) for _ in own]
+        ).astype(np.float64)
+        drawn = (counts @ sums).reshape(len(own), -1, n_labels)
+        with np.errstate(invalid="ignore"):
+            recalls = drawn[:, 1:] / drawn[:, :1]
+        draws[start : start + len(own)] = (own * np.nanmean(recalls, axis=2)).sum(axis=1)
+    return draws
