@@ -230,6 +230,18 @@ def test_correctness_alone_is_enough_for_both_skills() -> None:
         assert by_score[measure].to_dict() == by_name[measure].to_dict()
 
 
+def test_runs_that_average_out_are_not_taken_for_no_spread() -> None:
+    rng = np.random.default_rng(12)
+    gold = np.repeat([0, 1, 2], [500, 400, 300])
+    runs = np.stack([np.where(rng.random(gold.size) < 0.6, gold, rng.integers(0, 3, gold.size)) for _ in range(9)])
+    # A few large clusters, in which rows are no more alike than elsewhere: few effective ones, and nothing to widen.
+    clusters = np.where(rng.random(gold.size) < 0.5, rng.integers(0, 6, gold.size), 6 + np.arange(gold.size))
+    effects = measured(Reading("a", "r", runs), gold=gold, n_classes=3, clusters=clusters)
+    assert effects.effective_clusters < 60
+    found = by_measure(effects)[BALANCED]
+    assert found.high - found.value < 6 * found.standard_error
+
+
 def test_more_clusters_than_are_drawn_are_merged_at_random() -> None:
     gold, named, _ = world(11, 30_000, [0.5, 0.5], 0.1)
     found = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=2, n_draws=100))[BALANCED]

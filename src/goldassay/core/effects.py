@@ -340,7 +340,7 @@ class _Plan:
         ]
         if self.recalls is not None:
             for place, z in enumerate((wide, _normal(LEVEL))):
-                least, most = _recall_bounds(*self.recalls, z, effective, self._deff(found))
+                least, most = _recall_bounds(self.recalls[0], self._effective_rows(found, effective), z)
                 bounds[place] = (
                     min(bounds[place][0], (least - 1 / self._n) / self.scale),
                     max(bounds[place][1], (most - 1 / self._n) / self.scale),
@@ -352,13 +352,16 @@ class _Plan:
         assert self.recalls is not None
         return self.recalls[0].size
 
-    def _deff(self, found: _Resampled) -> float:
-        """How many times the variance is that of as many independent rows; 1 where it is 0."""
+    def _effective_rows(self, found: _Resampled, effective: float) -> NDArray[np.float64]:
+        """Independent rows of each class that tell as much; by the number of effective clusters where nothing varies."""
         assert self.recalls is not None
         assert self.leading is not None
         recall, rows = self.recalls
+        variance = float(found.errors[self.leading]) ** 2
         plain = float((recall * (1 - recall) / rows).sum()) / recall.size**2
-        return max(1.0, float(found.errors[self.leading]) ** 2 / plain) if plain > 0 else 1.0
+        if variance == 0 or plain == 0:
+            return np.asarray(rows * min(1.0, effective / rows.sum()))
+        return np.asarray(rows / max(1.0, variance / plain))
 
 
 @dataclass(frozen=True)
@@ -543,12 +546,9 @@ def _plan_information(reading: Reading, p: NDArray[np.float64], ratios: _Ratios)
     return _Plan(reading, INFORMATION, ratios.add([(bits, entropy, 1.0)]), value=value)
 
 
-def _recall_bounds(
-    recall: NDArray[np.float64], rows: NDArray[np.float64], z: float, effective: float, deff: float
-) -> tuple[float, float]:
-    """Bounds of the mean of recalls, from Wilson's bounds of each at the effective number of its rows."""
-    n = rows / max(deff, rows.sum() / effective if deff == 1 else 1.0)
-    low, high = wilson_bounds(recall * n, n, math.erf(z / math.sqrt(2)))
+def _recall_bounds(recall: NDArray[np.float64], rows: NDArray[np.float64], z: float) -> tuple[float, float]:
+    """Bounds of the mean of recalls, from Wilson's bounds of each."""
+    low, high = wilson_bounds(recall * rows, rows, math.erf(z / math.sqrt(2)))
     middle = float(recall.mean())
     below = math.sqrt(float(((recall - low) ** 2).sum())) / recall.size
     above = math.sqrt(float(((high - recall) ** 2).sum())) / recall.size
