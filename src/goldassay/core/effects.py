@@ -353,7 +353,7 @@ class _Plan:
         return self.recalls[0].size
 
     def _effective_rows(self, found: _Resampled, effective: float) -> NDArray[np.float64]:
-        """Independent rows of each class that tell as much; by the number of effective clusters where nothing varies."""
+        """Independent rows of each class that tell as much; by the effective clusters where nothing varies."""
         assert self.recalls is not None
         assert self.leading is not None
         recall, rows = self.recalls
