@@ -194,7 +194,12 @@ def test_a_constant_reader_has_ends_and_no_information() -> None:
 
 
 def test_what_has_no_interval_says_why() -> None:
-    same = measured(Reading("a", "r", np.zeros((1, 60), int)), gold=np.zeros(60, int), n_classes=2)
+    logs = np.full((1, 60), -0.5)
+    same = measured(
+        Reading("a", "r", np.zeros((1, 60), int), None, logs),
+        gold=np.zeros(60, int), n_classes=2, train_counts=np.array([30, 30]),
+    )  # fmt: skip
+    assert not any(each.measurable for each in same.effects)
     assert {each.reason for each in same.effects} == {
         "all test rows have the same label",
         "fewer than two labels have 50 test rows",

@@ -94,6 +94,13 @@ def test_the_worst_end_of_all_effects_decides(found: list[Effect], word: str) ->
     assert judge_effects(effects(*found)).word == word
 
 
+def test_a_part_of_which_nothing_is_known_is_never_sound() -> None:
+    unknown = effect(math.nan, math.nan, part="premise", reason="some probabilities are not numbers")
+    judged = judge_effects(effects(effect(-0.02, 0.05), unknown))
+    assert judged.word == "not measurable"
+    assert "Of the premise nothing could be measured" in judged.doubts[0].why
+
+
 def test_a_doubt_takes_back_soundness_and_nothing_else() -> None:
     assert judge_effects(effects(effect(-0.02, 0.05)), [FAILED_CONTROL]).word == "not measurable"
     assert judge_effects(effects(effect(0.04, 0.05)), [FAILED_CONTROL]).word == "caution"

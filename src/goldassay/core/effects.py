@@ -45,6 +45,7 @@ LEAST_CLUSTERS = 20
 # Above this, random clusters are merged before they are drawn: the standard error then has a spread of 0.7 %.
 MOST_CLUSTERS = 10_000
 LEVEL = 0.95
+ONE_LABEL = "all test rows have the same label"
 _DRAWS_AT_ONCE = 100
 # Ratios that are combined by moments; of more the influence of each cluster is computed in each draw.
 _MOST_BY_MOMENTS = 12
@@ -260,7 +261,7 @@ def measure_effects(
         plans.append(_plan_accuracy(each, y, shares, contenders, ratios))
         plans.append(_plan_balanced(each, y, groups, ratios))
         if each.log_probabilities is not None:
-            plans.append(_plan_information(each, p, ratios))
+            plans.append(_plan_information(each, y, p, ratios))
     found = _resample(ratios, codes, effective, rng, n_draws)
     leading = [plan.leading for plan in plans if plan.leading is not None and found.errors[plan.leading] > 0]
     together = found.quantile(leading) if leading else math.inf
@@ -489,7 +490,7 @@ def _plan_accuracy(
     ratios: _Ratios,
 ) -> _Plan:
     if np.count_nonzero(shares) < 2:
-        return _Plan(reading, ACCURACY, None, reason="all test rows have the same label")
+        return _Plan(reading, ACCURACY, None, reason=ONE_LABEL)
     right = reading.right(y)
     one = np.ones(y.size)
     paired = {}
@@ -535,8 +536,10 @@ def _plan_balanced(reading: Reading, y: NDArray[np.int64], groups: NDArray[np.in
     return _Plan(reading, BALANCED, ratios.add(terms), value=value, scale=scale, recalls=(recalls, rows))
 
 
-def _plan_information(reading: Reading, p: NDArray[np.float64], ratios: _Ratios) -> _Plan:
+def _plan_information(reading: Reading, y: NDArray[np.int64], p: NDArray[np.float64], ratios: _Ratios) -> _Plan:
     assert reading.log_probabilities is not None
+    if (y == y[0]).all():
+        return _Plan(reading, INFORMATION, None, reason=ONE_LABEL)
     q = np.exp(np.atleast_2d(np.asarray(reading.log_probabilities, dtype=np.float64)))
     if np.isnan(q).any():
         return _Plan(reading, INFORMATION, None, reason="some probabilities are not numbers")

@@ -59,6 +59,15 @@ def test_rows_of_few_passages_are_never_sound() -> None:
         assert "More than a fifth of the test rows share one premise" in verdict["evidence"]
 
 
+def test_a_test_part_of_one_label_is_never_sound() -> None:
+    plain = rows(600, 0, lambda words, _: " ".join(words))
+    same = [{**row, "label": "yes"} for row in rows(600, 1, lambda words, _: " ".join(words))]
+    report = audit(plain, same)
+    for question in ("artifacts", "leakage"):
+        assert report.verdicts[question]["verdict"] == "not measurable"
+        assert "all test rows have the same label" in report.verdicts[question]["evidence"]
+
+
 def test_where_all_are_written_alike_the_form_gains_nothing() -> None:
     report = audit(rows(1200, 0, lambda words, _: " ".join(words)), rows(600, 1, lambda words, _: " ".join(words)))
     assert report.verdicts["leakage"]["verdict"] in ("sound", "not measurable")
