@@ -111,9 +111,11 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
     found = list(doubts)
     if highest.high >= highest.unsound:
         found.insert(0, _too_wide(highest, effects.n_examples))
-    for part in dict.fromkeys(each.part for each in effects.effects):
-        if not any(each.measurable for each in effects.of(part)):
-            found.append(Doubt(f"Of the {part} nothing could be measured.", "Audit with more rows."))
+    found += [
+        Doubt(f"Of the {part} nothing could be measured.", "Audit with more rows.")
+        for part in dict.fromkeys(each.part for each in effects.effects)
+        if not any(each.measurable for each in effects.of(part))
+    ]
     if effects.effective_clusters < LEAST_CLUSTERS:
         found.append(
             Doubt(
