@@ -61,7 +61,7 @@ SHOWN = {
                 "leakage.information", "leakage.agreement"},
     "instability": {"instability.mean", "instability.sd", "instability.design_effect", "instability.effective_size"},
     "compare": {"comparison.difference", "comparison.probability_better"},
-    "shift": {"shift.score", "shift.gap", "shift.relative_gap"},
+    "shift": {"shift.score", "shift.gap", "shift.relative_gap", "shift.loss", "shift.excess", "shift.excess_loss"},
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.core.intervals import wilson_bounds
+from goldassay.core.intervals import paired_interval, wilson_bounds
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
@@ -409,14 +409,8 @@ class _Paired:
 
     def _newcombe(self, n: float, z: float) -> tuple[float, float]:
         """Newcombe's interval of right - share, of n rows."""
-        level = math.erf(z / math.sqrt(2))
-        lows, highs = wilson_bounds([self.right * n, self.share * n], n, level)
-        down_1, up_1 = self.right - float(lows[0]), float(highs[0]) - self.right
-        down_2, up_2 = self.share - float(lows[1]), float(highs[1]) - self.share
-        middle = self.right - self.share
-        below = down_1**2 - 2 * self.phi * down_1 * up_2 + up_2**2
-        above = up_1**2 - 2 * self.phi * up_1 * down_2 + down_2**2
-        return middle - math.sqrt(max(below, 0.0)), middle + math.sqrt(max(above, 0.0))
+        found = paired_interval(self.right, self.share, self.phi, n, math.erf(z / math.sqrt(2)))
+        return found.low, found.high
 
 
 def _normal(level: float) -> float:

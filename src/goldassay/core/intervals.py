@@ -149,6 +149,31 @@ def difference_interval(one: float, of_one: Interval, other: float, of_other: In
     return Interval(low, high, of_one.level, method or of_one.method)
 
 
+def paired_interval(one: float, other: float, phi: float, n: float, level: float = 0.95) -> Interval:
+    """Newcombe's interval of the difference of two shares of the same n examples.
+
+    d - sqrt(a² - 2 phi a b + b²) to d + sqrt(c² - 2 phi c e + e²), with a, c the distances of `one` to its Wilson
+    bounds below and above, b, e those of `other` above and below. It keeps a width where all or nothing is right.
+
+    Args:
+        one: First share.
+        other: Second share.
+        phi: Correlation of the two over examples.
+        n: Examples, or as many independent ones as they are worth.
+        level: Two-sided coverage.
+
+    Source: Newcombe 1998, "Improved confidence intervals for the difference between binomial proportions based on
+    paired data".
+    """
+    low, high = wilson_bounds([one * n, other * n], n, level)
+    below_one, above_one = one - float(low[0]), float(high[0]) - one
+    below_other, above_other = other - float(low[1]), float(high[1]) - other
+    down = below_one**2 - 2 * phi * below_one * above_other + above_other**2
+    up = above_one**2 - 2 * phi * above_one * below_other + below_other**2
+    value = one - other
+    return Interval(value - math.sqrt(max(down, 0.0)), value + math.sqrt(max(up, 0.0)), level, "Newcombe, paired")
+
+
 def ratio_interval(one: float, of_one: Interval, other: float, of_other: Interval, method: str = "") -> Interval:
     """Interval of one/other, both positive: `difference_interval` of their logarithms.
 

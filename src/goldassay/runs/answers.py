@@ -75,6 +75,12 @@ def read_answers(path: Path) -> dict[str, list[str]] | None:
         raise InputError(f"the SQuAD file is damaged ({error})", file=path) from error
 
 
+def question_of(name: str) -> str:
+    """The id of the question that an id of AddSent or AddOneSent is a variant of; any other id as it is."""
+    match = _VARIANT.fullmatch(name)
+    return match["question"] if match else name
+
+
 def score_columns(
     columns: Columns,
     references: dict[str, list[str]],
@@ -104,8 +110,7 @@ def score_columns(
     lowest: dict[str, float] = {}
     for question, wanted in references.items():
         if question in predictions:
-            match = _VARIANT.fullmatch(question)
-            name = match["question"] if match else question
+            name = question_of(question)
             score = score_answer(str(predictions[question]), wanted, metric)
             lowest[name] = min(score, lowest.get(name, 1.0))
     return Columns(

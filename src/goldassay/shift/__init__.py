@@ -20,6 +20,7 @@ from goldassay.shift.mahalanobis import Mahalanobis, fit_mahalanobis, score_maha
 from goldassay.shift.nearest_neighbors import score_knn
 from goldassay.shift.ranking_metrics import SubsampledAupr, aupr, auroc, subsampled_aupr
 from goldassay.shift.selective import RiskCoverage, risk_coverage, selective_accuracy
+from goldassay.shift.set_metrics import label_constants
 
 __all__ = [
     "Calibration",
@@ -38,6 +39,7 @@ __all__ = [
     "false_alarm_rate",
     "fit_mahalanobis",
     "generalization_gap",
+    "label_constants",
     "logits_of",
     "measure_calibration",
     "measure_detection",

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from goldassay.core.arguments import check_whole
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import Interval, difference_interval, few_runs_caveat
+from goldassay.core.numbers import points
 from goldassay.core.resampling import counts_right, percentile_interval, resample_runs, score_interval
 from goldassay.core.results import Result
+from goldassay.shift.floors import Excess, Spread, measure_excess, measure_loss, spread_of
 from goldassay.shift.inputs import check_draws, check_share
 from goldassay.shift.set_metrics import CORRELATIONS, METRICS, EvaluationSet, Metric
 
@@ -41,6 +44,18 @@ class SetGap:
         relative_gap: gap over the value on the in-distribution set; NaN where that is 0.
         relative_low: Lower bound of its interval.
         relative_high: Upper bound.
+        floor: What the best answer that is the same for every example scores on this set; NaN where it is not known.
+        excess: Value - floor.
+        excess_low: Lower bound of its interval.
+        excess_high: Upper bound.
+        loss: gap over the excess of the in-distribution set, the share of what the model has learned that is lost here;
+            NaN where that excess is not surely above 0, as the relative gap then is.
+        loss_low: Lower bound of its interval; of several sets, all lower bounds hold at once.
+        loss_high: Upper bound, of this loss alone.
+        excess_loss: The same with each score above its own floor: 1 - excess here/excess in-distribution.
+        excess_loss_low: Lower bound of its interval.
+        excess_loss_high: Upper bound.
+        effective_clusters: N²/sum n_g² of its examples: how many that vary independently would tell as much.
         reason: Why something is NaN, or "".
     """
 
@@ -58,6 +73,17 @@ class SetGap:
     relative_gap: float
     relative_low: float
     relative_high: float
+    floor: float
+    excess: float
+    excess_low: float
+    excess_high: float
+    loss: float
+    loss_low: float
+    loss_high: float
+    excess_loss: float
+    excess_loss_low: float
+    excess_loss_high: float
+    effective_clusters: float
     reason: str
 
 
@@ -110,6 +136,8 @@ class _Measured(NamedTuple):
     draws: NDArray[np.float64]
     binary: bool
     bounds: Interval
+    spread: Spread
+    excess: Excess
 
     @property
     def value(self) -> float:
@@ -122,13 +150,19 @@ def generalization_gap(
     *,
     gold: Mapping[str, ArrayLike] | None = None,
     clusters: Mapping[str, ArrayLike] | None = None,
+    constants: Mapping[str, ArrayLike] | None = None,
     metric: Metric = "accuracy",
     train: str = "",
+    together: int | None = None,
     seed: int = 0,
     n_draws: int = 1000,
     level: float = 0.95,
 ) -> GeneralizationGap:
-    """Metric on each set, gap = metric(in-distribution) - metric(set), and gap/metric(in-distribution).
+    """Metric on each set, gap = metric(in-distribution) - metric(set), relative to metric and to its floor.
+
+    The floor is what the best answer that is the same for every example scores; see `measure_excess`. What a model has
+    not learned it cannot lose: where the in-distribution score is not surely above its floor, no gap is given relative
+    to anything. loss = gap/(metric(in-distribution) - floor), see `measure_loss`.
 
     Intervals: the sets are independent samples, so the examples of each are drawn with replacement by themselves; runs
     are weighted by one draw for all sets (`resample_runs`), since the same models answer them. A single run's accuracy
@@ -142,9 +176,13 @@ def generalization_gap(
         gold: Set name to targets, (N_set,). A correlation needs them.
         clusters: Set name to names of what its examples share, (N_set,), for those sets where they do: whole clusters
             are then drawn, for a single run as well.
+        constants: Set name to what constant answers score on each example, (C, N_set), such as `label_constants` of the
+            labels; for accuracy with `gold` they are made of it. Without them the floor is not known, and gaps are
+            relative wherever the score is surely above 0. Correlations and "mean" have the floor 0.
         metric: "accuracy", "exact_match" and "f1" are means of fractions, "mean" of any numbers; "pearson" and
             "spearman" are correlations of predictions with targets.
         train: Name of the training set, for the table.
+        together: How many losses the worst is taken of; by default as many as there are other sets.
         seed: Of the bootstrap.
         n_draws: Of the bootstrap.
         level: Of the intervals.
@@ -158,12 +196,14 @@ def generalization_gap(
     """
     check_share(level, "level")
     check_draws(n_draws, seed)
-    sets = _evaluation_sets(scores, in_distribution, gold, clusters or {}, metric)
+    sets = _evaluation_sets(scores, in_distribution, gold, clusters or {}, constants or {}, metric)
+    together = max(1, len(sets) - 1) if together is None else together
+    check_whole("together", together, 1)
     n_runs = sets[0].n_runs
     rng = np.random.default_rng(seed)
     weights = resample_runs(n_runs, rng, n_draws)
     measured = [_measure(one, weights, rng, seed, level) for one in sets]
-    rows = tuple(_row(one, measured[0], train, level) for one in measured)
+    rows = tuple(_row(one, measured[0], train, level, together) for one in measured)
     reasons = [row.reason for row in rows if math.isnan(row.value)]
     return GeneralizationGap(
         sets=rows,
@@ -185,6 +225,7 @@ def _evaluation_sets(
     in_distribution: str | None,
     gold: Mapping[str, ArrayLike] | None,
     clusters: Mapping[str, ArrayLike],
+    constants: Mapping[str, ArrayLike],
     metric: Metric,
 ) -> list[EvaluationSet]:
     """Check all sets and put the in-distribution one first."""
@@ -203,7 +244,9 @@ def _evaluation_sets(
     if strange:
         raise InputError(f"there is no set {strange[0]!r} to cluster", mend=f"choose of {', '.join(map(repr, scores))}")
     sets = [
-        EvaluationSet(name, scores[name], None if gold is None else gold[name], metric, clusters.get(name))
+        EvaluationSet(
+            name, scores[name], None if gold is None else gold[name], metric, clusters.get(name), constants.get(name)
+        )
         for name in names
     ]
     for one in sets[1:]:
@@ -219,7 +262,8 @@ def _measure(
     one: EvaluationSet, weights: NDArray[np.float64], rng: np.random.Generator, seed: int, level: float
 ) -> _Measured:
     by_run = np.full(one.n_runs, np.nan) if one.undefined() else one.by_run()
-    draws = (weights * one.draws(rng, len(weights))).sum(axis=1)
+    by_draw, constants = one.draws_beside_constants(rng, len(weights))
+    draws = (weights * by_draw).sum(axis=1)
     scale = _scale(one.metric)
     if one.gold is None:
         # Other questions show the mean score on a set as well, with the same interval.
@@ -228,18 +272,28 @@ def _measure(
         bounds = Interval(math.nan, math.nan, level)
     else:
         bounds = _within(percentile_interval(draws, level), *scale)
-    return _Measured(one, by_run, draws, one.gold is None and counts_right(one.values, one.codes, scale), bounds)
+    spread = spread_of(one, by_run, by_draw, constants)
+    binary = one.gold is None and counts_right(one.values, one.codes, scale)
+    return _Measured(one, by_run, draws, binary, bounds, spread, measure_excess(spread, level))
 
 
-def _row(one: _Measured, own: _Measured, train: str, level: float) -> SetGap:
+def _row(one: _Measured, own: _Measured, train: str, level: float, together: int) -> SetGap:
     gap, gap_bounds = own.value - one.value, _gap_bounds(one, own, level)
     relative, relative_bounds = math.nan, Interval(math.nan, math.nan, level)
-    if own.value != 0 and not math.isnan(gap):
-        relative = gap / own.value
-        relative_bounds = Interval(0.0, 0.0, level) if one is own else _relative_bounds(one, own, level)
+    loss, loss_bounds, excess_loss, excess_bounds = relative, relative_bounds, relative, relative_bounds
+    learned = (own.bounds.low if math.isnan(own.excess.floor) else own.excess.low) > 0
+    if learned and one is own:
+        relative = loss = excess_loss = 0.0
+        relative_bounds = loss_bounds = excess_bounds = Interval(0.0, 0.0, level)
+    elif learned and not math.isnan(gap):
+        relative, relative_bounds = gap / own.value, _relative_bounds(one, own, level)
+        both = own.spread, one.spread, gap_bounds
+        loss, loss_bounds = measure_loss(*both, level=level, together=together)
+        excess_loss, excess_bounds = measure_loss(*both, level=level, above_floors=True)
     reason = one.set.undefined() or own.set.undefined()
-    if not reason and own.value == 0:
-        reason = f"{one.set.metric} on {own.set.name!r} is 0, and nothing is relative to 0"
+    if not reason and not learned:
+        reason = f"{one.set.metric} on {own.set.name!r} is not surely above {_floor_in_words(own.excess.floor)}"
+        reason += ", and what was not learned is not lost"
     return SetGap(
         train=train,
         test=one.set.name,
@@ -255,8 +309,24 @@ def _row(one: _Measured, own: _Measured, train: str, level: float) -> SetGap:
         relative_gap=relative,
         relative_low=relative_bounds.low,
         relative_high=relative_bounds.high,
+        floor=one.excess.floor,
+        excess=one.excess.value,
+        excess_low=one.excess.low,
+        excess_high=one.excess.high,
+        loss=loss,
+        loss_low=loss_bounds.low,
+        loss_high=loss_bounds.high,
+        excess_loss=excess_loss,
+        excess_loss_low=excess_bounds.low,
+        excess_loss_high=excess_bounds.high,
+        effective_clusters=one.spread.effective,
         reason=reason,
     )
+
+
+def _floor_in_words(floor: float) -> str:
+    """The floor in points, or 0 where it is not known."""
+    return "0" if math.isnan(floor) or floor == 0 else f"its floor, {points(floor)}"
 
 
 def _scale(metric: Metric) -> tuple[float, float]:

@@ -28,10 +28,18 @@ class EvaluationSet:
         values: Per-example scores, or predictions for a correlation, (R, N).
         gold: Targets of a correlation, (N,), or None.
         codes: Cluster of each example, (N,), or None where each stands for itself.
+        constants: What answers that are the same for every example would score on each, (C, N): the floor is the best
+            of them. Zeros for correlations and for "mean". None where it is not known.
     """
 
     def __init__(
-        self, name: str, values: ArrayLike, gold: ArrayLike | None, metric: Metric, clusters: ArrayLike | None = None
+        self,
+        name: str,
+        values: ArrayLike,
+        gold: ArrayLike | None,
+        metric: Metric,
+        clusters: ArrayLike | None = None,
+        constants: ArrayLike | None = None,
     ) -> None:
         what = f"{'predictions' if gold is not None else 'scores'} on {name!r}"
         self.name, self.metric = name, metric
@@ -45,11 +53,27 @@ class EvaluationSet:
         elif self.gold is not None:
             if metric != "accuracy":
                 raise InputError(f"{metric} is the mean of per-example scores", mend="give these, without gold")
+            constants = label_constants(self.gold) if constants is None else constants
             self.values, self.gold = (self.values == self.gold).astype(np.float64), None
         elif metric != "mean" and not (self.values.min() >= 0 and self.values.max() <= 1):
             raise InputError(f"{what} reach from {self.values.min():g} to {self.values.max():g}", mend="give fractions")
 
         self.codes = cluster_codes(clusters, self.values.shape[1])
+        self.constants = self._checked(constants)
+
+    def _checked(self, constants: ArrayLike | None) -> NDArray[np.float64] | None:
+        if self.metric in (*CORRELATIONS, "mean"):
+            if constants is not None:
+                raise InputError(f"the floor of {self.metric} is 0 by definition", mend="leave out constants")
+            return np.zeros((1, self.n_examples))
+        if constants is None:
+            return None
+        found = np.atleast_2d(as_finite(constants, f"constant answers' scores on {self.name!r}", ("(N,)", "(C, N)")))
+        if found.shape[1] != self.n_examples:
+            raise InputError(f"{self.name!r} has {self.n_examples} scores and {found.shape[1]} of constant answers")
+        if not (found.min() >= 0 and found.max() <= 1):
+            raise InputError(f"constant answers' scores on {self.name!r} are no fractions", mend="give fractions")
+        return found
 
     @property
     def n_runs(self) -> int:
@@ -81,6 +105,16 @@ class EvaluationSet:
             found[start : start + len(rows)] = correlations(self.values, self.gold, counts, ranked=ranked)
         return found
 
+    def draws_beside_constants(
+        self, rng: np.random.Generator, n_draws: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """`draws`, and the scores of the constant answers by the same draws of examples, (B, C)."""
+        if self.constants is None or self.metric in (*CORRELATIONS, "mean"):
+            found = self.draws(rng, n_draws)
+            return found, None if self.constants is None else np.zeros((n_draws, 1))
+        both = resample_examples(np.concatenate([self.values, self.constants]), rng, n_draws, self.codes)
+        return both[:, : self.n_runs], both[:, self.n_runs :]
+
     def undefined(self) -> str:
         """Why the metric has no value, or ""."""
         if self.gold is None:
@@ -92,6 +126,17 @@ class EvaluationSet:
             return ""
         which = "the" if self.n_runs == 1 else f"{constant} of {self.n_runs} runs'"
         return f"{which} predictions on {self.name!r} are all equal, and a constant correlates with nothing"
+
+
+def label_constants(gold: ArrayLike) -> NDArray[np.float64]:
+    """What naming always the same label scores on each example, (C, N), for gold labels (N,).
+
+    Labels with at most half the share of the most frequent one are left out: they are never the best.
+    """
+    _, codes = np.unique(np.asarray(gold), return_inverse=True)
+    counts = np.bincount(codes)
+    near = np.flatnonzero(2 * counts > counts.max())
+    return np.asarray(codes == near[:, np.newaxis], dtype=np.float64)
 
 
 def correlations(

@@ -70,7 +70,9 @@ def test_runs_made_elsewhere(goldassay: Command, tmp_path: Path, sets: tuple[pl.
     worst = found["confident_errors"][0]
     assert worst["label"] != worst["prediction"]
     assert worst["confidence"] >= found["confident_errors"][-1]["confidence"] - 0.5
-    assert document["verdicts"]["shift"]["headline"]["value"] == second["gap"]
+    assert second["loss"] == pytest.approx(second["gap"] / first["excess"])
+    assert first["excess"] == pytest.approx(first["value"] - first["floor"])
+    assert document["verdicts"]["shift"]["headline"]["value"] == second["loss"]
     report = tmp_path / "report"
     assert {path.name for path in (report / "paper").iterdir()} == {"gap-own-other.pdf", "generalization.tex"}
     assert {path.stem for path in (report / "figures").iterdir()} == {
@@ -345,8 +347,11 @@ def test_a_model_that_has_learned_nothing_is_named(tmp_path: Path, monkeypatch: 
     answers("far", accuracy=0.5).write_parquet("far.parquet")
     arguments = ["shift", "generalization", "--runs", "own.parquet", "--runs", "far.parquet", "-q", "--draws", "50"]
     assert run([*arguments, "--labels", "negative,positive", "-o", "report"]) == 0
-    notes = json.loads((tmp_path / "report/report.json").read_text())["shift"]["notes"]
-    assert any("toy may be no better on ID than always naming its most frequent label" in note for note in notes)
+    document = json.loads((tmp_path / "report/report.json").read_text())
+    assert document["shift"]["sentences"][0].startswith("toy: The model may know nothing: accuracy is ")
+    verdict = document["verdicts"]["shift"]
+    assert verdict["verdict"] == "not measurable"
+    assert verdict["evidence"] in document["shift"]["sentences"][0]
 
 
 def test_what_cannot_be_trained_is_refused_before_anything_is_written(

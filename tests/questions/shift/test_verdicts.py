@@ -13,44 +13,102 @@ from goldassay.questions.shift.verdicts import judge_detection, judge_gaps
 from goldassay.shift import measure_detection
 
 
-def gap(model: str, low: float, high: float) -> list[dict[str, Any]]:
-    """The two rows of a model: its own set, and another."""
+def gap(model: str, low: float, high: float, **given: Any) -> list[dict[str, Any]]:
+    """The two rows of a model with these ends of its loss: its own set, of which `own_...` is, and another."""
     middle = (low + high) / 2
-    common = {"model": model, "metric": "accuracy", "n_runs": 3, "trained": True, "reason": ""}
-    own = {**common, "test": "ID", "own": True, "value": 0.8, "gap": 0.0, "gap_low": 0.0, "gap_high": 0.0}
-    other = {**common, "test": "far", "own": False, "value": 0.8 - middle, "gap": middle}
-    return [own, {**other, "gap_low": low, "gap_high": high}]
+    common = {
+        "model": model, "metric": "accuracy", "n_runs": 3, "n": 900, "trained": True, "reason": "", "floor": 0.5,
+        "effective_clusters": 900.0, "n_known": None, "known_share": None, "excess_loss_high": high,
+    }  # fmt: skip
+    own = {
+        **common, "test": "ID", "own": True, "value": 0.8, "gap": 0.0, "gap_low": 0.0, "gap_high": 0.0, "loss": 0.0,
+        "excess": 0.3, "excess_low": 0.27, "excess_high": 0.33,
+    }  # fmt: skip
+    lost = {"gap": 0.3 * middle, "gap_low": 0.3 * low, "gap_high": 0.3 * high}
+    other = {
+        **common, **lost, "test": "far", "own": False, "value": 0.8 - 0.3 * middle, "loss": middle, "loss_low": low,
+        "loss_high": high,
+    }  # fmt: skip
+    own |= {key.removeprefix("own_"): value for key, value in given.items() if key.startswith("own_")}
+    return [own, other | {key: value for key, value in given.items() if not key.startswith("own_")}]
 
 
 @pytest.mark.parametrize(
     ("low", "high", "word"),
     [
-        (0.12, 0.2, "unsound"),
-        (0.03, 0.2, "caution"),
-        (-0.2, 0.05, "sound"),
-        (-0.2, 0.2, "not measurable"),
+        (0.1, 0.2, "unsound"),
+        (0.02, 0.2, "caution"),
+        (-0.2, 0.0999, "sound"),
+        (-0.2, 0.1, "not measurable"),
     ],
 )
-def test_a_gap_is_judged_by_its_interval(low: float, high: float, word: str) -> None:
-    assert judge_gaps(gap("a", low, high), ShiftLimits()).verdict == word
+def test_a_loss_is_judged_by_its_interval(low: float, high: float, word: str) -> None:
+    judged = judge_gaps(gap("a", low, high), ShiftLimits())
+    assert judged.verdict == word
+    assert judged.headline is not None
+    assert (judged.headline.value, judged.headline.low, judged.headline.high) == ((low + high) / 2, low, high)
 
 
-def test_a_score_that_was_never_learned_does_not_hold() -> None:
-    sound, loss = gap("taught", -0.2, 0.05), gap("guesser", -0.2, 0.05)
-    assert judge_gaps(loss, ShiftLimits()).verdict == "sound"
-    judged = judge_gaps(loss, ShiftLimits(), {"guesser"})
+UNLEARNED = {"own_value": 0.51, "own_excess": 0.01, "own_excess_low": -0.02, "own_excess_high": 0.04}
+
+
+@pytest.mark.parametrize("ends", [(-0.2, 0.05), (0.12, 0.2)])
+def test_what_was_never_learned_is_not_measurable_whatever_the_gap(ends: tuple[float, float]) -> None:
+    judged = judge_gaps(gap("guesser", *ends, **UNLEARNED), ShiftLimits())
     assert judged.verdict == "not measurable"
-    assert "what was not learned is not lost" in judged.evidence
-    assert judge_gaps([*sound, *loss], ShiftLimits(), {"guesser"}).verdict == "not measurable"
-    assert judge_gaps(gap("guesser", 0.12, 0.2), ShiftLimits(), {"guesser"}).verdict == "unsound"
+    assert judged.headline is None
+    assert judged.evidence == (
+        "The model may know nothing: accuracy is 51.0 on ID, always naming the most frequent label gets 50.0, and the "
+        "difference, +1.0 [−2.0, 4.0], is not surely above 0. What was not learned is not lost."
+    )
+
+
+def test_a_model_that_knows_nothing_does_not_hide_another_that_does() -> None:
+    guesser = gap("guesser", -0.2, 0.05, **UNLEARNED)
+    assert judge_gaps([*gap("taught", -0.2, 0.05), *guesser], ShiftLimits()).verdict == "not measurable"
+    assert judge_gaps([*gap("taught", 0.03, 0.2), *guesser], ShiftLimits()).verdict == "caution"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"own_floor": 1.0, "own_excess_low": 0.0}, "all labels of ID are the same, so that always naming it"),
+        ({"own_floor": math.nan}, "without the right labels of ID it is not known what accuracy an answer has"),
+        ({"own_value": math.nan, "own_reason": "all predictions are equal"}, "nothing: all predictions are equal."),
+        ({"excess_loss_high": 0.4, "floor": 0.7}, "gets 70.0 on far and 50.0 on ID: each above its floor"),
+        ({"excess_loss_high": 1.0, "floor": 1.0}, "All labels of far are the same, so that always naming it gets 100"),
+        ({"excess_loss_high": math.nan, "floor": math.nan}, "Without the right labels of far its floor is not known."),
+        ({"effective_clusters": 19.9}, "The examples of far form 19.9 effective clusters; 20 are needed."),
+        ({"own_effective_clusters": 7.0}, "The examples of ID form 7.0 effective clusters; 20 are needed."),
+    ],
+)  # fmt: skip
+def test_each_reason_against_sound_has_its_sentence(given: dict[str, Any], said: str) -> None:
+    assert judge_gaps(gap("a", -0.2, 0.05), ShiftLimits()).verdict == "sound"
+    judged = judge_gaps(gap("a", -0.2, 0.05, **given), ShiftLimits())
+    assert judged.verdict == "not measurable"
+    assert said in judged.evidence
+    assert judged.next_step
+
+
+@pytest.mark.parametrize(("share", "word"), [(0.2, "sound"), (0.201, "not measurable")])
+def test_a_set_of_which_more_than_a_fifth_was_trained_on_is_never_sound(share: float, word: str) -> None:
+    known = {"n_known": round(900 * share / (1 - share)), "known_share": share, "gap_with_known": -0.2,
+             "gap_with_known_low": -0.3, "gap_with_known_high": -0.1}  # fmt: skip
+    judged = judge_gaps(gap("a", -0.2, 0.05, **known), ShiftLimits())
+    assert judged.verdict == word
+    assert "stand in the training data and were left out; with them the gap is −20.0 points [−30.0, −10.0]." in (
+        judged.evidence
+    )
+    assert judge_gaps(gap("a", 0.03, 0.2, **known), ShiftLimits()).verdict == "caution"
 
 
 def test_a_gap_that_is_not_defined_is_never_sound() -> None:
-    sound, lost = gap("a", -0.2, 0.05), {**gap("b", math.nan, math.nan)[1], "reason": "its predictions are constant"}
-    judged = judge_gaps([*sound, *gap("b", math.nan, math.nan)[:1], lost], ShiftLimits())
+    nothing = {"loss": math.nan, "reason": "its predictions are constant"}
+    sound, lost = gap("a", -0.2, 0.05), gap("b", math.nan, math.nan, **nothing)
+    judged = judge_gaps([*sound, *lost], ShiftLimits())
     assert judged.verdict == "not measurable"
-    assert "b's own distribution to far is defined: its predictions are constant" in judged.evidence
-    assert judge_gaps([*gap("a", 0.03, 0.2), lost], ShiftLimits()).verdict == "caution"
+    assert "b: No loss from ID to far is defined: its predictions are constant." in judged.evidence
+    assert judge_gaps([*gap("a", 0.03, 0.2), *lost], ShiftLimits()).verdict == "caution"
 
 
 def detection(inside: Any, outside: Any, recall: float = 0.95) -> list[dict[str, Any]]:
@@ -62,11 +120,15 @@ def detection(inside: Any, outside: Any, recall: float = 0.95) -> list[dict[str,
             "model": "a", "in_distribution": "ID", "dataset": "far", "score": "max_softmax", "recall": recall,
             "false_alarm_rate": found.false_alarm_rate, "false_alarm_rate_low": interval.low,
             "false_alarm_rate_high": interval.high, "false_alarm_rate_chance": found.chance["false_alarm_rate"],
+            "n_in": found.n_in, "n_out": found.n_out,
         }
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("n_in", "n_out", "word"), [(400, 300, "sound"), (400, 5, "not measurable")])
+@pytest.mark.parametrize(
+    ("n_in", "n_out", "word"),
+    [(400, 300, "sound"), (20, 300, "sound"), (19, 300, "not measurable"), (400, 5, "not measurable")],
+)
 def test_a_handful_of_examples_is_never_sound(n_in: int, n_out: int, word: str) -> None:
     rows = detection(np.linspace(0, 1, n_in), np.linspace(5, 6, n_out))
     assert judge_detection(rows, ShiftLimits()).verdict == word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,6 +13,9 @@ from goldassay.cli.run_options import reads_runs
 from goldassay.cli.shift.group import Asked, reports, shift_app
 from goldassay.core.errors import InputError, InterruptionError
 from goldassay.questions.run_choice import RunChoice
+
+if TYPE_CHECKING:
+    from goldassay.data import Dataset
 
 
 @shift_app.command(short_help="Say what a score loses on other distributions.")
@@ -85,6 +88,15 @@ def generalization(
         list[str] | None,
         typer.Option("--size", metavar="MODEL=N", help="Parameters of a model, for the gap against size. Repeatable."),
     ] = None,
+    trained_on: Annotated[
+        str | None,
+        typer.Option(
+            "--trained-on",
+            metavar="FILE",
+            help="With --runs: what the models were trained on. Texts of other sets that stand there are left out of "
+            "the gap; give the texts with --gold.",
+        ),
+    ] = None,
     out: Out = Path("goldassay-shift"),
     asked: Asked,
     choice: RunChoice,
@@ -112,6 +124,8 @@ def generalization(
     for name, value in (("--test", tests), ("--texts", outside)):
         if value and train is None:
             raise InputError(f"{name} is for training models", mend="give the texts of datasets with --gold NAME=FILE")
+    if trained_on is not None and train is not None:
+        raise InputError("--trained-on is for runs made elsewhere", mend="leave it out: TRAIN is what is trained on")
     options = {
         "metric": metric,
         "sizes": _sizes(sizes or []),
@@ -119,7 +133,9 @@ def generalization(
         **asked.measuring(),
     }
     if train is None:
-        report = report_generalization(runs or [], choice=replace(choice, model=model), **options)
+        report = report_generalization(
+            runs or [], choice=replace(choice, model=model), trained_on=_training(trained_on, choice), **options
+        )
     else:
         from goldassay.cli.training_progress import bars
         from goldassay.questions.shift.training import report_trained
@@ -142,6 +158,19 @@ def generalization(
                 f"the runs that are done are kept in {out / 'runs'}, and the same command goes on from there"
             ) from interruption
     asked.finish(report, out)
+
+
+def _training(path: str | None, choice: RunChoice) -> Dataset | None:
+    if path is None:
+        return None
+    from goldassay.data import read_dataset
+
+    found = read_dataset(path, columns=dict(choice.columns) or None)
+    if not found.text_columns:
+        raise InputError(
+            "the training data have no texts", file=path, mend="name their column with --columns text=NAME"
+        )
+    return found
 
 
 def _models(text: str | None) -> list[str]:

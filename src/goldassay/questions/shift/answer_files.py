@@ -10,6 +10,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
 from goldassay.questions.shift.answers import Answers
+from goldassay.questions.shift.constant_answers import constants_of_gold
 from goldassay.questions.shift.probabilities import as_logits
 from goldassay.runs.assembly import ordered, position_of, taken
 from goldassay.runs.reading import runs_of
@@ -41,17 +42,26 @@ def read_answers(key: Collection, found: Sequence[Slice], choice: RunChoice, met
     gold = choice.gold_of(key.dataset)
     if metric in CORRELATIONS or (metric is None and _is_regression(parts[0], gold)):
         return _read_numbers(key, parts, gold, choice)
-    runs = runs_of(
-        list(found),
-        key._asdict(),
-        gold,
-        checkpoint=choice.checkpoint,
-        labels=choice.labels,
-        label_names=choice.label_names,
-        align=choice.align,
-        answer_metric="exact_match" if metric == "exact_match" else "f1",
-    ).final()
+    try:
+        runs = runs_of(
+            list(found),
+            key._asdict(),
+            gold,
+            checkpoint=choice.checkpoint,
+            labels=choice.labels,
+            label_names=choice.label_names,
+            align=choice.align,
+            answer_metric="exact_match" if metric == "exact_match" else "f1",
+        ).final()
+    except InputError as error:
+        if error.file is not None:
+            raise
+        # What is wrong with the numbers of several runs is found when they are put together, without their file.
+        raise InputError(error.problem, file=parts[0].file, mend=error.mend) from error
     logits, probabilities = (None, False) if runs.logits is None else as_logits(runs.logits)
+    constants = None
+    if runs.gold is None:
+        constants = constants_of_gold(gold, runs.example_ids, "exact_match" if metric == "exact_match" else "f1")
     first = parts[0].load()
     return Answers(
         model=key.model,
@@ -67,6 +77,7 @@ def read_answers(key: Collection, found: Sequence[Slice], choice: RunChoice, met
         regression=False,
         file=parts[0].file,
         probabilities=probabilities,
+        constants=constants,
         unnamed_logits=logits is None and first.logits is not None and not (first.label_names or choice.label_names),
     )
 

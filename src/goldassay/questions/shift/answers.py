@@ -41,6 +41,7 @@ class Answers:
         probabilities: Whether the logits are logarithms of the probabilities that were found in their place.
         unnamed_logits: Whether there are logits that go unused, since nothing says which class each is of.
         features: What the runs made of the examples before their classifier, (R, N, D), where the runs' files hold it.
+        constants: What constant answers to questions score on each example, (C, N), where right answers are at hand.
     """
 
     model: str
@@ -59,6 +60,7 @@ class Answers:
     probabilities: bool = False
     unnamed_logits: bool = False
     features: NDArray[np.floating[Any]] | None = None
+    constants: NDArray[np.float64] | None = None
 
     @property
     def n_examples(self) -> int:
@@ -78,6 +80,7 @@ class Answers:
             predictions=among(self.predictions),
             logits=among(self.logits),
             features=among(self.features),
+            constants=among(self.constants),
             gold=None if self.gold is None else self.gold[rows],
         )
 

@@ -21,6 +21,20 @@ _GAP = declare(
     )
 )  # fmt: skip
 _RELATIVE_GAP = declare(Measure("shift.relative_gap", "relative gap", "number", "lower", compared=False))
+_FLOOR = declare(Measure("shift.best_constant", "best constant answer", "points", bounded=False, compared=False))
+_EXCESS = declare(Measure("shift.excess", "score above the best constant answer", "points", "higher"))
+_LOSS = declare(Measure("shift.loss", "loss relative to the floor", "number", "lower"))
+_EXCESS_LOSS = declare(
+    Measure("shift.excess_loss", "loss, each score above its own floor", "number", "lower", compared=False)
+)
+_KNOWN = declare(Measure("shift.known_share", "texts that stand in the training data", "share", "lower", bounded=False))
+_SCORE_WITH_KNOWN = declare(
+    Measure("shift.score_with_known", "score with texts of the training data", "points", "higher", compared=False)
+)
+_GAP_WITH_KNOWN = declare(
+    Measure("shift.gap_with_known", "gap with texts of the training data", "points", "lower", compared=False)
+)
+_CLUSTERS = declare(Measure("shift.clusters", "effective clusters", "number", "higher", bounded=False, compared=False))
 _OVERCONFIDENCE = declare(Measure("shift.overconfidence", "surer than right", "points", "lower"))
 _FALSE_ALARMS = declare(
     Measure(
@@ -52,6 +66,8 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
         for row in others
         if "relative_gap" in row
     ]  # fmt: skip
+    # Reports of older versions have no floors.
+    made += [figure for row in gaps if "loss" in row for figure in _above_floors(row)]
     made += [
         _bounded(_OVERCONFIDENCE, row, "overconfidence", n=row.get("n"), model=row["model"], dataset=row["dataset"])
         for row in found.get("calibration") or ()
@@ -60,6 +76,27 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
         made += [_bounded(measure, row, key, n=_both_sides(row), **_of_detection(row)) for row in detected]
     made += [_RUNS.figure(row["n_runs"], model=row["model"], test=row["test"]) for row in gaps]
     made += [_RUNS.figure(row["n_runs"], **_of_detection(row)) for row in detected]
+    return made
+
+
+def _above_floors(row: Mapping[str, Any]) -> list[Figure]:
+    """Floor, excess and clusters of a set; of another set the losses, and what is known of its texts."""
+    whose = {"n": row.get("n"), **_of_gap(row)}
+    made = [
+        _FLOOR.figure(row["floor"], reason="the right labels are not at hand", **whose),
+        _bounded(_EXCESS, row, "excess", **whose),
+        _CLUSTERS.figure(row["effective_clusters"], **whose),
+    ]
+    if row["own"]:
+        return made
+    made += [_bounded(_LOSS, row, "loss", **whose), _bounded(_EXCESS_LOSS, row, "excess_loss", **whose)]
+    if row.get("known_share") is not None:
+        made.append(_KNOWN.figure(row["known_share"], **whose | {"n": row["n"] + row["n_known"]}))
+    if row.get("gap_with_known") is not None:
+        made += [
+            _bounded(measure, row, key, **whose | {"n": row["n"] + row["n_known"]})
+            for measure, key in ((_SCORE_WITH_KNOWN, "value_with_known"), (_GAP_WITH_KNOWN, "gap_with_known"))
+        ]
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
@@ -23,17 +24,12 @@ from goldassay.questions.shift.assembling import (
 )
 from goldassay.questions.shift.confidence import measure_knowing
 from goldassay.questions.shift.finding import Place, find_sets
-from goldassay.questions.shift.generalization import (
-    find_confident_errors,
-    find_untaught,
-    measure_domains,
-    measure_gaps,
-    say_untaught,
-)
+from goldassay.questions.shift.generalization import find_confident_errors, measure_domains, measure_gaps
 from goldassay.questions.shift.groups import TRAINING
+from goldassay.questions.shift.known_texts import say_not_looked_up, with_known, without_known
 from goldassay.questions.shift.overlaps import say_overlaps
 from goldassay.questions.shift.probabilities import say_probabilities
-from goldassay.questions.shift.sentences import say_domains, say_gaps, say_knowing
+from goldassay.questions.shift.sentences import say_domains, say_gaps, say_knowing, say_known, say_unlearned
 from goldassay.questions.shift.verdicts import judge_gaps
 from goldassay.shift.inputs import check_draws
 from goldassay.shift.set_metrics import METRICS, Metric
@@ -58,6 +54,7 @@ def report_generalization(
     sizes: Mapping[str, int] | None = None,
     choice: RunChoice | None = None,
     texts: Mapping[str, Dataset] | None = None,
+    trained_on: Dataset | None = None,
     notes: Sequence[str] = (),
     leave_out: Sequence[str] = (),
     untrained: Sequence[str] = (),
@@ -76,6 +73,7 @@ def report_generalization(
         sizes: {model: parameters}, for the gap against size, where the runs do not say it or another counts.
         choice: Which runs to take, how to read them, and where right labels and texts are.
         texts: {dataset: its texts}, where they are in memory.
+        trained_on: What all models were trained on: texts of other sets that stand there are left out of the gaps.
         notes: Further sentences on how the runs came about.
         untrained: Models that no seed can change.
         leave_out: Datasets at the paths that have no labels of the task.
@@ -98,26 +96,24 @@ def report_generalization(
         found = find_sets(places, choice)
         datasets = gather_texts(found, choice, texts)
         unlabelled = find_unlabelled(found, choice)
-        trained_on = _training_data(found, in_distribution or {}, leave_out)
+        predicted = _training_data(found, in_distribution or {}, leave_out)
         groups = form_groups(
             found,
             in_distribution or {},
             lambda key: read_answers(key, found.slices, choice, metric),
-            [*leave_out, *unlabelled, *trained_on],
+            [*leave_out, *unlabelled, *predicted],
         )
         _check_known(sizes or {}, groups)
-        groups, overlaps = disjoint(groups, datasets)
+        complete, overlaps = disjoint(groups, datasets)
+        groups, known = without_known(complete, datasets, trained_on)
     with steps.step("measuring gaps") as progress:
-        gaps, caveats = measure_gaps(
-            groups,
-            metric,
-            sizes or {},
-            untrained,
-            texts=datasets,
-            seed=settings.seed,
-            n_draws=n_draws,
-            progress=progress,
+        measure = partial(
+            measure_gaps, metric=metric, texts=datasets, seed=settings.seed, n_draws=n_draws, progress=progress
         )
+        gaps, caveats = measure(groups, sizes=sizes or {}, untrained=untrained)
+        affected = [group for group in complete if any(known.get((group.model, each.dataset)) for each in group.others)]
+        in_all = measure(affected, sizes={})[0] if affected else []
+        gaps = with_known(gaps, in_all, known)
         errors = find_confident_errors(groups, datasets)
     with steps.step("measuring confidence") as progress:
         calibration, coverage = measure_knowing(
@@ -125,21 +121,26 @@ def report_generalization(
         )
     with steps.step("telling the texts apart") as progress:
         domains, wordless = measure_domains(groups, datasets, seed=settings.seed, progress=progress)
-    untaught = find_untaught(groups, gaps)
     section = {
         "kind": "generalization",
-        "sentences": [*say_gaps(gaps), *say_knowing(calibration), *say_domains(domains)],
+        "sentences": [
+            *say_unlearned(gaps),
+            *say_known(gaps),
+            *say_gaps(gaps),
+            *say_knowing(calibration),
+            *say_domains(domains),
+        ],
         "notes": [
             *notes,
             *found.notes,
             *_say_unlabelled(unlabelled, leave_out),
-            *(f"{name} is the training data, and was not taken for another set." for name in trained_on),
+            *(f"{name} is the training data, and was not taken for another set." for name in predicted),
             *notes_of(groups, found),
             *say_probabilities(groups),
             *_say_unnamed(groups),
-            *say_untaught(groups, untaught),
             *caveats,
             *say_overlaps(overlaps),
+            *say_not_looked_up(groups, known),
             *wordless,
         ],
         "generalization": gaps,
@@ -152,7 +153,7 @@ def report_generalization(
     }
     findings = {
         "questions": ["shift"],
-        "verdicts": {"shift": judge_gaps(gaps, settings.verdicts.shift, untaught).to_dict()},
+        "verdicts": {"shift": judge_gaps(gaps, settings.verdicts.shift).to_dict()},
         "inputs": describe_inputs([place.path for place in places], found.slices, choice),
         "shift": section,
         "settings": {
@@ -160,6 +161,7 @@ def report_generalization(
             "draws": n_draws,
             "metric": metric,
             "in_distribution": dict(in_distribution or {}),
+            "trained_on": None if trained_on is None else trained_on.name,
             "reading": choice.said(),
             "verdicts": settings.verdicts.shift.model_dump(mode="json"),
         },

@@ -10,10 +10,12 @@ import numpy as np
 from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.shift.answers import texts_of
-from goldassay.shift import generalization_gap, measure_domain_shift
+from goldassay.shift import generalization_gap, label_constants, measure_domain_shift
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
     from goldassay.data import Dataset
@@ -50,9 +52,12 @@ def measure_gaps(
     """
     rows: list[dict[str, Any]] = []
     caveats: dict[str, list[str]] = {}
+    # The worst loss decides, so that the lower ends of all hold at once.
+    together = max(1, sum(len(group.others) for group in groups))
     for done, group in enumerate(groups, 1):
         sets = [group.own, *group.others]
         chosen: tuple[Metric, ...]
+        constants: dict[str, NDArray[np.float64]] = {}
         if group.own.regression:
             values = {each.dataset: each.predictions for each in sets if each.predictions is not None}
             gold = {each.dataset: each.gold for each in sets if each.gold is not None}
@@ -60,6 +65,8 @@ def measure_gaps(
         else:
             values = {each.dataset: each.scores for each in sets if each.scores is not None}
             gold, chosen = None, (metric or _metric_of(sets),)
+            if chosen[0] != "mean":
+                constants = {each.dataset: found for each in sets if (found := _constants_of(each)) is not None}
         shared = {
             each.dataset: clusters
             for each in sets
@@ -67,17 +74,19 @@ def measure_gaps(
             and (clusters := clusters_of((texts or {}).get(each.dataset), each.example_ids)) is not None
         }
         for name in chosen:
-            found = generalization_gap(
+            measured = generalization_gap(
                 values,
                 group.own.dataset,
                 gold=gold,
                 clusters=shared,
+                constants=constants,
                 metric=name,
                 train=group.train_set,
+                together=together,
                 seed=seed,
                 n_draws=n_draws,
             )
-            for said in () if group.model in untrained else found.caveats:
+            for said in () if group.model in untrained else measured.caveats:
                 caveats.setdefault(said, []).append(group.model)
             rows += [
                 {
@@ -85,12 +94,12 @@ def measure_gaps(
                     "size": sizes.get(group.model, group.n_parameters),
                     **row,
                     "own": row["test"] == group.own.dataset,
-                    "n_runs": found.n_runs,
+                    "n_runs": measured.n_runs,
                     "trained": group.model not in untrained,
-                    "level": found.level,
-                    "interval_method": found.interval_method,
+                    "level": measured.level,
+                    "interval_method": measured.interval_method,
                 }
-                for row in map(asdict, found.sets)
+                for row in map(asdict, measured.sets)
             ]
         progress(done, len(groups))
     return rows, [
@@ -99,27 +108,11 @@ def measure_gaps(
     ]
 
 
-def find_untaught(groups: Sequence[Group], rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """{model: share of the most frequent label}, where it may be no better on its own set than always naming that."""
-    found = {}
-    for group in groups:
-        own = next((row for row in rows if row["own"] and row["model"] == group.model), None)
-        if own is None or own["metric"] != "accuracy" or group.own.gold is None:
-            continue
-        majority = np.bincount(np.asarray(group.own.gold, dtype=np.int64)).max() / group.own.n_examples
-        if own["low"] <= majority:
-            found[group.model] = float(majority)
-    return found
-
-
-def say_untaught(groups: Sequence[Group], untaught: Mapping[str, float]) -> list[str]:
-    """That they may be no better, in sentences."""
-    return [
-        f"{group.model} may be no better on {group.own.dataset} than always naming its most frequent label "
-        f"({100 * untaught[group.model]:.1f}): what has not been learned cannot be lost, and its gaps say little."
-        for group in groups
-        if group.model in untaught
-    ]
+def _constants_of(answers: Answers) -> NDArray[np.float64] | None:
+    """What answers that are the same for every example score; None where no right answers are at hand."""
+    if answers.constants is not None or answers.gold is None:
+        return answers.constants
+    return label_constants(answers.gold)
 
 
 def _metric_of(sets: Sequence[Answers]) -> Metric:

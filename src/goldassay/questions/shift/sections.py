@@ -35,7 +35,10 @@ _MOST_OPEN, _MOST_FINDINGS, _MOST_DOMAINS = 24, 10, 2
 _MOST_ERRORS, _FEWEST_ERRORS = 20, 3
 # Of a text in a table, in characters.
 _LONGEST = 280
-_GAP = ("gap", "gap_low", "gap_high", "relative_gap", "relative_low", "relative_high", "reason")
+_GAP = (
+    "gap", "gap_low", "gap_high", "relative_gap", "relative_low", "relative_high", "loss", "loss_low", "loss_high",
+    "excess_loss", "excess_loss_low", "excess_loss_high", "reason",
+)  # fmt: skip
 _COVERAGES = ("0.5", "0.8", "0.9", "1.0")
 
 
@@ -58,6 +61,8 @@ def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
         caveats=texts(found.get("caveats")),
         parts=(
             Part("shift_slopes", _gaps(gaps)),
+            Part(table=_floors(gaps)),
+            Part(table=_known(gaps)),
             Part("shift_sizes"),
             Part("shift_false_alarms", _detection(detection)),
             Part(table=_orientations(detection)),
@@ -97,10 +102,67 @@ def _gaps(gaps: list[Mapping[str, Any]]) -> Table:
         Column("value", str(rows[0]["metric"]) if rows and not several else "value", "points", low="low", high="high"),
         Column("sd", "SD over runs", "points", 2),
         Column("gap", "gap", "difference", low="gap_low", high="gap_high", aside="reason"),
+        Column("loss", "lost above the floor", "percent", low="loss_low", high="loss_high"),
         Column("relative_gap", "relative gap", "percent", low="relative_low", high="relative_high"),
     )
     caption = "Each model on its own distribution and on others, in points; gap = in-distribution − other"
     return Table("gaps", caption, columns, rows, file="generalization", folded=len(rows) > _MOST_OPEN)
+
+
+def _floors(gaps: list[Mapping[str, Any]]) -> Table:
+    """What each score has above the best constant answer, and what of that is lost."""
+    several = len({row.get("metric") for row in gaps}) > 1
+    rows = tuple(
+        {
+            **row,
+            "own": _own(row),
+            "metric": _METRICS.get(str(row.get("metric")), str(row.get("metric"))),
+            **(dict.fromkeys(_GAP) if row.get("own") is True else {}),
+        }
+        for row in gaps
+        if "floor" in row
+    )
+    columns = (
+        Column("model", "model", "data"),
+        Column("test", "set", "data", aside="own"),
+        *((Column("metric", "metric"),) if several else ()),
+        Column("floor", "floor", "points"),
+        Column("excess", "score above it", "difference", low="excess_low", high="excess_high"),
+        Column(
+            "excess_loss", "lost, each above its own floor", "percent", low="excess_loss_low", high="excess_loss_high"
+        ),
+        Column("effective_clusters", "effective clusters", "decimal", 1),
+    )
+    caption = "What scores have above their floor, the best answer that is the same for every example, in points"
+    return Table("floors", caption, columns, rows, file="generalization", folded=len(rows) > _MOST_OPEN)
+
+
+def _known(gaps: list[Mapping[str, Any]]) -> Table:
+    """Both gaps of the sets that have texts of the training data."""
+    rows = tuple(
+        {
+            **row,
+            "n_all": row["n"] + row["n_known"],
+            "metric": _METRICS.get(str(row.get("metric")), str(row.get("metric"))),
+        }
+        for row in gaps
+        if row.get("n_known")
+    )
+    columns = (
+        Column("model", "model", "data"),
+        Column("test", "set", "data"),
+        Column("metric", "metric"),
+        Column("n_known", "texts in the training data", "count"),
+        Column("n_all", "of", "count"),
+        Column("known_share", "share", "percent"),
+        Column("gap", "gap without them", "difference", low="gap_low", high="gap_high"),
+        Column(
+            "value_with_known", "score with them", "points", low="value_with_known_low", high="value_with_known_high"
+        ),
+        Column("gap_with_known", "gap with them", "difference", low="gap_with_known_low", high="gap_with_known_high"),
+    )
+    caption = "Texts that stand in the training data are left out of the gap; both gaps, in points"
+    return Table("known_texts", caption, columns, rows, file="generalization")
 
 
 def _own(row: Mapping[str, Any]) -> str:

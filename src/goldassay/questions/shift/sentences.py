@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, decimal, percent, points, signed_points
-from goldassay.questions.shift.verdicts import METRIC_NAMES, SCORE_NAMES
+from goldassay.questions.shift.verdicts import METRIC_NAMES, SCORE_NAMES, doubt_of_skill, say_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,17 +26,34 @@ def say_gaps(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         own = next(
             each for each in rows if each["own"] and each["model"] == row["model"] and each["metric"] == row["metric"]
         )
-        relative = "" if row["relative_gap"] != row["relative_gap"] else f", {percent(abs(row['relative_gap']))} "
-        relative += ("less" if row["gap"] > 0 else "more") if relative else ""
+        known = row["loss"] == row["loss"]
+        lost = f", {percent(abs(row['loss']))} of what it has above its floor" if known else ""
         crosses = row["gap_low"] <= 0 <= row["gap_high"]
         said.append(
             f"{row['model']}: {METRIC_NAMES[row['metric']]} {points(own['value'])} on {row_set(own)}, "
             f"{points(row['value'])} on {row_set(row)}: a gap of {signed_points(row['gap'], 1)} points "
-            f"{bounds(row['gap_low'], row['gap_high'])}{relative}"
+            f"{bounds(row['gap_low'], row['gap_high'])}{lost}"
             f"{'; it may be none' if crosses else ''}."
         )
     said += [f"{row['model']} on {row['test']}: {row['reason']}." for row in others if row["gap"] != row["gap"]]
     return list(dict.fromkeys(said))
+
+
+def say_unlearned(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which models may know nothing of their own distribution, and why; by the first metric of each."""
+    first = {row["model"]: row["metric"] for row in reversed(rows)}
+    own = [row for row in rows if row["own"] and row["metric"] == first[row["model"]]]
+    return [f"{row['model']}: {doubt.why}" for row in own if (doubt := doubt_of_skill(row)) is not None]
+
+
+def say_known(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which texts of other sets stand in the training data, and both gaps; by the first metric of each model."""
+    first = {row["model"]: row["metric"] for row in reversed(rows)}
+    return [
+        f"{row['model']}: {say_left_out(row)}"
+        for row in rows
+        if not row["own"] and row["n_known"] and row["metric"] == first[row["model"]]
+    ]
 
 
 def row_set(row: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.foreign import with_placeholder, with_texts_of, without_labels
 from goldassay.questions.shift.gap_report import report_generalization
 from goldassay.questions.shift.groups import TRAINING
+from goldassay.questions.shift.known_texts import joined_texts
 from goldassay.questions.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
 from goldassay.runs.store import METADATA_KEY
 from goldassay.shift import shared_texts
@@ -99,7 +100,12 @@ def report_trained(
     if len(set(names)) < len(names):
         raise InputError("two sets have the same name", mend="name them with --test NAME=FILE")
     folder = out / "runs"
-    notes = [*_joined_notes(training, [*sets, *foreign]), *_known_notes(training, sets)]
+    own = dict(in_distribution) or {"": sets[0].name}
+    # Of other sets the report says it with both gaps.
+    notes = [
+        *_joined_notes(training, [*sets, *foreign]),
+        *_known_notes(training, [each for each in sets if each.name in own.values()]),
+    ]
     with steps.step("training") as progress:
         for done, model in enumerate(models, 1):
             if is_quick(model, training):
@@ -110,12 +116,12 @@ def report_trained(
                     model, training, known, foreign, seeds, folder, out / "training", watched, features, made
                 )
             progress(done, len(models))
-    own = dict(in_distribution) or {"": sets[0].name}
     return report_generalization(
         [str(folder)],
         in_distribution=own,
         choice=RunChoice(train_set=training.name),
         texts={each.name: each for each in sets},
+        trained_on=training,
         leave_out=[each.name for each in (*foreign, *kept)],
         notes=notes,
         untrained=["bow"] if not training.label_names else [],
@@ -139,19 +145,14 @@ def _joined_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
 
 
 def _known_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
-    """How many texts of each set stand in the training data, and could be known by heart."""
-    known = _joined(training)
-    counts = {each.name: (int(shared_texts(known, _joined(each)).sum()), len(each)) for each in sets}
+    """How many texts of the own set stand in the training data, and could be known by heart."""
+    known = joined_texts(training)
+    counts = {each.name: (int(shared_texts(known, joined_texts(each)).sum()), len(each)) for each in sets}
     return [
         f"{shared:,} of the {total:,} texts of {name} stand in the training data too and can be known by heart."
         for name, (shared, total) in counts.items()
         if shared
     ]
-
-
-def _joined(dataset: Dataset) -> list[str]:
-    joined = pl.concat_str([pl.col(role) for role in dataset.text_columns], separator=" ", ignore_nulls=True)
-    return dataset.examples.select(joined.alias("text"))["text"].to_list()
 
 
 def _train_network(

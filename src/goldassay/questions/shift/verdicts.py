@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.numbers import bounds, percent, points, signed_points
+from goldassay.core.effects import LEAST_CLUSTERS
+from goldassay.core.numbers import bounds, count, percent, points, signed_points
 from goldassay.core.severity import severity
-from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
+from goldassay.core.verdicts import Doubt, Headline, Verdict, judge_interval, not_measurable
+from goldassay.questions.shift.known_texts import is_mostly_known
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from goldassay.core.settings import ShiftLimits
     from goldassay.core.severity import Word
@@ -33,11 +35,23 @@ SCORE_NAMES = {
 }
 
 
-def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits, untaught: Collection[str] = ()) -> Verdict:
-    """Judge by the largest loss of a metric on another distribution: the most severe word first, then the largest gap.
+# What the floor of a metric is, in words; of a label's name nothing is known here.
+FLOORS = {
+    "accuracy": "always naming the most frequent label gets",
+    "exact_match": "the best constant answer gets",
+    "f1": "the best constant answer gets",
+    "mean": "its floor is",
+    "pearson": "without any knowledge it is",
+    "spearman": "without any knowledge it is",
+}
 
-    Of several metrics the first decides: of two correlations Pearson's. That the score of a model holds which may have
-    learned nothing, one of those untaught, says nothing.
+
+def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdict:
+    """Judge by the largest loss of a metric on another distribution, relative to what it had above its floor.
+
+    The most severe word decides, then the largest loss. Of several metrics the first counts: of two correlations
+    Pearson's. A model with a score that is not surely above its floor may know nothing, and what was not learned cannot
+    be lost: that is not measurable, whatever the gap.
     """
     rows = [row for row in rows if row["metric"] == rows[0]["metric"]]
     others = [row for row in rows if not row["own"]]
@@ -46,53 +60,147 @@ def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits, untaught:
         return not_measurable(
             f"No gap is defined{f': {reasons}' if reasons else ''}.", "Give predictions that vary, on two sets or more."
         )
+    own_of = {row["model"]: row for row in rows if row["own"]}
+    judged = [(row, *_judge_gap(own_of[row["model"]], row, limits)) for row in others]
 
-    def word_of(row: Mapping[str, Any]) -> Word:
-        word = judge_interval(row["gap_low"], row["gap_high"], limits.caution, limits.unsound)
-        return "not measurable" if word == "sound" and row["model"] in untaught else word
+    def harm(each: tuple[Mapping[str, Any], Word, tuple[Doubt, ...]]) -> tuple[int, bool, float]:
+        row, word, _ = each
+        defined = not math.isnan(row["loss"])
+        return severity(word), defined, row["loss"] if defined else 0.0
 
-    def harm(row: Mapping[str, Any]) -> tuple[int, bool, float]:
-        defined = not math.isnan(row["gap_low"])
-        return severity(word_of(row)), defined, row["gap"] if defined else 0.0
-
-    worst = max(others, key=harm)
-    word = word_of(worst)
-    if math.isnan(worst["gap_low"]):
-        return not_measurable(
-            f"No gap from {worst['model']}'s own distribution to {worst['test']} is defined: {worst['reason']}.",
-            "Give predictions that vary, or leave this set out.",
-        )
-    unlearned = worst["model"] in untaught and word == "not measurable"
+    worst, word, doubts = max(judged, key=harm)
+    own = own_of[worst["model"]]
     metric = METRIC_NAMES[worst["metric"]]
-    own = next(
-        row for row in rows if row["own"] and row["model"] == worst["model"] and row["metric"] == worst["metric"]
-    )
     model = f"{worst['model']}: " if len({row["model"] for row in rows}) > 1 else ""
+    rule = (
+        f"By the largest loss in {metric}, (own - other)/(own - floor): unsound if the lower end of its interval is at "
+        f"least {percent(limits.unsound, 0)}, caution if at least {percent(limits.caution, 0)}, sound if the upper end "
+        f"is below {percent(limits.unsound, 0)} and nothing forbids it, else not measurable. Lower ends hold for all "
+        "losses at once."
+    )
+    if doubt_of_skill(own) is not None or math.isnan(worst["loss_low"]):
+        return Verdict("not measurable", f"{model}{doubts[0].why}", None, doubts[0].mend, rule)
     evidence = (
-        f"{model}{metric} is {points(own['value'])} on {own['test']} and "
-        f"{points(worst['value'])} on {worst['test']}, a gap of {signed_points(worst['gap'], 1)} points "
-        f"{bounds(worst['gap_low'], worst['gap_high'])}."
+        f"{model}{metric} is {points(own['value'])} on {own['test']} and {points(worst['value'])} on {worst['test']}, "
+        f"a gap of {signed_points(worst['gap'], 1)} points {bounds(worst['gap_low'], worst['gap_high'])}; "
+        f"{FLOORS[worst['metric']]} {points(own['floor'])} on {own['test']}."
     )
     if worst["n_runs"] == 1 and worst["trained"]:
         evidence += " One run: another seed may move it further."
-    if unlearned:
-        evidence += " The model may be no better than the most frequent label, and what was not learned is not lost."
+    if worst.get("n_known"):
+        evidence += f" {say_left_out(worst)}"
+    evidence += "".join(f" {doubt.why}" for doubt in doubts if word == "not measurable")
     next_step = {
         "sound": "Report both scores side by side, as here.",
         "caution": "Report the score on the other distribution beside every score on this one.",
         "unsound": "Do not present the score as one on the task: it holds for texts like those of the benchmark.",
-        "not measurable": "Give more examples or more runs: from these a harmless gap cannot be told from a large one.",
+        "not measurable": doubts[0].mend if doubts else "",
     }[word]
-    if unlearned:
-        next_step = "Give a model that has learned its task."
-    rule = (
-        f"By the largest gap in {metric}: unsound if the lower end of its interval is at least "
-        f"{points(limits.unsound)} points, caution if at least {points(limits.caution)}, sound if the upper end is "
-        f"below {points(limits.unsound)}, else not measurable."
-    )
-    label = f"lost in {metric} from {own['test']} to {worst['test']}"
-    headline = Headline(label, worst["gap"], worst["gap_low"], worst["gap_high"], "difference")
+    label = f"lost of what {metric} has above its floor, from {own['test']} to {worst['test']}"
+    headline = Headline(label, worst["loss"], worst["loss_low"], worst["loss_high"], "share")
     return Verdict(word, evidence, headline, next_step, rule)
+
+
+def _judge_gap(own: Mapping[str, Any], row: Mapping[str, Any], limits: ShiftLimits) -> tuple[Word, tuple[Doubt, ...]]:
+    """The word for one model and set, and why it is not sound where no lower end decides."""
+    if (unlearned := doubt_of_skill(own)) is not None:
+        return "not measurable", (unlearned,)
+    if math.isnan(row["loss_low"]):
+        why = row["reason"] or "too few examples or runs vary"
+        return "not measurable", (
+            Doubt(
+                f"No loss from {own['test']} to {row['test']} is defined: {why}.",
+                "Give predictions that vary, or leave this set out.",
+            ),
+        )
+    word = judge_interval(row["loss_low"], row["loss_high"], limits.caution, limits.unsound)
+    if word in ("unsound", "caution"):
+        return word, ()
+    doubts = []
+    if word == "not measurable":
+        doubts.append(
+            Doubt(
+                "From these a harmless loss cannot be told from a large one.",
+                "Give more examples or more runs of both sets.",
+            )
+        )
+    elif not row["excess_loss_high"] < limits.unsound:
+        doubts.append(_easier_to_guess(own, row))
+    if is_mostly_known(row):
+        doubts.append(
+            Doubt(
+                f"More than a fifth of the texts of {row['test']} stand in the training data.",
+                "Give a set that was not trained on.",
+            )
+        )
+    doubts += [
+        Doubt(
+            f"The examples of {each['test']} form {each['effective_clusters']:.1f} effective clusters; "
+            f"{LEAST_CLUSTERS} are needed.",
+            f"Give more examples of {each['test']} that share no text.",
+        )
+        for each in (own, row)
+        if each["effective_clusters"] < LEAST_CLUSTERS
+    ]
+    return ("not measurable" if doubts else word), tuple(doubts)
+
+
+def doubt_of_skill(own: Mapping[str, Any]) -> Doubt | None:
+    """Why a model may know nothing of its own distribution; None where it surely knows something."""
+    test, metric = own["test"], METRIC_NAMES[own["metric"]]
+    if math.isnan(own["value"]):
+        return Doubt(f"The model may know nothing: {own['reason']}.", "Give a model that has learned its task.")
+    if math.isnan(own["floor"]):
+        return Doubt(
+            f"Whether the model knows anything cannot be told: without the right labels of {test} it is not known what "
+            f"{metric} an answer has that is always the same.",
+            f"Give the right labels with --gold {test}=FILE; a mean score with the floor 0 is --metric mean.",
+        )
+    if own["excess_low"] > 0:
+        return None
+    if own["floor"] >= 1:
+        return Doubt(
+            f"The model may know nothing: all labels of {test} are the same, so that always naming it gets 100.",
+            f"Give examples of {test} with other labels.",
+        )
+    return Doubt(
+        f"The model may know nothing: {metric} is {points(own['value'])} on {test}, {FLOORS[own['metric']]} "
+        f"{points(own['floor'])}, and the difference, {signed_points(own['excess'], 1)} "
+        f"{bounds(own['excess_low'], own['excess_high'])}, is not surely above 0. What was not learned is not lost.",
+        "Give a model that has learned its task, or more examples of its own distribution.",
+    )
+
+
+def _easier_to_guess(own: Mapping[str, Any], row: Mapping[str, Any]) -> Doubt:
+    """Why equal scores may hide a loss: the other set's floor is higher, or not known."""
+    metric = METRIC_NAMES[row["metric"]]
+    if math.isnan(row["floor"]):
+        return Doubt(
+            f"Without the right labels of {row['test']} its floor is not known.",
+            f"Give them with --gold {row['test']}=FILE.",
+        )
+    if row["floor"] >= 1:
+        return Doubt(
+            f"All labels of {row['test']} are the same, so that always naming it gets 100 there.",
+            f"Give examples of {row['test']} with other labels.",
+        )
+    return Doubt(
+        f"{FLOORS[row['metric']].capitalize()} {points(row['floor'])} on {row['test']} and {points(own['floor'])} on "
+        f"{own['test']}: each above its floor, {metric} may have lost {percent(row['excess_loss_high'])}.",
+        f"Give examples of {row['test']} with labels in the shares of {own['test']}, or more of them.",
+    )
+
+
+def say_left_out(row: Mapping[str, Any]) -> str:
+    """How many texts of a set stand in the training data, and both gaps."""
+    one = row["n_known"] == 1
+    return (
+        f"{count(row['n_known'])} of the {count(row['n'] + row['n_known'])} texts of {row['test']} "
+        f"({percent(row['known_share'])}) {'stands' if one else 'stand'} in the training data and "
+        f"{'was' if one else 'were'} left out; with {'it' if one else 'them'} the gap is "
+        f"{signed_points(row['gap_with_known'], 1)} points "
+        f"{bounds(row['gap_with_known_low'], row['gap_with_known_high'])}."
+    )
 
 
 def judge_detection(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdict:
@@ -111,12 +219,13 @@ def judge_detection(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> V
         )
 
     def word_of(row: Mapping[str, Any]) -> Word:
-        return judge_interval(
+        word = judge_interval(
             row["false_alarm_rate_low"],
             row["false_alarm_rate_high"],
             limits.caution_false_alarms,
             limits.unsound_false_alarms,
         )
+        return "not measurable" if word == "sound" and _is_short(row) else word
 
     worst = max(known, key=lambda row: (severity(word_of(row)), row["false_alarm_rate"]))
     word = word_of(worst)
@@ -128,6 +237,11 @@ def judge_detection(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> V
         f"{percent(rate)} {bounds(low, high)} of {worst['in_distribution']} are flagged too ({against} "
         f"{percent(chance, 0)})."
     )
+    if word == "not measurable" and _is_short(worst):
+        evidence += (
+            f" There are {count(worst['n_in'])} examples of {worst['in_distribution']} and {count(worst['n_out'])} of "
+            f"{worst['dataset']}; {LEAST_CLUSTERS} of each are needed."
+        )
     next_step = {
         "sound": "Confidence may be trusted to flag texts like these.",
         "caution": "Do not rely on confidence alone to refuse texts from elsewhere.",
@@ -142,3 +256,8 @@ def judge_detection(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> V
     )
     headline = Headline(f"false alarms on {worst['dataset']}", rate, low, high, "share")
     return Verdict(word, evidence, headline, next_step, rule)
+
+
+def _is_short(row: Mapping[str, Any]) -> bool:
+    """Whether one side has too few examples for the word sound."""
+    return min(int(row["n_in"]), int(row["n_out"])) < LEAST_CLUSTERS

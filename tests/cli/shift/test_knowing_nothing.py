@@ -1,0 +1,244 @@
+"""Models that know nothing, sets that were trained on and other bad input, through the command: none is sound."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goldassay.cli.main import run
+from tests.cli.run_files import refused
+from tests.end_to_end.conftest import Outcome, goldassay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay", "refused"]
+SIDES = ("--runs", "own.csv", "--runs", "other.csv", "--in-distribution", "own", "--draws", "200", "-o", "report")
+
+
+def write(folder: Path, name: str, **columns: Any) -> None:
+    """One run on a dataset."""
+    n = len(next(iter(columns.values())))
+    ids = [f"{name}{i}" for i in range(n)]
+    common = {"model": "guesser", "dataset": name, "seed": 1}
+    pl.DataFrame({"example_id": ids, **columns}).with_columns(
+        **{key: pl.lit(value) for key, value in common.items()}
+    ).write_csv(folder / f"{name}.csv")
+
+
+def told(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The document, and its verdict."""
+    document = json.loads((folder / "report/report.json").read_text())
+    return document, document["verdicts"]["shift"]
+
+
+def assert_knows_nothing(done: Outcome, folder: Path, said: str) -> None:
+    assert done.status == 0, done.err
+    assert "Shift        NOT MEASURABLE" in done.out
+    assert "SOUND" not in done.out
+    assert said in done.out
+    document, verdict = told(folder)
+    assert verdict["verdict"] == "not measurable"
+    assert said in verdict["evidence"]
+    assert verdict["headline"] is None
+    for row in document["shift"]["generalization"]:
+        assert row["loss"] is None
+        assert row["relative_gap"] is None
+    assert not any(" % of what it has" in sentence for sentence in document["shift"]["sentences"])
+    figures = {row["id"]: row for row in document["figures"] if row["of"].get("test") == "other"}
+    assert figures["shift.loss"]["value"] is None
+    assert "not surely above" in figures["shift.loss"]["reason"]
+    assert said.replace("'", "&#39;") in (folder / "report/report.html").read_text()
+
+
+def test_random_numbers_that_are_correlated(goldassay: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    for name in ("own", "other"):
+        write(tmp_path, name, label=rng.uniform(0, 5, 300).round(2), prediction=rng.uniform(0, 5, 300).round(2))
+    done = goldassay("shift", "generalization", *SIDES)
+    assert_knows_nothing(done, tmp_path, "The model may know nothing: Pearson's r is ")
+    assert "is not surely above 0. What was not learned is not lost." in done.out
+
+
+def test_answers_that_are_never_right(goldassay: Command, tmp_path: Path) -> None:
+    for name in ("own", "other"):
+        asked = [
+            {"id": f"{name}{i}", "question": "?", "answers": [{"text": f"right {i}", "answer_start": 0}]}
+            for i in range(200)
+        ]
+        gold = {"data": [{"title": "", "paragraphs": [{"context": f"of {name}", "qas": asked}]}]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(gold))
+        write(tmp_path, name, prediction=[f"wrong {i}" for i in range(200)])
+    gold_of = ("--gold", "own=own.json", "--gold", "other=other.json", "--metric", "exact_match")
+    done = goldassay("shift", "generalization", *SIDES, *gold_of)
+    assert_knows_nothing(
+        done, tmp_path, "The model may know nothing: exact match is 0.0 on own, the best constant answer"
+    )
+
+
+def test_scores_that_are_all_zero(goldassay: Command, tmp_path: Path) -> None:
+    for name in ("own", "other"):
+        write(tmp_path, name, score=np.zeros(200))
+    done = goldassay("shift", "generalization", *SIDES, "--metric", "mean")
+    assert_knows_nothing(done, tmp_path, "The model may know nothing: score is 0.0 on own, its floor is 0.0")
+
+
+def sentence(i: int, name: str) -> dict[str, str]:
+    return {"example_id": f"{name}{i}", "text": f"{name} {'good' if i % 2 else 'bad'} tale {i}", "label": "yn"[i % 2]}
+
+
+def write_known(folder: Path, n_known: int) -> None:
+    """A training file, its own test set, and another of 249 texts of which some stand in the training file."""
+    rng = np.random.default_rng(0)
+    rows = {name: [sentence(i, name) for i in range(n)] for name, n in (("train", 300), ("own", 400), ("other", 249))}
+    for i in range(n_known):
+        rows["other"][i] |= {"text": f" {rows['train'][i]['text'].upper()}", "label": rows["train"][i]["label"]}
+    for name, each in rows.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in each))
+        gold = np.array([row["label"] for row in each])
+        # Known texts are answered by heart, others of both sets by 9 in 10.
+        right = (rng.random(len(each)) < 0.9) | ((np.arange(len(each)) < n_known) & (name == "other"))
+        write(folder, name, label=gold, prediction=np.where(right, gold, np.where(gold == "y", "n", "y")))
+
+
+def test_texts_of_the_training_file_are_left_out_and_said(goldassay: Command, tmp_path: Path) -> None:
+    write_known(tmp_path, 186)
+    texts = ("--gold", "own=own.jsonl", "--gold", "other=other.jsonl")
+    done = goldassay("shift", "generalization", *SIDES, *texts, "--trained-on", "train.jsonl")
+    assert done.status == 0, done.err
+    said = "186 of the 249 texts of other (74.7 %) stand in the training data and were left out; with them"
+    document, verdict = told(tmp_path)
+    row = document["shift"]["generalization"][1]
+    frame = pl.read_csv(tmp_path / "other.csv")
+    right = (frame["label"] == frame["prediction"]).to_numpy()
+    assert (row["n"], row["n_known"], row["known_share"]) == (63, 186, pytest.approx(186 / 249))
+    assert row["value"] == pytest.approx(right[186:].mean())
+    assert row["value_with_known"] == pytest.approx(right.mean())
+    own = document["shift"]["generalization"][0]["value"]
+    assert (row["gap"], row["gap_with_known"]) == (pytest.approx(own - row["value"]), pytest.approx(own - right.mean()))
+    page = (tmp_path / "report/report.html").read_text()
+    for output in (done.out, page, verdict["evidence"], document["shift"]["sentences"][0]):
+        assert said in output.replace("\N{NO-BREAK SPACE}", " ")
+    assert "gap with them" in page
+    assert verdict["verdict"] != "sound"
+    figures = {row["id"]: row for row in document["figures"] if row["of"].get("test") == "other"}
+    assert figures["shift.known_share"]["value"] == row["known_share"]
+    for key in ("gap", "gap_with_known"):
+        assert [figures[f"shift.{key}"][end] for end in ("value", "low", "high")] == [
+            row[key], row[f"{key}_low"], row[f"{key}_high"],
+        ]  # fmt: skip
+    assert figures["shift.gap_with_known"]["n"] == 249
+    assert not any("not looked up: give it with --trained-on" in note for note in document["shift"]["notes"])
+
+
+@pytest.mark.parametrize(("n_known", "said"), [(49, False), (50, True)])
+def test_more_than_a_fifth_forbids_sound(
+    n_known: int, said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """49 of 249 are less than a fifth, 50 more."""
+    monkeypatch.chdir(tmp_path)
+    write_known(tmp_path, n_known)
+    texts = ("--gold", "own=own.jsonl", "--gold", "other=other.jsonl", "--trained-on", "train.jsonl", "-q")
+    assert run(["shift", "generalization", *SIDES, *texts]) == 0
+    assert ("More than a fifth of the texts of other" in told(tmp_path)[1]["evidence"]) == said
+
+
+def test_without_the_training_file_it_is_said_that_nothing_was_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_known(tmp_path, 0)
+    assert run(["shift", "generalization", *SIDES, "-q"]) == 0
+    notes = told(tmp_path)[0]["shift"]["notes"]
+    assert any("stand in the training data was not looked up: give it with --trained-on" in note for note in notes)
+
+
+def test_a_set_that_is_all_training_data_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
+    write_known(tmp_path, 249)
+    texts = ("--gold", "own=own.jsonl", "--gold", "other=other.jsonl", "--trained-on", "train.jsonl")
+    assert refused("shift", "generalization", *SIDES, *texts) == (
+        "goldassay: other.csv: every text of other stands in the training data; give texts that the model has not seen"
+    )
+
+
+def test_what_is_trained_here_is_compared_with_its_training_file(goldassay: Command, tmp_path: Path) -> None:
+    write_known(tmp_path, 186)
+    tests = ("--test", "own=own.jsonl", "--test", "other=other.jsonl", "--model", "quick_probe", "--seeds", "2")
+    done = goldassay("shift", "generalization", "train.jsonl", *tests, "--draws", "50", "-o", "report")
+    assert done.status == 0, done.err
+    assert "186 of the 249 texts of other" in done.out
+    assert told(tmp_path)[0]["shift"]["generalization"][1]["n_known"] == 186
+
+
+BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "one label": (
+        {"label": ["y"] * 60, "prediction": ["y"] * 59 + ["n"]},
+        {"label": ["y", "n"] * 30, "prediction": ["y", "n"] * 30},
+        "all labels of own are the same, so that always naming it gets 100",
+    ),
+    "one label elsewhere": (
+        {"label": ["y", "n"] * 300, "prediction": ["y", "n"] * 300}, {"label": ["y"] * 600, "prediction": ["y"] * 600},
+        "All labels of other are the same, so that always naming it gets 100 there.",
+    ),
+    "constant reader": (
+        {"label": ["y", "n"] * 40, "prediction": ["y"] * 80},
+        {"label": ["y", "n"] * 40, "prediction": ["y"] * 79 + ["n"]},
+        "accuracy is 50.0 on own, always naming the most frequent label gets 50.0",
+    ),
+    "equal gold": (
+        {"label": [2.5] * 60, "prediction": np.linspace(0, 5, 60)},
+        {"label": np.linspace(0, 5, 60), "prediction": np.linspace(0, 5, 60)},
+        "all targets of 'own' are equal, and nothing correlates with a constant",
+    ),
+    "constant numbers": (
+        {"label": np.linspace(0, 5, 60), "prediction": [2.5] * 60},
+        {"label": np.linspace(0, 5, 60), "prediction": np.linspace(0, 5, 60)},
+        "the predictions on 'own' are all equal, and a constant correlates with nothing",
+    ),
+    "few clusters": (
+        {"label": ["y", "n"] * 100, "prediction": ["y", "n"] * 100},
+        {"label": ["y", "n"] * 9, "prediction": ["y", "n"] * 9},
+        "The examples of other form 18.0 effective clusters; 20 are needed.",
+    ),
+    "no labels": (
+        {"score": [1.0] * 90 + [0.0] * 10}, {"score": [0.0] * 10 + [1.0] * 90},
+        "without the right labels of own it is not known what accuracy an answer has that is always the same",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_has_its_sentence_and_is_never_sound(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own, other, said = BAD[case]
+    for name, columns in (("own", own), ("other", other)):
+        write(tmp_path, name, **columns)
+    more = ["--metric", "pearson"] if case in ("equal gold", "constant numbers") else []
+    assert run(["shift", "generalization", *SIDES, "-q", *more]) == 0
+    verdict = told(tmp_path)[1]
+    assert verdict["verdict"] == "not measurable"
+    assert said in verdict["evidence"]
+
+
+def test_probabilities_that_are_no_numbers_are_refused(refused: Callable[..., str], tmp_path: Path) -> None:
+    for name in ("own", "other"):
+        rows = {
+            "example_id": [f"{name}{i}" for i in range(60)], "label": ["y", "n"] * 30, "prediction": ["y", "n"] * 30,
+            "logits": [[0.2, float("nan") if (i, name) == (7, "own") else 0.8] for i in range(60)],
+        }  # fmt: skip
+        pl.DataFrame(rows).with_columns(model=pl.lit("m"), dataset=pl.lit(name), seed=1).write_parquet(
+            tmp_path / f"{name}.parquet"
+        )
+    sides = ("--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "own", "-o", "report")
+    assert refused("shift", "generalization", *sides, "--labels", "n,y") == (
+        "goldassay: own.parquet: some logits are not a number; leave out the runs that failed"
+    )
