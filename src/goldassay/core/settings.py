@@ -164,7 +164,7 @@ class InstabilityLimits(StrictSection):
 
 
 class ShiftLimits(StrictSection):
-    """Share of what a metric has above its floor that is lost elsewhere, and false alarm rate of telling texts apart."""
+    """Share lost elsewhere of what a metric has above its floor, and false alarm rate of telling texts apart."""
 
     caution: float = Field(default=0.02, ge=0, le=1)
     unsound: float = Field(default=0.1, ge=0, le=1)
