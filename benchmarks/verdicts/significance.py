@@ -1,8 +1,11 @@
 """How often chance is called significant: the share of sets of labels that know nothing in which something is found.
 
-    python -m benchmarks.verdicts.significance [clusters] [--sets N]     # prints the tables of docs/intervals.md
+    python -m benchmarks.verdicts.significance [patterns|clusters] [--sets N]     # prints tables of docs/intervals.md
 
-Clusters of sentences (PECO): labels dealt out whatever the cluster. A set counts where any cluster leans beyond chance.
+Patterns: words drawn with Zipf's frequencies, labels that have nothing to do with them; 300 texts in 10 copies each,
+all of one label; or 300 writers of 10 rows each, with words and a leaning to labels of their own. A set counts where
+any pattern has K q <= .01. Clusters of sentences (PECO): labels dealt out whatever the cluster. A set counts where any
+cluster leans beyond chance.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.artifacts import mine_patterns
 from goldassay.core.intervals import wilson_bounds
 from goldassay.leakage import score_clusters
 
@@ -41,6 +45,47 @@ def clusters_found(n: int, k: int, shares: tuple[float, ...], copies: int, *, to
     return bool((found.cluster_q <= ALPHA).any())
 
 
+def patterns_found(kind: str, shares: tuple[float, ...], *, together: bool, seed: int) -> bool:
+    """Whether any pattern is significant in a set of 3,000 rows.
+
+    Args:
+        kind: "copies" or "writers".
+        shares: Of each label.
+        together: Whether the rows of a text or writer count together.
+        seed: Of everything drawn.
+    """
+    rng = np.random.default_rng(seed)
+    chance = 1 / np.arange(1, 301)
+    who = np.repeat(np.arange(300), 10)
+    n_texts, length = (300, 7) if kind == "copies" else (3000, 4)
+    drawn = rng.choice(300, (n_texts, length), p=chance / chance.sum())
+    texts = [" ".join(f"w{word}" for word in words) for words in drawn]
+    if kind == "copies":
+        texts = [texts[text] for text in who]
+        labels = rng.choice(len(shares), 300, p=shares)[who]
+    else:
+        own, leaning = rng.integers(0, 100, (300, 2)), rng.dirichlet(np.array(shares), 300)
+        texts = [f"{text} own{own[w, 0]} own{own[w, 1]}" for text, w in zip(texts, who, strict=True)]
+        labels = np.array([rng.choice(len(shares), p=leaning[w]) for w in who])
+    mined = mine_patterns(
+        texts, labels, min_count=8, tokenizer="whitespace", clusters=[who] if together else (),
+        label_names=[str(label) for label in range(len(shares))],
+    )  # fmt: skip
+    return len(mined.significant(ALPHA)) > 0
+
+
+PATTERNS: dict[str, tuple[str, tuple[float, ...], bool]] = {
+    "copies x10, 3 labels": ("copies", (0.4, 0.3, 0.3), True),
+    "copies x10, 95/5": ("copies", (0.95, 0.05), True),
+    "copies x10, 98/2": ("copies", (0.98, 0.02), True),
+    "writers, 3 labels": ("writers", (0.4, 0.3, 0.3), True),
+    "writers, 95/5": ("writers", (0.95, 0.05), True),
+    "writers, 98/2": ("writers", (0.98, 0.02), True),
+    "copies x10 taken for single rows, 3 labels": ("copies", (0.4, 0.3, 0.3), False),
+    "writers' rows taken for single rows, 3 labels": ("writers", (0.4, 0.3, 0.3), False),
+}
+
+
 CLUSTERS: dict[str, tuple[int, int, tuple[float, ...], int, bool]] = {
     "95/5, N 400, k 50": (400, 50, (0.95, 0.05), 1, False),
     "98/2, N 2,000, k 50": (2000, 50, (0.98, 0.02), 1, False),
@@ -61,9 +106,24 @@ def row(name: str, found: Callable[[int], bool], n_sets: int) -> str:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", choices=["clusters"], default=["clusters"])
+    parser.add_argument("what", nargs="*", default=["patterns", "clusters"])
     parser.add_argument("--sets", type=int, default=1000)
     given = parser.parse_args()
+    if unknown := set(given.what) - {"patterns", "clusters"}:
+        parser.error(f"there is no {unknown.pop()}: choose patterns or clusters")
+    if "patterns" in given.what:
+        print("| patterns | sets with a significant one | % |\n|---|---:|---:|")
+        for name, (kind, shares, together) in PATTERNS.items():
+            print(
+                row(
+                    name,
+                    lambda seed, kind=kind, shares=shares, together=together: patterns_found(
+                        kind, shares, together=together, seed=seed
+                    ),
+                    given.sets,
+                ),
+                flush=True,
+            )
     if "clusters" in given.what:
         print("| clusters of sentences | sets with one that leans | % |\n|---|---:|---:|")
         for name, (n, k, shares, copies, together) in CLUSTERS.items():

@@ -15,6 +15,7 @@ from goldassay.artifacts import PatternTable, assign_difficulty, confirm_pattern
 from goldassay.cli.main import run
 from goldassay.data import read_dataset
 from goldassay.data.specimen import write_specimen
+from goldassay.questions.artifacts.dependence import dependent_rows
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process
 
@@ -52,7 +53,10 @@ def specimen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def patterns(specimen: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Patterns of the specimen, as the library mines them."""
     train = read_dataset(specimen / "train.jsonl")
-    mined = mine_patterns(train.texts("hypothesis"), train.labels(), min_count=8, label_names=train.label_names)
+    rows = dependent_rows(train, ("hypothesis",), "auto")
+    mined = mine_patterns(
+        train.texts("hypothesis"), train.labels(), min_count=8, label_names=train.label_names, clusters=rows.ways
+    )
     path = tmp_path_factory.mktemp("patterns") / "patterns.parquet"
     mined.write(path)
     return path
@@ -132,7 +136,9 @@ class TestMine:
         self, goldassay: Command, tmp_path: Path, more: tuple[str, ...]
     ):
         words = {"x": "out\x9b31mdoors", "y": "\u202etall", "z": "No\x07body"}
-        rows = [{"text": "" if i % 50 == 0 else words["xyz"[i % 3]], "label": "xyz"[i % 3]} for i in range(300)]
+        rows = [
+            {"text": "" if i % 50 == 0 else f"{words['xyz'[i % 3]]} {i}", "label": "xyz"[i % 3]} for i in range(300)
+        ]
         rows[7]["label"] = "-"
         (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         outcome = goldassay("artifacts", "mine", "t.jsonl", "-o", "out", *more)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from goldassay.artifacts.label_codes import encode_labels
+from goldassay.artifacts.pattern_clusters import allow_for_clusters
 from goldassay.artifacts.pattern_rows import MinedPatterns, QValues, in_slices, p_of
 from goldassay.artifacts.pattern_table import PatternTable, build_table
 from goldassay.core.arguments import check_whole
@@ -40,6 +41,7 @@ def mine_patterns(
     n_threads: int | None = None,
     *,
     label_names: Sequence[str] | None = None,
+    clusters: Sequence[NDArray[np.int64]] = (),
     progress: Progress = silent,
 ) -> PatternTable:
     """Find all patterns of 1 to `max_tokens` tokens with exact gaps, and how often each goes with each label.
@@ -57,6 +59,8 @@ def mine_patterns(
         tokenizer: "treebank", "whitespace", "characters" or a function (`goldassay.data.tokenization.tokenize`).
         n_threads: None: as many as there are cores to use. The result does not depend on it.
         label_names: Order of the labels; None: sorted.
+        clusters: Sentences that do not count by themselves: one or several ways to make clusters of them, codes from
+            0, (N,) each. Counts stay as they are, p and q allow for it; see `allow_for_clusters`.
         progress: Told how many tasks of the count are done.
 
     Warns:
@@ -67,8 +71,27 @@ def mine_patterns(
 
     Source: Liu, Zheng, Chang and Sui 2020, "HypoNLI: Exploring the artificial patterns of hypothesis-only bias".
     """
+    if clusters and not isinstance(sentences, (str, TokenizedCorpus)):
+        # They are looked through twice.
+        sentences = tokenize(sentences, tokenizer)
     found = _mine(sentences, labels, max_tokens, max_gap, min_count, tokenizer, n_threads, label_names, progress)
-    return build_table(found.vocabulary, found.patterns, found.label_names, found.settings, tokenizer)
+    table = build_table(found.vocabulary, found.patterns, found.label_names, found.settings, tokenizer)
+    del found
+    if not clusters:
+        return table
+    assert isinstance(sentences, TokenizedCorpus)
+    codes, _ = encode_labels(labels, table.label_names, len(sentences))
+    kept = codes >= 0
+    ways = [np.asarray(each, np.int64) for each in clusters]
+    for each in ways:
+        if each.shape != kept.shape or each.min(initial=0) < 0:
+            raise InputError(
+                f"{kept.size} sentences have clusters of shape {each.shape}",
+                mend="give each way one code from 0 for each sentence",
+            )
+    if not kept.all():
+        sentences, codes, ways = sentences.take(kept), codes[kept], [each[kept] for each in ways]
+    return allow_for_clusters(table, sentences, codes, ways)
 
 
 def count_findings(

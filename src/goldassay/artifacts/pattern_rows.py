@@ -23,6 +23,8 @@ COLUMNS = (
 )  # fmt: skip
 # q of every label, so that a row for a second label can be made after the table was cut.
 Q_OF_LABELS = "q_of_labels"
+# Design effect of every label where sentences came in clusters, for the same; see `pattern_clusters`.
+DESIGN_EFFECTS = "effect_of_labels"
 # Rows made at once: enough for speed, few enough to bound what stands beside the finished table.
 PART = 1 << 17
 

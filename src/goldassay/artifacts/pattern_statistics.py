@@ -11,7 +11,7 @@ from goldassay.artifacts.significance import binomial_tail, competency_z
 from goldassay.core.intervals import wilson_bounds
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 
 def displayed(named: pl.Series, tokens: NDArray[np.int32], gaps: NDArray[np.int8]) -> pl.DataFrame:
@@ -47,9 +47,16 @@ def displayed(named: pl.Series, tokens: NDArray[np.int32], gaps: NDArray[np.int8
 
 
 def with_statistics(
-    frame: pl.DataFrame, codes: NDArray[np.int64], label_names: tuple[str, ...], settings: dict[str, Any]
+    frame: pl.DataFrame,
+    codes: NDArray[np.int64],
+    label_names: tuple[str, ...],
+    settings: dict[str, Any],
+    effects: NDArray[np.float64] | float = 1.0,
 ) -> pl.DataFrame:
-    """Add label, given by its position in `label_names` (V,), and what its count says; q_value is not among it."""
+    """Add label, given by its position in `label_names` (V,), and what its count says; q_value is not among it.
+
+    `effects` are the design effects of these labels, (V,), by which p is that of fewer sentences.
+    """
     n = frame["support"].to_numpy().astype(np.float64)
     k = matrix(frame["counts"], len(label_names))[np.arange(len(codes)), codes].astype(np.float64)
     prior = _priors(settings)[codes]
@@ -65,7 +72,7 @@ def with_statistics(
         "wilson_low": low,
         "wilson_high": high,
         "z": competency_z(k, n, prior),
-        "p_value": binomial_tail(k, n, prior),
+        "p_value": effective_tail(k, n, prior, effects),
     }
     names = pl.Series(label_names, dtype=pl.String).gather(codes)
     return frame.with_columns(
@@ -78,6 +85,17 @@ def p_values(counts: NDArray[np.int64], codes: NDArray[np.int64], settings: dict
     n = counts.sum(axis=1).astype(np.float64)
     k = counts[np.arange(len(codes)), codes].astype(np.float64)
     return binomial_tail(k, n, _priors(settings)[codes])
+
+
+def effective_tail(successes: ArrayLike, trials: ArrayLike, prior: ArrayLike, effect: ArrayLike) -> NDArray[np.float64]:
+    """`binomial_tail` of counts that are worth fewer by the design effect: k/D of n/D, elementwise.
+
+    The binomial tail is the incomplete beta function, which goes on between whole numbers. Where D is 1 it is the same.
+    A label of fewer than one effective sentence is no surprise: 1.
+    """
+    by = np.asarray(effect, np.float64)
+    k, n = np.asarray(successes, np.float64) / by, np.asarray(trials, np.float64) / by
+    return np.where(k >= 1, binomial_tail(k, n, prior), 1.0)
 
 
 def _priors(settings: dict[str, Any]) -> NDArray[np.float64]:

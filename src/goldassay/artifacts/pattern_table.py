@@ -17,6 +17,7 @@ from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.matching import PatternTokens, PatternTree
 from goldassay.artifacts.pattern_rows import (
     COLUMNS,
+    DESIGN_EFFECTS,
     Q_OF_LABELS,
     MinedPatterns,
     QValues,
@@ -53,7 +54,8 @@ class PatternTable:
     Columns of `.to_frame()`: `pattern` (for reading: "#" is a skipped token), `tokens`, `gaps` (tokens skipped
     between each two), `support` = count(b), `counts` (for each label), `label` l, `probability` = p(l|b), `lift` =
     p(l|b)/p(l), `pmi` = log2 lift (bits), `lmi` = p(b,l) pmi with p(b,l) = count(b,l)/N, `wilson_low` and
-    `wilson_high` (95 % for p(l|b)), `z` (against p(l)), `p_value` (exact binomial, one-sided), `q_value`
+    `wilson_high` (95 % for p(l|b)), `z` (against p(l)), `p_value` (exact binomial, one-sided; where sentences come in
+    clusters that of the effective counts, see `allow_for_clusters`), `q_value`
     (Benjamini-Hochberg over all patterns mined; `significant` also allows for the label having been chosen).
 
     Attributes:
@@ -74,7 +76,11 @@ class PatternTable:
 
     def to_frame(self) -> pl.DataFrame:
         """The table in polars."""
-        return self._frame.drop(Q_OF_LABELS)
+        return self._frame.drop(Q_OF_LABELS, DESIGN_EFFECTS, strict=False)
+
+    def all_columns(self) -> pl.DataFrame:
+        """The table with what rows for further labels are made from, as `write` writes it."""
+        return self._frame
 
     @classmethod
     def joined(cls, parts: Sequence[PatternTable]) -> PatternTable:
@@ -326,11 +332,15 @@ class PatternTable:
         # The label the row already has comes out of the same comparison, so no row is lost or doubled.
         rows, codes = np.nonzero(counts / np.maximum(support, 1)[:, None] > threshold)
         q = matrix(rest[Q_OF_LABELS], len(self.label_names))
-        kept = rest.select("pattern", "tokens", "gaps", "support", "counts", Q_OF_LABELS)[rows]
+        own = [name for name in (Q_OF_LABELS, DESIGN_EFFECTS) if name in rest.columns]
+        kept = rest.select("pattern", "tokens", "gaps", "support", "counts", *own)[rows]
+        effects: NDArray[np.float64] | float = 1.0
+        if DESIGN_EFFECTS in own:
+            effects = matrix(rest[DESIGN_EFFECTS], len(self.label_names))[rows, codes]
         return (
-            with_statistics(kept, codes, self.label_names, self.settings)
+            with_statistics(kept, codes, self.label_names, self.settings, effects)
             .with_columns(q_value=pl.Series(q[rows, codes], dtype=pl.Float64))
-            .select(*COLUMNS, Q_OF_LABELS)
+            .select(*COLUMNS, *own)
         )
 
 

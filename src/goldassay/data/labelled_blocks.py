@@ -39,12 +39,15 @@ class LabelledBlock(NamedTuple):
         ids: As the files have them; where they have none, the number of the row among all, from 0.
         codes: -1 where a text is empty.
         done: The share read so far.
+        groups: A String column for each column of groups whose rows depend on each other, and for each of those that
+            were to be kept; null where blank.
     """
 
     texts: pl.DataFrame
     ids: pl.Series
     codes: NDArray[np.int32]
     done: float
+    groups: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class LabelledBlocks:
         columns: Roles that the user has set, role to column.
         by: A further column by whose values rows are told apart.
         part: Of rows that name several parts of a dataset, the part taken, if it is there.
+        keep: Further columns whose values are given with the texts.
     """
 
     def __init__(
@@ -98,8 +102,10 @@ class LabelledBlocks:
         columns: Mapping[str, str] | None = None,
         by: str | None = None,
         part: str = "train",
+        keep: Sequence[str] = (),
     ) -> None:
         self._paths, self._format, self._columns, self._by, self._part = paths, file_format, columns, by, part
+        self._keep = tuple(keep)
         self._roles: Roles | None = None
         self._class_names: Mapping[str, tuple[str, ...]] = {}
         self._kinds: dict[str, str] = {}
@@ -119,7 +125,8 @@ class LabelledBlocks:
             for block in read_blocks(path, self._format):
                 if block.frame.height:
                     texts, ids, codes = self._coded(block, path)
-                    yield LabelledBlock(texts, ids, codes, (number + block.done) / len(self._paths))
+                    done = (number + block.done) / len(self._paths)
+                    yield LabelledBlock(texts, ids, codes, done, self._groups(block.frame))
         if self._roles is None:
             raise InputError(
                 "there is not a single row", file=self._paths[0], mend="give a file with at least one example"
@@ -193,6 +200,23 @@ class LabelledBlocks:
                 self._n_empty[reason] = self._n_empty.get(reason, 0) + n
                 filled &= ~empty
         return filled
+
+    def _groups(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The values of the group columns, null where they are blank or the column is not in this file."""
+        assert self._roles is not None
+        names = dict.fromkeys((*self._roles.dependent, *self._keep))
+        values = [
+            (frame[name].cast(pl.String) if name in frame.columns else pl.repeat(None, frame.height, eager=True))
+            .cast(pl.String)
+            .str.strip_chars()
+            .alias(name)
+            for name in names
+        ]
+        return (
+            pl.DataFrame(values).select(pl.when(pl.all() != "").then(pl.all()).name.keep())
+            if values
+            else pl.DataFrame()
+        )
 
     def _ids(self, frame: pl.DataFrame) -> pl.Series:
         assert self._roles is not None

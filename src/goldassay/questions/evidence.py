@@ -160,7 +160,8 @@ class Evidence:
         """Patterns of the last text of the training part (of a pair the hypothesis), tried on the test part."""
         keeping = self.settings.artifacts
         role = self.train.text_columns[-1]
-        bounds = Bounds(keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role)
+        together = self.settings.data.clusters
+        bounds = Bounds(keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role, together)
         with self.steps.step("mining patterns") as progress, warnings.catch_warnings():
             # That no pattern was frequent enough is a finding here: the counts in the report say it.
             warnings.simplefilter("ignore", UserWarning)
@@ -173,7 +174,7 @@ class Evidence:
             return None
         role, settings = self.train.text_columns[0], self.settings
         with self.steps.step("mining patterns"):
-            return read_role(self.train, self.test, role, settings.artifacts, settings.seed)
+            return read_role(self.train, self.test, role, settings)
 
     @cached_property
     def readers(self) -> ConditionEvidence:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 AUTO, NONE = "auto", "none"
 
 
-def example_clusters(dataset: Dataset, by: str = AUTO) -> Clusters:
+def example_clusters(dataset: Dataset, by: str = AUTO, *, near_copies: bool = True) -> Clusters:
     """The clusters of a dataset's rows.
 
     Args:
@@ -29,6 +29,7 @@ def example_clusters(dataset: Dataset, by: str = AUTO) -> Clusters:
             named; see `cluster_rows` for where that joins too much. Texts are compared without case and with single
             spaces, and near copies are taken for the same. `none`: each row counts by itself. Otherwise columns,
             separated by commas.
+        near_copies: Take near copies of a text for the same.
 
     Raises:
         InputError: A column is not there, or all rows are one cluster.
@@ -36,7 +37,7 @@ def example_clusters(dataset: Dataset, by: str = AUTO) -> Clusters:
     if by == NONE:
         return Clusters(np.arange(len(dataset)), "Each row counts by itself, as chosen.", ())
     if by == AUTO:
-        columns = _codes(dataset, (*dataset.text_columns, *dataset.cluster_columns))
+        columns = _codes(dataset, (*dataset.text_columns, *dataset.cluster_columns), near_copies=near_copies)
         return cluster_rows(columns, len(dataset), n_alike=len(dataset.text_columns))
     names = tuple(dict.fromkeys(each.strip() for each in by.split(",")))
     missing = [each for each in names if each not in dataset.examples.columns]
@@ -47,7 +48,7 @@ def example_clusters(dataset: Dataset, by: str = AUTO) -> Clusters:
             file=dataset.source,
             mend=f"choose from {known}, or none",
         )
-    return cluster_rows(_codes(dataset, names), len(dataset), chosen=True)
+    return cluster_rows(_codes(dataset, names, near_copies=near_copies), len(dataset), chosen=True)
 
 
 def cluster_doubts(clusters: Clusters | None) -> list[Doubt]:
@@ -89,9 +90,9 @@ def clusters_of(
     return example_clusters(dataset, by).codes_if_any
 
 
-def _codes(dataset: Dataset, names: tuple[str, ...]) -> dict[str, NDArray[np.int64]]:
+def _codes(dataset: Dataset, names: tuple[str, ...], *, near_copies: bool) -> dict[str, NDArray[np.int64]]:
     texts = tuple(name for name in names if name in dataset.text_columns)
-    of_text = dict(zip(texts, text_codes(dataset, texts, near_copies=True).T, strict=True)) if texts else {}
+    of_text = dict(zip(texts, text_codes(dataset, texts, near_copies=near_copies).T, strict=True)) if texts else {}
     return {
         name: of_text[name] if name in of_text else value_codes(dataset.examples[name])
         for name in names

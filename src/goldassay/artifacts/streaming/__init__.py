@@ -15,6 +15,7 @@ from goldassay.artifacts.label_codes import encode_labels
 from goldassay.artifacts.mining import check_bounds, nothing_found
 from goldassay.artifacts.pattern_rows import QValues, Words, p_of, rows_of
 from goldassay.artifacts.pattern_table import description
+from goldassay.artifacts.streaming.clusters import tested_anew
 from goldassay.artifacts.streaming.counting import Counter
 from goldassay.artifacts.streaming.files import PatternFile, write_in_parts
 from goldassay.artifacts.streaming.memory import MemoryBound
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.data.tokenization import Tokenizer
@@ -126,6 +128,7 @@ def mine_spool(
     about: dict[str, Any],
     n_threads: int | None = None,
     progress: Progress = silent,
+    clusters: Sequence[NDArray[np.int64]] = (),
 ) -> PatternFile:
     """Mine what a spool holds; it can be mined again, with other labels.
 
@@ -139,6 +142,8 @@ def mine_spool(
         about: Further settings to keep with the table.
         n_threads: None: as many as there are cores to use.
         progress: Told how much is counted.
+        clusters: Ways to make clusters of the sentences with a label, (N,) each, in the order of the spool; see
+            `allow_for_clusters`.
 
     Raises:
         InputError: Memory is too small, with the least that would do.
@@ -166,9 +171,14 @@ def mine_spool(
         unordered = (found.unpacked(rows) for rows in found.parts())
         q = QValues(_joined((p_of(part, settings) for part in unordered), len(found)))
         ordered = in_order(found, words, _made(scratch / "sorted"))
+        rows: Iterator[pl.DataFrame] = (rows_of(part, words, q, label_names, settings) for part in ordered)
+        about_file = description(label_names, settings)
+        if clusters and len(found):
+            plain = PatternFile(scratch / "plain.parquet", label_names, settings)
+            write_in_parts(rows, plain.path, about_file)
+            rows = tested_anew(plain, spool, labels, clusters, memory, _made(scratch / "effects"))
         with written_whole(out) as aside:
-            rows = (rows_of(part, words, q, label_names, settings) for part in ordered)
-            write_in_parts(rows, aside, description(label_names, settings))
+            write_in_parts(rows, aside, about_file)
     return PatternFile(out, label_names, settings)
 
 

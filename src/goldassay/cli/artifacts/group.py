@@ -111,6 +111,7 @@ def bounds_of(
         chosen.min_count if min_count is None else min_count,
         chosen.tokenizer if tokenizer is None else tokenizer,
         text,
+        settings.data.clusters,
     )
 
 

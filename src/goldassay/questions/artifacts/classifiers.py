@@ -106,7 +106,7 @@ def classify(
     sizes.append(None)
 
     for at, (name, (max_tokens, max_gap)) in enumerate(PATTERN_SETS.items(), start=1):
-        mined = mine_dataset(train, replace(bounds, max_tokens=max_tokens, max_gap=max_gap))
+        mined = mine_dataset(train, replace(bounds, max_tokens=max_tokens, max_gap=max_gap, clusters="none"))
         kept = cut(mined, THRESHOLD)
         seen, unseen = (pattern_features(texts_for(part, kept), kept) for part in (train, test))
         found = []

@@ -12,6 +12,7 @@ from goldassay.data import Dataset, check_same_labels, read_dataset, require_cla
 from goldassay.data.facts import length_unit_of
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.questions.artifacts.choices import choose_tokenizer, least_count
+from goldassay.questions.artifacts.dependence import dependent_rows
 from goldassay.questions.artifacts.segmenters import AUTO, SEPARATOR, EachText, resolve_tokenizer
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # Not a role of any dataset: all texts of an example, one after the other.
 ALL_TEXTS = "all"
+# Which rows count together when patterns are tested, in a sentence.
+CLUSTERS = "clusters"
 # Of patterns of all texts: what cut these before their tokens were put together.
 _CUT_WITH = "cut_with"
 
@@ -35,6 +38,7 @@ class Bounds:
         tokenizer: "auto" (by script), "treebank", "whitespace", "characters", or a function of the user's by its place:
             MODULE:FUNCTION or FILE.py:FUNCTION.
         text: The role to mine; None: the last text, which of a pair is the hypothesis; "all": all texts.
+        clusters: Which rows do not count by themselves when patterns are tested; see `dependent_rows`.
     """
 
     max_tokens: int = 3
@@ -42,6 +46,7 @@ class Bounds:
     min_count: int | None = None
     tokenizer: str = "auto"
     text: str | None = None
+    clusters: str = "auto"
 
 
 DEFAULT = Bounds()
@@ -95,6 +100,11 @@ def put_together(texts: Sequence[Sequence[str]], cut_with: Tokenizer | None) -> 
     return [" ".join(token for corpus in corpora for token in corpus.sentence(i)) for i in range(len(texts[0]))]
 
 
+def mined_roles(text_columns: Sequence[str], text: str | None) -> tuple[str, ...]:
+    """The roles whose texts are mined."""
+    return tuple(text_columns) if text == ALL_TEXTS else (text or text_columns[-1],)
+
+
 def how_to_cut(bounds: Bounds, length_unit: str) -> tuple[Tokenizer, Tokenizer | None, dict[str, Any]]:
     """The tokenizer; what cuts the texts before where they are put together; and what settings say of it.
 
@@ -127,6 +137,7 @@ def mine_corpus(dataset: Dataset, bounds: Bounds, progress: Progress = silent) -
     require_classes(dataset)
     tokenizer, cut_with, about = how_to_cut(bounds, length_unit_of(dataset))
     corpus = tokenize(_texts(dataset, bounds.text, cut_with), tokenizer)
+    rows = dependent_rows(dataset, mined_roles(dataset.text_columns, bounds.text), bounds.clusters)
     mined = mine_patterns(
         corpus,
         dataset.labels(),
@@ -135,10 +146,11 @@ def mine_corpus(dataset: Dataset, bounds: Bounds, progress: Progress = silent) -
         least_count(len(dataset)) if bounds.min_count is None else bounds.min_count,
         tokenizer,
         label_names=dataset.label_names,
+        clusters=rows.ways,
         progress=progress,
     )
     settings = mined.settings | {"text": bounds.text or dataset.text_columns[-1]} | about
-    return replace(mined, settings=settings), corpus
+    return replace(mined, settings=settings | {CLUSTERS: rows.taken}), corpus
 
 
 def read_patterns(path: str | os.PathLike[str], dataset: Dataset, tokenizer: str = "auto") -> PatternTable:

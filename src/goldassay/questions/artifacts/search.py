@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from goldassay.artifacts import PatternTable
     from goldassay.core.clusters import Clusters
     from goldassay.core.progress import Progress
-    from goldassay.core.settings import ArtifactLimits, ArtifactSettings
+    from goldassay.core.settings import ArtifactLimits, ArtifactSettings, Settings
     from goldassay.data import Dataset
     from goldassay.data.tokenization import TokenizedCorpus
     from goldassay.questions.artifacts.readings import PatternReadings
@@ -139,16 +139,19 @@ class ReadRole:
     readings: PatternReadings
 
 
-def read_role(train: Dataset, test: Dataset, role: str, settings: ArtifactSettings, seed: int) -> ReadRole:
+def read_role(train: Dataset, test: Dataset, role: str, settings: Settings) -> ReadRole:
     """Mine one text of the training part and guess the test labels by its patterns, without describing them."""
-    bounds = Bounds(settings.max_tokens, settings.max_gap, settings.min_count, settings.tokenizer, role)
+    keeping = settings.artifacts
+    bounds = Bounds(
+        keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role, settings.data.clusters
+    )
     with warnings.catch_warnings():
         # That nothing was frequent enough is a finding: no example is then covered.
         warnings.simplefilter("ignore", UserWarning)
         mined, corpus = mine_corpus(train, bounds)
-    short = of_table(mined, settings.q, settings.threshold)
+    short = of_table(mined, keeping.q, keeping.threshold)
     searched = Searched(train, texts_for(train, mined), mined, corpus)
     held_out = Searched(test, texts_for(test, mined), mined)
     assignment = assign_difficulty(held_out.corpus, held_out.labels, short.selected)
     on_train = count_coverage(short.selected, (-1.0,), searched)
-    return ReadRole(short, read_by_patterns(short, assignment, on_train, searched, held_out, seed))
+    return ReadRole(short, read_by_patterns(short, assignment, on_train, searched, held_out, settings.seed))

@@ -18,6 +18,7 @@ from goldassay.artifacts import (
 from goldassay.artifacts.coverage import CoverageCount
 from goldassay.artifacts.pattern_worth import giveaway_by_counts
 from goldassay.core.results import to_plain
+from goldassay.questions.artifacts.inputs import CLUSTERS
 from goldassay.questions.artifacts.readings import PatternReadings, read_by_patterns
 from goldassay.questions.artifacts.samples import sample_examples
 from goldassay.questions.artifacts.shortlist import STANDING
@@ -84,6 +85,7 @@ def describe_patterns(short: Shortlist, train: Training, test: Searched | None, 
             "q": short.q,
             "threshold": short.threshold,
         },
+        "counted_together": short.settings.get(CLUSTERS),
         "prior": shares(selected),
         "n_mined": short.n_mined,
         "n_significant": short.n_significant,

@@ -73,6 +73,8 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
                 else ""
             )
         )
+    if found.get("counted_together"):
+        notes.append(f"What more than chance is allows for rows that depend on each other. {found['counted_together']}")
     if found.get("tokenizer_reason"):
         notes.append(str(found["tokenizer_reason"]))
     precision, giveaway = mapping(found, "precision"), mapping(found, "giveaway")

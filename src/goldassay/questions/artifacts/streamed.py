@@ -24,7 +24,17 @@ from goldassay.data.readers import reader_for
 from goldassay.data.reading import name_of
 from goldassay.data.roles import parse_columns
 from goldassay.questions.artifacts.choices import least_count
-from goldassay.questions.artifacts.inputs import ALL_TEXTS, Bounds, how_to_cut, load, put_together, texts_for
+from goldassay.questions.artifacts.dependence import RowValues, named_columns
+from goldassay.questions.artifacts.inputs import (
+    ALL_TEXTS,
+    CLUSTERS,
+    Bounds,
+    how_to_cut,
+    load,
+    mined_roles,
+    put_together,
+    texts_for,
+)
 from goldassay.questions.artifacts.mining import MAX_VALUES, STRONGEST, figures_of, strongest
 from goldassay.questions.artifacts.output import write_report
 from goldassay.questions.artifacts.reports import document_of_finding, rows_of_value
@@ -33,7 +43,7 @@ from goldassay.questions.artifacts.searched import Searched, Spooled
 from goldassay.questions.artifacts.section import describe_patterns
 from goldassay.questions.artifacts.segmenters import AUTO
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
-from goldassay.questions.example_clusters import example_clusters
+from goldassay.questions.example_clusters import NONE, example_clusters
 from goldassay.questions.inputs import describe_input
 from goldassay.report.saving import flattened, write_tables
 
@@ -209,6 +219,7 @@ class _Corpus:
     about: dict[str, Any]
     paths: list[Path]
     file_format: str
+    values: RowValues
 
     @property
     def name(self) -> str:
@@ -245,9 +256,12 @@ class _Corpus:
         n_rows = int(self.resolved.n_rows[labels >= 0].sum())
         min_count = least_count(n_rows) if bounds.min_count is None else bounds.min_count
         sizes = (bounds.max_tokens, bounds.max_gap, min_count)
+        together = self.values.dependent(labels, mined_roles(self.resolved.text_columns, bounds.text), bounds, bound)
+        about = self.about | {CLUSTERS: together.taken}
         return mine_spool(
-            self.spool, out, labels, self.resolved.label_names, sizes, bound, self.about, progress=progress
-        )
+            self.spool, out, labels, self.resolved.label_names, sizes, bound, about, progress=progress,
+            clusters=together.ways,
+        )  # fmt: skip
 
 
 def _read(
@@ -262,15 +276,18 @@ def _read(
     """Put the tokens of the files on disk; once more if the script turns out to be another than it began with."""
     unit: str | None = None
     while True:
-        blocks = LabelledBlocks(paths, file_format, roles, condition)
+        blocks = LabelledBlocks(paths, file_format, roles, condition, keep=named_columns(bounds.clusters) or ())
+        values = RowValues()
         folder = Path(tempfile.mkdtemp(dir=scratch))
         spool: Spool | None = None
-        for texts, ids, codes, done in blocks:
+        for texts, ids, codes, done, groups in blocks:
             if spool is None:
                 unit = unit or blocks.length_unit()
                 tokenizer, cut_with, about = how_to_cut(bounds, unit)
                 spool = Spool(folder, tokenizer)
             spool.add(_chosen(texts, bounds.text, cut_with, paths[0]), codes, ids.to_list())
+            if bounds.clusters != NONE:
+                values.add(texts, groups, codes)
             progress(int(1000 * done), 1000)
         assert spool is not None
         assert unit is not None
@@ -279,7 +296,7 @@ def _read(
         _require_classes(resolved.labels, resolved, paths[0])
         if bounds.tokenizer != AUTO or resolved.length_unit == unit:
             about = {"text": bounds.text or resolved.text_columns[-1]} | about
-            return _Corpus(spool, resolved, blocks, about, paths, file_format)
+            return _Corpus(spool, resolved, blocks, about, paths, file_format, values)
         unit = resolved.length_unit
         shutil.rmtree(folder)
 

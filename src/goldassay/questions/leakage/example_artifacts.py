@@ -40,7 +40,7 @@ class Artifacts:
 
 def find_artifacts(train: Dataset, test: Dataset, role: str, settings: Settings) -> Artifacts:
     """Mine one text of the training part, as an audit does, and class the test examples by what is found."""
-    found = read_role(train, test, role, settings.artifacts, settings.seed)
+    found = read_role(train, test, role, settings)
     telling = found.short.selected
     folded = found.short.findings()
     return Artifacts(

@@ -1,0 +1,234 @@
+"""How sure a pattern is where sentences come in clusters: copies of a text, hypotheses of a premise, a writer's rows.
+
+Ten copies of a sentence say as much as one, and all patterns in them would be called significant ten times over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.artifacts.pattern_rows import DESIGN_EFFECTS, Q_OF_LABELS, QValues
+from goldassay.artifacts.pattern_statistics import effective_tail, lists
+from goldassay.core.errors import InputError
+from goldassay.data.tokenization import TokenizedCorpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.artifacts.pattern_table import PatternTable
+
+# Rows whose K q exceeds this as if each sentence counted by itself are not looked at: p only grows.
+TESTED_UP_TO = 0.05
+# Numbers held at once for each pattern and label.
+_CELLS = 1 << 23
+
+
+@dataclass(frozen=True)
+class ClusteredSentences:
+    """The sentences that share a cluster with another, cluster by cluster, and what all sentences say of clusters.
+
+    Attributes:
+        corpus: Those sentences.
+        labels: Of each, (M,).
+        clusters: Of each, ascending, (M,).
+        correlation: Of two sentences of one cluster, for each label, (K,): see `label_correlation`.
+    """
+
+    corpus: TokenizedCorpus
+    labels: NDArray[np.int64]
+    clusters: NDArray[np.int64]
+    correlation: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, corpus: TokenizedCorpus, labels: NDArray[np.int64], clusters: NDArray[np.int64], n_labels: int
+    ) -> ClusteredSentences:
+        """Sort them out of all N sentences."""
+        shared = np.bincount(clusters)[clusters] > 1
+        order = np.argsort(clusters[shared], kind="stable")
+        return cls(
+            reordered(corpus.take(shared), order),
+            labels[shared][order],
+            clusters[shared][order],
+            label_correlation(labels, clusters, n_labels),
+        )
+
+
+def label_correlation(labels: NDArray[np.int64], clusters: NDArray[np.int64], n_labels: int) -> NDArray[np.float64]:
+    """How alike the labels of two sentences of one cluster are: for each label the correlation of having it, (K,).
+
+    rho_l = sum_g [(sum_i r_i)^2 - sum_i r_i^2] / [p (1 - p) sum_g n_g (n_g - 1)], r_i = [y_i = l] - p, not below 0.
+
+    Args:
+        labels: Codes, (N,).
+        clusters: Codes, (N,).
+        n_labels: K.
+
+    Source: the intraclass correlation in its form over pairs, Fisher 1925; Kish 1965, *Survey Sampling*, section 5.6.
+    """
+    sizes = np.bincount(clusters).astype(np.float64)
+    counts = np.bincount(labels, minlength=n_labels)
+    pairs = float(sizes @ (sizes - 1))
+    found = np.zeros(n_labels)
+    for label in np.flatnonzero(counts):
+        share = counts[label] / labels.size
+        if share == 1 or pairs == 0:
+            continue
+        inside = np.bincount(clusters, weights=labels == label) - sizes * share
+        alone = counts[label] * (1 - share) ** 2 + (labels.size - counts[label]) * share**2
+        found[label] = max(0.0, float(inside @ inside - alone) / (share * (1 - share) * pairs))
+    return np.minimum(found, 1.0)
+
+
+def allow_for_clusters(
+    table: PatternTable,
+    corpus: TokenizedCorpus,
+    labels: NDArray[np.int64],
+    clusters: Sequence[NDArray[np.int64]],
+) -> PatternTable:
+    """Test patterns anew where sentences come in clusters; their counts, shares and intervals stay what they are.
+
+    Whether pattern b goes with label l is tested by the score U = sum over g of r_g, r_g = n_gl - n_g p: of the n_g
+    sentences of cluster g that hold b, n_gl have label l, and p is the label's share. Sentences that were independent
+    would give U the variance S = k (1 - p)^2 + (n - k) p^2, clusters give it sum_g r_g^2. The design effect is
+
+        D = max(1, sum_g r_g^2 / S, 1 + (sum_g n_g^2 / n - 1) rho_l)
+
+    and the test is the exact binomial one at the effective counts k/D of n/D. With rho_l, the correlation within
+    clusters over all sentences, a pattern of few clusters, whose own squares say little, borrows from the others.
+    Sentences that share no cluster give the same p as without clusters.
+
+    Only patterns with K q <= .05 without clusters are tested again, as their p can only grow.
+
+    Args:
+        table: All mined patterns, not cut.
+        corpus: The sentences that they were mined from, (N).
+        labels: Their codes in the order of the table's labels, (N,).
+        clusters: One or several ways to make clusters, codes from 0, (N,) each; the largest D counts.
+
+    Raises:
+        InputError: The number of codes is not that of the sentences.
+
+    Source: Rao and Scott 1992, "A simple method for the analysis of clustered binary data"; the squares are those of
+    Liang and Zeger 1986.
+    """
+    for codes in (labels, *clusters):
+        if codes.shape != (len(corpus),):
+            raise InputError(f"there are {len(corpus)} sentences, and codes of shape {codes.shape}")
+    ways = [codes for codes in clusters if int(codes.max(initial=-1)) + 1 < codes.size]
+    if not ways or not len(table):
+        return table
+    rows, n_labels = rows_to_test(table), len(table.label_names)
+    effects = np.ones((len(table), n_labels))
+    for codes in ways:
+        sentences = ClusteredSentences.of(corpus, labels, codes, n_labels)
+        effects[rows] = np.maximum(effects[rows], design_effects(table, rows, sentences))
+    return with_effects(table, effects, QValues(p_with_effects(table, effects)))
+
+
+def design_effects(table: PatternTable, rows: NDArray[np.int64], sentences: ClusteredSentences) -> NDArray[np.float64]:
+    """D of some rows of a table for each label, (rows, K); see `allow_for_clusters`."""
+    found = np.empty((rows.size, len(table.label_names)))
+    for at, sums in sums_of(table, rows):
+        sums.add(sentences.corpus, sentences.labels, sentences.clusters)
+        found[at] = sums.effects(sentences.correlation)
+    return found
+
+
+def sums_of(table: PatternTable, rows: NDArray[np.int64]) -> Iterator[tuple[slice, ClusterSums]]:
+    """Empty sums for some rows of a table, so many at a time that they can be held."""
+    at_once = max(1, _CELLS // len(table.label_names))
+    for begin in range(0, rows.size, at_once):
+        at = slice(begin, begin + at_once)
+        yield at, ClusterSums(table.take(rows[at]))
+
+
+class ClusterSums:
+    """Sums over clusters for the patterns of a table; whole clusters may be added one after the other."""
+
+    def __init__(self, table: PatternTable) -> None:
+        self._table = table
+        self._counts, _ = table.counts_and_q()
+        shape = self._counts.shape
+        self._last, self._sizes = np.full(shape[0], -1, np.int64), np.zeros(shape[0], np.int64)
+        self._held, self._squares, self._products, self._inside = (np.zeros(shape, np.int64) for _ in range(4))
+
+    def add(self, corpus: TokenizedCorpus, labels: NDArray[np.int64], clusters: NDArray[np.int64]) -> None:
+        """Add sentences that share clusters; all of a cluster at once, clusters ascending."""
+        from goldassay.artifacts.cluster_kernels import add_squares
+
+        n_labels = self._counts.shape[1]
+        self._last[:] = -1
+        for begin, end, at, matched in self._table.match_blocks(corpus):
+            own = labels[begin:end]
+            add_squares(
+                at, matched, own, clusters[begin:end],
+                self._last, self._held, self._sizes, self._squares, self._products,
+            )  # fmt: skip
+            cells = matched * n_labels + own[at]
+            self._inside += np.bincount(cells, minlength=self._inside.size).reshape(self._inside.shape)
+
+    def effects(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+        """D of each pattern and label, (V, K)."""
+        # A sentence that shares no cluster adds 1 to each sum that it is counted in.
+        alone = self._counts - self._inside
+        support = self._counts.sum(axis=1).astype(np.float64)
+        sizes = self._sizes + alone.sum(axis=1)
+        p = _priors(self._table)
+        of_clusters = self._squares + alone - 2 * p * (self._products + alone) + p**2 * sizes[:, np.newaxis]
+        of_sentences = self._counts * (1 - p) ** 2 + (support[:, np.newaxis] - self._counts) * p**2
+        own = of_clusters / np.where(of_sentences > 0, of_sentences, 1.0)
+        pooled = 1 + (sizes / np.maximum(support, 1.0) - 1)[:, np.newaxis] * correlation
+        return np.maximum(np.maximum(own, pooled), 1.0)
+
+
+def rows_to_test(table: PatternTable) -> NDArray[np.int64]:
+    """The rows that clusters can make insignificant: of the others no label is significant without clusters."""
+    _, q_of_labels = table.counts_and_q()
+    return np.flatnonzero(q_of_labels.min(axis=1) * table.n_labels_met <= TESTED_UP_TO)
+
+
+def p_with_effects(table: PatternTable, effects: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The p of each row for its label, (V,), given D of each label, (V, K)."""
+    counts, _ = table.counts_and_q()
+    codes, each = table.label_codes(), np.arange(len(table))
+    return effective_tail(counts[each, codes], counts.sum(axis=1), _priors(table)[codes], effects[each, codes])
+
+
+def with_effects(table: PatternTable, effects: NDArray[np.float64], q: QValues) -> PatternTable:
+    """The rows with the p and q that design effects (V, K) give; `q` is of all rows of the whole table."""
+    counts, _ = table.counts_and_q()
+    prior, support = _priors(table), counts.sum(axis=1)
+    p = p_with_effects(table, effects)
+    of_labels = np.ones(counts.shape)
+    rows, labels = np.nonzero(counts > support[:, np.newaxis] * prior)
+    of_labels[rows, labels] = q.of(
+        effective_tail(counts[rows, labels], support[rows], prior[labels], effects[rows, labels])
+    )
+    own = q.of(p)
+    of_labels[np.arange(len(table)), table.label_codes()] = own
+    frame = table.all_columns().with_columns(
+        p_value=pl.Series(p, dtype=pl.Float64),
+        q_value=pl.Series(own, dtype=pl.Float64),
+        **{Q_OF_LABELS: lists(of_labels), DESIGN_EFFECTS: lists(effects)},
+    )
+    return replace(table, _frame=frame)
+
+
+def _priors(table: PatternTable) -> NDArray[np.float64]:
+    label_counts = np.asarray(table.settings["label_counts"], np.float64)
+    return label_counts / max(float(label_counts.sum()), 1.0)
+
+
+def reordered(corpus: TokenizedCorpus, order: NDArray[np.int64]) -> TokenizedCorpus:
+    """The sentences in another order."""
+    lengths = np.diff(corpus.offsets)[order]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.repeat(corpus.offsets[:-1][order] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return TokenizedCorpus(corpus.ids[places], offsets, corpus.vocabulary, corpus.tokenizer)

@@ -1,0 +1,144 @@
+"""Which rows of a training set do not count by themselves when its patterns are tested.
+
+They are those of `example_clusters`, with texts compared exactly (without case, with single spaces), so that a
+training set that passes by from disk has the same ones; and copies of the text that is mined, where these are in
+several clusters.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.clusters import Clusters, cluster_rows
+from goldassay.data.row_values import normalized_text, text_codes
+from goldassay.questions.example_clusters import AUTO, NONE, example_clusters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.artifacts.streaming import MemoryBound
+    from goldassay.data import Dataset
+    from goldassay.questions.artifacts.inputs import Bounds
+
+# Bytes for each value while rows are joined.
+_PER_VALUE = 160
+BY_ITSELF = "Each row counts by itself, as chosen."
+
+
+@dataclass(frozen=True)
+class DependentRows:
+    """Ways to make clusters of N rows, as `mine_patterns` takes them, and a sentence that says what was taken."""
+
+    ways: tuple[NDArray[np.int64], ...]
+    taken: str
+
+
+def dependent_rows(dataset: Dataset, mined: tuple[str, ...], by: str) -> DependentRows:
+    """The rows of a dataset that count together.
+
+    Args:
+        dataset: The training set.
+        mined: The roles whose texts are mined.
+        by: As for `example_clusters`; columns that the dataset lacks join nothing.
+    """
+    names = named_columns(by)
+    if names is None:
+        return DependentRows((), BY_ITSELF)
+    copies = _joint(text_codes(dataset, mined))
+    present = tuple(name for name in names if name in dataset.examples.columns)
+    if names and not present:
+        return _with_copies(cluster_rows({}, len(dataset)), copies)
+    return _with_copies(example_clusters(dataset, ",".join(present) or AUTO, near_copies=False), copies)
+
+
+class RowValues:
+    """The texts and groups of rows that pass by, as hashes: 8 bytes each."""
+
+    def __init__(self) -> None:
+        self._texts: list[pl.DataFrame] = []
+        self._groups: list[pl.DataFrame] = []
+        self._codes: list[NDArray[np.int32]] = []
+
+    def add(self, texts: pl.DataFrame, groups: pl.DataFrame, codes: NDArray[np.int32]) -> None:
+        """Add some rows; a negative code leaves one out."""
+        kept = pl.Series(codes >= 0)
+        normal = texts.filter(kept).with_columns(
+            pl.Series(name, [normalized_text(text) for text in texts.filter(kept)[name]], dtype=pl.String).hash()
+            for name in texts.columns
+        )
+        self._texts.append(normal)
+        there = groups.filter(kept) if groups.width else groups
+        self._groups.append(
+            there.with_columns(
+                pl.when(pl.col(name).is_not_null()).then(pl.col(name).hash()).alias(name) for name in there.columns
+            )
+        )
+        self._codes.append(codes[codes >= 0])
+
+    def dependent(
+        self, labels: NDArray[np.int32], mined: tuple[str, ...], bounds: Bounds, memory: MemoryBound
+    ) -> DependentRows:
+        """As `dependent_rows`, of the rows whose code has a label.
+
+        Args:
+            labels: The label of each code, -1 where its rows are left out.
+            mined: The roles whose texts are mined.
+            bounds: Says by which columns.
+            memory: What may be taken; where it does not suffice, each row counts by itself, and a warning says so.
+        """
+        names = named_columns(bounds.clusters)
+        if names is None or not self._codes:
+            return DependentRows((), BY_ITSELF)
+        kept = labels[np.concatenate(self._codes)] >= 0
+        width = self._texts[0].width + self._groups[0].width
+        if memory.room() < _PER_VALUE * kept.size * width:
+            why = "each row counts by itself, since the memory does not suffice to find rows that share a text"
+            warnings.warn(f"patterns are tested as if rows were independent: {why}", UserWarning, stacklevel=2)
+            return DependentRows((), f"{why[0].upper()}{why[1:]}.")
+        texts, groups = (
+            frame.filter(pl.Series(kept)) if frame.width else frame
+            for frame in (pl.concat(self._texts), pl.concat(self._groups))
+        )
+        together = _ranks(pl.concat([texts[name].alias("value") for name in texts.columns]))
+        of_text = dict(zip(texts.columns, together.reshape(texts.width, -1), strict=True))
+        columns = of_text | {name: _ranks(groups[name]) for name in groups.columns}
+        copies = _joint(np.stack([of_text[name] for name in mined], axis=1))
+        chosen = {name: columns[name] for name in names if name in columns} if names else columns
+        if names and chosen:
+            return _with_copies(cluster_rows(chosen, copies.size, chosen=True), copies)
+        return _with_copies(cluster_rows(chosen, copies.size, n_alike=texts.width if chosen else 1), copies)
+
+
+def _ranks(values: pl.Series) -> NDArray[np.int64]:
+    """A code for each distinct value, -1 where it is missing."""
+    return (values.rank("dense").cast(pl.Int64) - 1).fill_null(-1).to_numpy().astype(np.int64)
+
+
+def named_columns(by: str) -> tuple[str, ...] | None:
+    """The columns that a user named; none of them where the rows are joined by default, None where not at all."""
+    if by == NONE:
+        return None
+    return () if by == AUTO else tuple(dict.fromkeys(each.strip() for each in by.split(",")))
+
+
+def _joint(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A code for each distinct row of codes, (N,)."""
+    if codes.shape[1] == 1:
+        return codes[:, 0]
+    return np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _with_copies(found: Clusters, copies: NDArray[np.int64]) -> DependentRows:
+    if not copies.size:
+        return DependentRows((), found.taken)
+    of_copy = np.empty(int(copies.max()) + 1, np.int64)
+    of_copy[copies] = found.codes
+    ways = () if found.codes_if_any is None else (found.codes,)
+    if np.array_equal(of_copy[copies], found.codes):
+        return DependentRows(ways, found.taken)
+    return DependentRows((*ways, copies), f"{found.taken} Copies of the text that is mined count as one too.")
