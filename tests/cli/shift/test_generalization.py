@@ -72,6 +72,7 @@ def test_runs_made_elsewhere(goldassay: Command, tmp_path: Path, sets: tuple[pl.
     assert worst["confidence"] >= found["confident_errors"][-1]["confidence"] - 0.5
     assert second["loss"] == pytest.approx(second["gap"] / first["excess"])
     assert first["excess"] == pytest.approx(first["value"] - first["floor"])
+    assert any(" less above its floor" in sentence for sentence in found["sentences"])
     assert document["verdicts"]["shift"]["headline"]["value"] == second["loss"]
     report = tmp_path / "report"
     assert {path.name for path in (report / "paper").iterdir()} == {"gap-own-other.pdf", "generalization.tex"}

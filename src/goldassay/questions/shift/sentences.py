@@ -27,7 +27,8 @@ def say_gaps(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             each for each in rows if each["own"] and each["model"] == row["model"] and each["metric"] == row["metric"]
         )
         known = row["loss"] == row["loss"]
-        lost = f", {percent(abs(row['loss']))} of what it has above its floor" if known else ""
+        less = "less" if row["gap"] > 0 else "more"
+        lost = f", {percent(abs(row['loss']))} {less} above its floor" if known else ""
         crosses = row["gap_low"] <= 0 <= row["gap_high"]
         said.append(
             f"{row['model']}: {METRIC_NAMES[row['metric']]} {points(own['value'])} on {row_set(own)}, "
