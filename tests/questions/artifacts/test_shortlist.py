@@ -7,10 +7,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
 from goldassay.artifacts import PatternTable, fold_redundant, mine_patterns
 from goldassay.artifacts.folding import parts_below
 from goldassay.questions.artifacts import shortlist as module
+from goldassay.questions.artifacts.section import strongest_by_lift
 from goldassay.questions.artifacts.shortlist import STANDING, of_table
 from tests.artifacts.test_mining import corpora, mine_quietly
 
@@ -58,3 +60,22 @@ def test_a_rare_label_is_among_the_strongest() -> None:
         found = of_table(mined, 0.01, 0.7).findings()
     assert found.height > 6
     assert found.filter(STANDING, pl.col("label") == "z")["pattern"].to_list() == ["rare"]
+
+
+def test_strongest_by_lift_show_what_a_rare_label_gives_away():
+    # In 95 % of the rare label and 10 % of the other: p is a half, below any threshold, and the lift nearly 5.
+    rng = np.random.default_rng(0)
+    labels = (rng.random(2000) < 0.1).astype(np.int64)
+    planted = rng.random(2000) < np.where(labels == 1, 0.95, 0.1)
+    texts = [f"{'told ' if known else ''}w{rng.integers(1000)} w{rng.integers(1000)}" for known in planted]
+    mined = mine_patterns(texts, labels, min_count=8, tokenizer="whitespace", label_names=["common", "rare"])
+    short = of_table(mined, 0.01, 0.7)
+    rows = strongest_by_lift(short.lifted, short.findings()["pattern"])
+    first = next(row for row in rows if row["label"] == "rare")
+    assert (first["pattern"], first["by_share"]) == ("told", False)
+    n, k = planted.sum(), (planted & (labels == 1)).sum()
+    assert first["support"] == n
+    assert first["probability"] == pytest.approx(k / n)
+    low = proportion_confint(k, n, method="wilson")[0]
+    assert first["lift"] == pytest.approx(low / labels.mean())
+    assert "told" not in short.findings()["pattern"].to_list()

@@ -25,12 +25,14 @@ from goldassay.questions.artifacts.shortlist import STANDING
 
 if TYPE_CHECKING:
     from goldassay.artifacts import PatternFile, PatternTable
+    from goldassay.artifacts.pattern_lift import LiftedPatterns
     from goldassay.questions.artifacts.searched import Searched, Training
     from goldassay.questions.artifacts.shortlist import Shortlist
 
 # What is shown; the tables hold everything.
 STRONGEST_PER_LABEL = 12
 VARIANTS_PER_PATTERN = 8
+BY_LIFT_PER_LABEL = 6
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ def describe_patterns(short: Shortlist, train: Training, test: Searched | None, 
         "n_not_folded": findings["n_folded"].null_count(),
         "n_confirmed": None if confirmation is None else confirmation.n_confirmed,
         "strongest": _strongest(findings, selected, train, seed),
+        "by_lift": strongest_by_lift(short.lifted, findings["pattern"]),
         "scatter": short.scatter,
         "coverage_of": "training" if test is None else "test",
         "coverage_curve": _curve(short, test or train),
@@ -125,6 +128,33 @@ def ranked_by_gain(findings: pl.DataFrame, prior: dict[str, float]) -> pl.DataFr
         findings.with_row_index("at")
         .filter(STANDING)
         .sort(pl.col("support") * (pl.col("probability") - share), descending=True, maintain_order=True)
+    )
+
+
+def strongest_by_lift(lifted: LiftedPatterns, selected: pl.Series) -> list[dict[str, Any]]:
+    """Of each label the patterns with the largest lift, which a share above the threshold need not show.
+
+    Args:
+        lifted: Those that go with some label beyond chance.
+        selected: Those that the table by share has.
+    """
+    codes, lifts = lifted.labels, lifted.lifts
+    # Of equal ones the more frequent, which is the first row.
+    order = np.lexsort((np.arange(codes.size), -lifts, codes))
+    names = lifted.patterns.label_names
+    best = [order[codes[order] == code][:BY_LIFT_PER_LABEL] for code in range(len(names))]
+    rows = np.concatenate(best)
+    frame, (counts, _) = lifted.patterns.take(rows).to_frame(), lifted.patterns.take(rows).counts_and_q()
+    own = counts[np.arange(rows.size), codes[rows]]
+    return (
+        frame.select("pattern", "support")
+        .with_columns(
+            label=pl.Series([names[code] for code in codes[rows]], dtype=pl.String),
+            probability=pl.Series(own / np.maximum(counts.sum(axis=1), 1)),
+            lift=pl.Series(lifts[rows]),
+            by_share=frame["pattern"].is_in(selected.implode()),
+        )
+        .to_dicts()
     )
 
 

@@ -38,6 +38,7 @@ def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
             Part(table=effects_of(found)),
             Part("artifacts_scatter"),
             Part("artifacts_strongest", _strongest(found)),
+            Part(table=_by_lift(found)),
             Part("artifacts_difficulty", _difficulty(found)),
             Part("artifacts_coverage", _coverage_curve(found)),
             Part(table=_sizes(found)),
@@ -128,6 +129,21 @@ def _strongest(found: Mapping[str, Any]) -> Table:
     )
     caption = "Strongest patterns of each label, with a sample of their training examples; # stands for any one token"
     return Table("strongest", caption, columns, rows, file=found.get("table") or "patterns", grouped_by="label")
+
+
+def _by_lift(found: Mapping[str, Any]) -> Table:
+    rows = tuple({**row, "listed": "yes" if row.get("by_share") else "no"} for row in records(found.get("by_lift")))
+    columns = (
+        Column("pattern", "pattern", "data"),
+        Column("label", "label", "data"),
+        Column("support", "support", "count"),
+        Column("probability", "p(label | pattern)", "points"),
+        Column("lift", "lift, at least", "decimal"),
+        Column("listed", "above the threshold"),
+    )
+    caption = "Strongest patterns of each label by lift: p(label | pattern), at its lower Wilson bound, over p(label)"
+    # Where all are above the threshold the table above says the same in another order.
+    return Table("by_lift", caption, columns, rows, folded=all(row.get("by_share") for row in rows), grouped_by="label")
 
 
 def _examples(examples: Any, label: str) -> list[dict[str, Any]]:
