@@ -121,7 +121,7 @@ def test_clusters_share_the_variance_of_readers_that_differ(
     monkeypatch.chdir(tmp_path)
     write_jsonl(tmp_path / "few.jsonl", leaky_rows(60))
     arguments = ["few.jsonl", "--test", "test.jsonl", "--seeds", "4", "--condition", "hypothesis_only"]
-    assert run(["leakage", "measure", *arguments, "--clusters", "8", "--no-map", "-q", "-o", "report"]) == 0
+    assert run(["leakage", "measure", *arguments, "--n-clusters", "8", "--no-map", "-q", "-o", "report"]) == 0
     found = json.loads((tmp_path / "report/report.json").read_text())["leakage"]
     assert {row["condition"]: row["sd"] for row in found["conditions"]}["paired"] > 0
     assert found["clusters"][0]["variance_share"] is not None

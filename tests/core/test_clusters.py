@@ -111,6 +111,7 @@ def test_columns_whose_values_are_too_large_are_named() -> None:
     found = cluster_rows({"passage": passages, "question": own}, 100)
     assert found.ignored == ("passage",)
     assert found.n_clusters == 100
+    assert cluster_rows({"question": own, "genre": passages}, 100).ignored == ()
     # What all rows share makes none more alike.
     assert cluster_rows({"prompt": np.zeros(100, int), "question": own}, 100).ignored == ()
     assert cluster_rows({"passage": np.repeat(np.arange(20), 5), "question": own}, 100).ignored == ()

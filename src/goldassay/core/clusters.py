@@ -26,8 +26,9 @@ class Clusters:
         codes: (N,) cluster of each row, from 0, in the order of first appearance.
         taken: What was taken as a cluster, in a sentence.
         columns: The columns that were joined; empty where each row is a cluster by itself.
-        ignored: Columns with a value that more than a fifth of the rows share, and not all: these rows depend on each
-            other, and no resampling of so few clusters can allow for it.
+        ignored: Texts of which more than a fifth of the rows share one, and not all: these rows depend on each other,
+            and no resampling of so few clusters can allow for it. Groups do not count: a column of a few large ones is
+            mostly a kind of rows, such as a genre.
     """
 
     codes: NDArray[np.int64]
@@ -148,7 +149,8 @@ def cluster_rows(columns: Mapping[str, ArrayLike], n_rows: int, *, n_alike: int 
     # The largest sum of squares is the smallest effective number.
     best = min(fitting, key=lambda name: effective_clusters(fitting[name]), default=None)
     # A column with one value, such as a prompt that all rows share, makes no rows more alike than others.
-    ignored = tuple(name for name, values in one.items() if name not in fitting and values.max() > 0)
+    texts = list(one)[:n_alike]
+    ignored = tuple(name for name in texts if name not in fitting and one[name].max() > 0)
     if best is None or fitting[best].max() + 1 == n_rows:
         return Clusters(np.arange(n_rows), f"Each row counts by itself. {why}", (), ignored)
     found = fitting[best]

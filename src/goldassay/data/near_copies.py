@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
 
 if TYPE_CHECKING:
@@ -94,6 +93,7 @@ def code_points(texts: pl.Series) -> tuple[NDArray[np.uint32], NDArray[np.int64]
 
 def _signed(points: NDArray[np.uint32], starts: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Bands (B, M) and numbers of distinct shingles (M,), in chunks, since each text is signed by itself."""
+    from goldassay.core.compiled import workers
     from goldassay.data.near_copy_kernels import sign_texts
 
     n = starts.size - 1
@@ -111,6 +111,7 @@ def _signed(points: NDArray[np.uint32], starts: NDArray[np.int64]) -> tuple[NDAr
 
 def _buckets(bands: NDArray[np.uint64]) -> tuple[NDArray[np.int32], int]:
     """Number of the bucket of each text in each band, -1 where it is alone there, (M, B), and how many there are."""
+    from goldassay.core.compiled import workers
     from goldassay.data.near_copy_kernels import fill_buckets
 
     buckets = np.empty(bands.shape, np.int32)

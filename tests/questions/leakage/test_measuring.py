@@ -107,7 +107,7 @@ def test_too_few_examples_for_the_usual_clusters_are_said_not_refused() -> None:
     )  # fmt: skip
     found = measure(few, LeakageChoice(), Settings(), Steps()).section
     assert found["peco"] == []
-    assert "ask for fewer with --clusters" in found["undefined"]["cluster outliers (PECO)"]
+    assert "ask for fewer with --n-clusters" in found["undefined"]["cluster outliers (PECO)"]
     assert set(found["undefined"]) == {
         "cluster outliers (PECO)", "usable information", "token relevance agreement",
     }  # fmt: skip
