@@ -59,6 +59,13 @@ def test_rows_of_few_passages_are_never_sound() -> None:
         assert "More than a fifth of the test rows share one premise" in verdict["evidence"]
 
 
+def test_what_could_not_have_found_a_planted_word_is_never_sound() -> None:
+    plain = [rows(n, seed, lambda words, _: " ".join(words)) for n, seed in ((150, 0), (3000, 1))]
+    verdict = audit(*plain).verdicts["artifacts"]
+    assert verdict["verdict"] == "not measurable"
+    assert "A word planted in 7.5\N{NO-BREAK SPACE}% of the hypothesis texts" in verdict["evidence"]
+
+
 def test_a_test_part_of_one_label_is_never_sound() -> None:
     plain = rows(600, 0, lambda words, _: " ".join(words))
     same = [{**row, "label": "yes"} for row in rows(600, 1, lambda words, _: " ".join(words))]
