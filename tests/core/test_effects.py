@@ -247,6 +247,34 @@ def test_runs_that_average_out_are_not_taken_for_no_spread() -> None:
     assert found.high - found.value < 6 * found.standard_error
 
 
+@pytest.mark.parametrize("of_a_cluster", [1, 3])
+def test_drawing_kinds_of_clusters_is_drawing_clusters(monkeypatch: pytest.MonkeyPatch, of_a_cluster: int) -> None:
+    """A word that is found or not leaves few kinds; with each cluster a kind of its own, all stays but the draws."""
+    gold, named, clusters = world(5, 600, [0.6, 0.3, 0.1], 0.3, of_a_cluster)
+    reading = Reading("hypothesis", "r", named[np.newaxis])
+    drawn: list[int] = []
+    whole = module._draw
+
+    def draw(sizes: Any, n_draws: int, rng: np.random.Generator) -> Any:
+        drawn.append(sizes.size)
+        return whole(sizes, n_draws, rng)
+
+    monkeypatch.setattr(module, "_draw", draw)
+    few = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000)
+    monkeypatch.setattr(module, "_kinds_of", lambda above, below: (above, below, np.ones(len(above), dtype=np.int64)))
+    each = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000)
+    assert drawn[0] < 60
+    assert drawn[-1] == 600 // of_a_cluster
+    for a, b in zip(few.effects, each.effects, strict=True):
+        assert a.value == pytest.approx(b.value, nan_ok=True)
+        if a.measurable:
+            assert a.standard_error == pytest.approx(b.standard_error)
+            # Two ends of 20,000 draws each differ by chance by about a fiftieth of a standard error.
+            assert (a.low, a.high, a.ordinary_low) == pytest.approx(
+                (b.low, b.high, b.ordinary_low), abs=0.08 * a.standard_error
+            )
+
+
 def test_more_clusters_than_are_drawn_are_merged_at_random() -> None:
     gold, named, _ = world(11, 30_000, [0.5, 0.5], 0.1)
     found = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=2, n_draws=100))[BALANCED]

@@ -569,14 +569,13 @@ def _resample(
     below: NDArray[np.float64] = np.stack(
         [np.bincount(codes, weights=each, minlength=n) for each in ratios.below], axis=1
     )
+    above, below, sizes = _kinds_of(above, below)
     spread = _Spread(above, below, ratios.combined)
-    values, errors = (each[0] for each in spread.measure(np.ones((1, n))))
+    values, errors = (each[0] for each in spread.measure(sizes[np.newaxis].astype(np.float64)))
     t = np.empty((n_draws, n_effects))
     for start in range(0, n_draws, _DRAWS_AT_ONCE):
         size = min(_DRAWS_AT_ONCE, n_draws - start)
-        drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, np.newaxis]
-        counts = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
-        resampled, own = spread.measure(counts)
+        resampled, own = spread.measure(_draw(sizes, size, rng).astype(np.float64))
         with np.errstate(divide="ignore", invalid="ignore"):
             moved = resampled - values
             # A draw without spread says nothing of how far it may lie: it counts as far, unless it did not move.
@@ -584,6 +583,32 @@ def _resample(
     t[:, errors == 0] = np.nan
     t[np.isnan(t) & (errors > 0)] = np.inf
     return _Resampled(values, errors, t, n, effective < LEAST_CLUSTERS)
+
+
+def _kinds_of(
+    above: NDArray[np.float64], below: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.integer]]:
+    """Kinds of clusters with equal sums (U, J), in the order of their first clusters, and the number of each (U,).
+
+    Where most clusters are of their own kind, nothing is gained, and each is a kind.
+    """
+    sums = np.hstack([above, below])
+    # Sorting rows costs more than the draws; equal rows have equal weighted sums, and others are found by comparing.
+    key = sums @ np.random.default_rng(0).random(sums.shape[1])
+    _, first, of_cluster, sizes = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    if sizes.size > len(sums) / 2 or not np.array_equal(sums[first[of_cluster]], sums):
+        return above, below, np.ones(len(sums), dtype=np.int64)
+    order = np.argsort(first)
+    return above[first[order]], below[first[order]], sizes[order]
+
+
+def _draw(sizes: NDArray[np.integer], n_draws: int, rng: np.random.Generator) -> NDArray[np.integer]:
+    """How often each of U kinds, with `sizes` clusters, is among G clusters drawn with replacement, (B, U)."""
+    n = int(sizes.sum())
+    if sizes.size < n:
+        return rng.multinomial(n, sizes / n, n_draws)
+    drawn = rng.integers(0, n, (n_draws, n)) + n * np.arange(n_draws)[:, np.newaxis]
+    return np.bincount(drawn.ravel(), minlength=n_draws * n).reshape(n_draws, n)
 
 
 class _Spread:
@@ -618,12 +643,12 @@ class _Spread:
         self._columns = np.stack(columns, axis=1) if columns else np.empty((above.shape[0], 0))
 
     def measure(self, counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Values and standard errors, (B, E), for counts of clusters, (B, G)."""
+        """Values and standard errors, (B, E), for counts of each kind of cluster, (B, U)."""
         a, b = counts @ self._above, counts @ self._below
         with np.errstate(divide="ignore", invalid="ignore"):
             r = a / b
         moments = counts @ self._columns
-        n = counts.shape[1]
+        n = counts.sum(axis=1)
         values = np.empty((counts.shape[0], len(self._combined)))
         errors = np.empty_like(values)
         for effect, (places, weights) in enumerate(self._combined):
