@@ -4,6 +4,7 @@ Arrays of scores in, frozen results out; see the modules for formulas and source
 """
 
 from goldassay.instability.by_group import GroupDecomposition, decompose_by_group
+from goldassay.instability.class_overlap import ClassOverlaps, RunClass, overlap_classes
 from goldassay.instability.comparison import Comparison, compare
 from goldassay.instability.comparisons import Comparisons, compare_all
 from goldassay.instability.dataset_correlation import (
@@ -26,6 +27,7 @@ from goldassay.instability.trajectories import Trajectories, trajectories
 
 __all__ = [
     "CheckpointSelection",
+    "ClassOverlaps",
     "Comparison",
     "Comparisons",
     "DatasetCorrelation",
@@ -34,6 +36,7 @@ __all__ = [
     "GroupDecomposition",
     "GroupIntervals",
     "ResampledIntervals",
+    "RunClass",
     "ScoreAboveConstant",
     "ScoreSummary",
     "SeedPlan",
@@ -51,6 +54,7 @@ __all__ = [
     "measure_stability",
     "normalized_deviation",
     "normalized_deviation_interval",
+    "overlap_classes",
     "plan_seeds",
     "resample_groups",
     "resample_scores",
