@@ -17,9 +17,20 @@ if TYPE_CHECKING:
     from goldassay.data.dataset import Dataset
 
 
+# White space, in ASCII, that `normalized_text` changes.
+_UNEVEN = r"^ | $|  |[\t-\r\x1c-\x1f]"
+
+
 def normalized_text(text: str) -> str:
     """Text as it is compared: without case, with single spaces."""
     return " ".join(text.casefold().split())
+
+
+def normalized_texts(texts: pl.Series) -> pl.Series:
+    """`normalized_text` of each; ASCII with single spaces, as most texts are, needs no Python object each."""
+    found = texts.str.to_lowercase()
+    odd = ((texts.str.len_bytes() != texts.str.len_chars()) | texts.str.contains(_UNEVEN)).arg_true()
+    return found.scatter(odd, [normalized_text(text) for text in texts[odd]]) if odd.len() else found
 
 
 def text_codes(dataset: Dataset, roles: Sequence[str], *, near_copies: bool = False) -> NDArray[np.int64]:
@@ -31,18 +42,14 @@ def text_codes(dataset: Dataset, roles: Sequence[str], *, near_copies: bool = Fa
         near_copies: Give near copies the code of their representative, see `join_near_copies`; some codes are then
             not used.
     """
-    codes: dict[str, int] = {}
-    columns = []
-    for role in roles:
-        distinct = dataset.examples[role].unique(maintain_order=True)
-        of_text = [codes.setdefault(normalized_text(text), len(codes)) for text in distinct]
-        column = dataset.examples[role].replace_strict(distinct, of_text, return_dtype=pl.Int64)
-        columns.append(column.to_numpy())
-    found = np.stack(columns, axis=1).astype(np.int64)
+    texts = pl.concat([normalized_texts(dataset.examples[role]).alias("text") for role in roles])
+    first = texts.to_frame().with_row_index("at").select(pl.col("at").min().over("text")).to_series().to_numpy()
+    is_first = first == np.arange(first.size)
+    codes = (np.cumsum(is_first) - 1)[first]
+    found = codes.reshape(len(roles), -1).T.astype(np.int64)
     if not near_copies:
         return found
-    counts = np.bincount(found.ravel(), minlength=len(codes))
-    return join_near_copies(list(codes), counts)[found]
+    return join_near_copies(texts.filter(pl.Series(is_first)).to_list(), np.bincount(codes))[found]
 
 
 def value_codes(values: pl.Series) -> NDArray[np.int64]:

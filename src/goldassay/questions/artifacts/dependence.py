@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.clusters import Clusters, cluster_rows
-from goldassay.data.row_values import normalized_text, text_codes
+from goldassay.data.row_values import normalized_texts, text_codes
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ class RowValues:
         """Add some rows; a negative code leaves one out."""
         kept = pl.Series(codes >= 0)
         normal = texts.filter(kept).with_columns(
-            pl.Series(name, [normalized_text(text) for text in texts.filter(kept)[name]], dtype=pl.String).hash()
-            for name in texts.columns
+            normalized_texts(texts.filter(kept)[name]).hash().alias(name) for name in texts.columns
         )
         self._texts.append(normal)
         there = groups.filter(kept) if groups.width else groups
