@@ -6,6 +6,7 @@ import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.errors import InputError
 
@@ -19,14 +20,14 @@ _MISSING = (None, "-", "")
 
 
 def encode_labels(
-    labels: Sequence[Any] | NDArray[Any], label_names: Sequence[str] | None, n_sentences: int
+    labels: Sequence[Any] | NDArray[Any] | pl.Series, label_names: Sequence[str] | None, n_sentences: int
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Number the labels; -1 where there is none (None, "-" or "").
 
     Whole numbers that are not themselves names are taken as positions in `label_names`.
 
     Args:
-        labels: N strings or whole numbers.
+        labels: N strings or whole numbers; of an array or column of them no Python object is made each.
         label_names: Names in order; None: the distinct labels, sorted.
         n_sentences: N, which `labels` must have too.
 
@@ -36,14 +37,18 @@ def encode_labels(
     Raises:
         InputError: The lengths differ, or a label is of another kind or not among the names.
     """
+    if isinstance(labels, np.ndarray) and labels.dtype.kind == "i":
+        labels = pl.Series(labels)
+    if isinstance(labels, np.ndarray):
+        labels = labels.tolist()
     # What is a list already is not copied: of millions of labels that would be the largest thing here.
-    plain = labels.tolist() if isinstance(labels, np.ndarray) else labels
-    plain = plain if isinstance(plain, (list, tuple)) else list(plain)
+    plain = labels if isinstance(labels, (list, tuple, pl.Series)) else list(labels)
     if len(plain) != n_sentences:
         raise InputError(
             f"{n_sentences} sentences and {len(plain)} labels do not match", mend="give one label for each sentence"
         )
-    distinct = {label for label in set(plain) if label not in _MISSING}
+    found = set(plain.unique().to_list() if isinstance(plain, pl.Series) else plain)
+    distinct = {label for label in found if label not in _MISSING}
     for label in distinct:
         if isinstance(label, bool) or not isinstance(label, (str, numbers.Integral)):
             raise InputError(
@@ -52,6 +57,11 @@ def encode_labels(
     names = tuple(map(str, sorted(distinct, key=_order))) if label_names is None else tuple(label_names)
     codes = _numbers(distinct, names)
     codes.update(dict.fromkeys(_MISSING, -1))
+    if isinstance(plain, pl.Series):
+        known = list(found)
+        numbered = [codes[label] for label in known]
+        coded = plain.replace_strict(pl.Series(known, dtype=plain.dtype), numbered, return_dtype=pl.Int64)
+        return coded.to_numpy(writable=True), names
     return np.fromiter(map(codes.__getitem__, plain), np.int64, len(plain)), names
 
 

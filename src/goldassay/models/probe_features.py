@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
+    import polars as pl
     from numpy.typing import NDArray
     from scipy import sparse
 
@@ -149,11 +150,11 @@ class ProbeFeatures:
         return sparse.csr_matrix(entries, shape=(len(self.sizes), int(widths.sum())))
 
 
-def tokenize_roles(texts: Mapping[str, Sequence[str]]) -> TokenizedTexts:
+def tokenize_roles(texts: Mapping[str, Sequence[str] | pl.Series]) -> TokenizedTexts:
     """Find the tokens of N texts in each role.
 
     Args:
-        texts: Role name to its N texts.
+        texts: Role name to its N texts; of a column few are Python objects at a time.
     """
     kinds = np.full(_N_CHARACTERS, _UNKNOWN, dtype=np.uint8)
     slots = np.full(1 << 12, -1, dtype=np.int32)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.data.facts import describe
 from goldassay.questions.artifacts.inputs import Bounds
-from goldassay.questions.artifacts.search import read_role, search_patterns
+from goldassay.questions.artifacts.search import describe_search, read_control
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.given_runs import read_given_runs
 from goldassay.questions.inputs import describe_input, describe_runs, load_inputs
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.data.facts import DatasetFacts
-    from goldassay.questions.artifacts.search import PatternSearch, ReadRole
+    from goldassay.questions.artifacts.search import Control
+    from goldassay.questions.artifacts.section import Described
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.runs import Runs
     from goldassay.training import Job
@@ -156,7 +157,7 @@ class Evidence:
             return example_clusters(self.test, self.settings.data.clusters)
 
     @cached_property
-    def patterns(self) -> PatternSearch:
+    def patterns(self) -> Described:
         """Patterns of the last text of the training part (of a pair the hypothesis), tried on the test part."""
         keeping = self.settings.artifacts
         role = self.train.text_columns[-1]
@@ -165,16 +166,16 @@ class Evidence:
         with self.steps.step("mining patterns") as progress, warnings.catch_warnings():
             # That no pattern was frequent enough is a finding here: the counts in the report say it.
             warnings.simplefilter("ignore", UserWarning)
-            return search_patterns(self.train, self.test, bounds, keeping, self.settings.seed, progress)
+            return describe_search(self.train, self.test, bounds, keeping, self.settings.seed, progress)
 
     @cached_property
-    def control_patterns(self) -> ReadRole | None:
+    def control_patterns(self) -> Control | None:
         """Patterns of the first text of a pair, which tell nothing in a sound construction; None of single texts."""
         if len(self.train.text_columns) < 2:
             return None
         role, settings = self.train.text_columns[0], self.settings
         with self.steps.step("mining patterns"):
-            return read_role(self.train, self.test, role, settings)
+            return read_control(self.train, self.test, role, settings)
 
     @cached_property
     def readers(self) -> ConditionEvidence:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
@@ -107,9 +108,8 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
     train = _at_most(plan.train, _most_rows(plan.train, plan.max_rows))
     labels = train.labels()
     gold = [_gold_codes(test, plan.train.label_names) for test in plan.tests]
-    texts = tokenize_roles(
-        {role: [text for part in (train, *plan.tests) for text in part.texts(role)] for role in train.text_columns}
-    )
+    parts = (train, *plan.tests)
+    texts = tokenize_roles({role: pl.concat(part.column(role) for part in parts) for role in train.text_columns})
 
     stopped = threading.Event()
 

@@ -11,7 +11,7 @@ from goldassay.questions.artifacts.search import answer
 
 if TYPE_CHECKING:
     from goldassay.core.finding import Finding
-    from goldassay.questions.artifacts.search import PatternSearch
+    from goldassay.questions.artifacts.section import Described
     from goldassay.questions.evidence import Evidence
 
 
@@ -22,9 +22,9 @@ class _Artifacts:
 
     def run(self, evidence: Evidence) -> Finding:
         """Judge the patterns of the hypothesis of a pair, of the only text, otherwise of the last text column."""
-        search = evidence.patterns
-        finding = self.measure(evidence, search)
-        assignment = search.described.assignment
+        described = evidence.patterns
+        finding = self.measure(evidence, described)
+        assignment = described.assignment
         assert assignment is not None
         difficulty = assignment.to_frame().with_columns(evidence.test.examples["example_id"])
         return replace(
@@ -38,11 +38,11 @@ class _Artifacts:
             examples={"difficulty": pl.Series(assignment.classes.tolist(), dtype=pl.String)},
         )
 
-    def measure(self, evidence: Evidence, search: PatternSearch) -> Finding:
+    def measure(self, evidence: Evidence, described: Described) -> Finding:
         """Judge any search for patterns; without a test part what they give away is not measurable."""
         limits, seed = evidence.settings.verdicts.artifacts, evidence.settings.seed
         clusters = None if evidence.held_out is None else evidence.clusters
-        return answer(search.described, evidence.train.text_columns, clusters, limits, seed)
+        return answer(described, evidence.train.text_columns, clusters, limits, seed)
 
 
 CHECK = _Artifacts()
@@ -59,10 +59,9 @@ def _control(evidence: Evidence) -> dict[str, Any] | None:
     control = evidence.control_patterns
     if control is None:
         return None
-    short = control.short
     return {
         "applies_to": evidence.train.text_columns[0],
-        "n_mined": short.n_mined,
-        "n_significant": short.n_significant,
-        "n_selected": len(short.selected),
+        "n_mined": control.n_mined,
+        "n_significant": control.n_significant,
+        "n_selected": control.n_selected,
     }

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    import polars as pl
+
 # Not a role of any dataset: all texts of an example, one after the other.
 ALL_TEXTS = "all"
 # Which rows count together when patterns are tested, in a sentence.
@@ -78,17 +80,26 @@ def texts_for(dataset: Dataset, patterns: PatternTable) -> list[str]:
     Raises:
         InputError: There is no such role.
     """
+    return list(column_for(dataset, patterns))
+
+
+def column_for(dataset: Dataset, patterns: PatternTable) -> list[str] | pl.Series:
+    """As `texts_for`, but a column where the dataset has one: millions of Python objects are larger than the texts.
+
+    Raises:
+        InputError: As there.
+    """
     return _texts(dataset, patterns.settings.get("text"), patterns.settings.get(_CUT_WITH))
 
 
-def _texts(dataset: Dataset, text: str | None, cut_with: Tokenizer | None) -> list[str]:
+def _texts(dataset: Dataset, text: str | None, cut_with: Tokenizer | None) -> list[str] | pl.Series:
     """The texts of one role, by default the last; "all": the tokens of all texts of each example, with spaces between.
 
     Tokens and not texts are put together, since Treebank splits a period off only where a text ends. Without a
     tokenizer the texts themselves, for a function that takes them apart again.
     """
     if text != ALL_TEXTS:
-        return dataset.texts(text or dataset.text_columns[-1])
+        return dataset.column(text or dataset.text_columns[-1])
     return put_together([dataset.texts(role) for role in dataset.text_columns], cut_with)
 
 

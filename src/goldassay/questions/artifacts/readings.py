@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from goldassay.artifacts.coverage import CoverageCount
     from goldassay.data.tokenization import TokenizedCorpus
     from goldassay.questions.artifacts.searched import Searched, Training
-    from goldassay.questions.artifacts.shortlist import Shortlist
+    from goldassay.questions.artifacts.shortlist import TellingPatterns
 
 BY_SHARE, BY_LIFT = "patterns by share", "patterns by lift"
 # Training sentences in which the label without a pattern is looked for.
@@ -117,7 +117,7 @@ class PatternReadings:
 
 
 def read_by_patterns(
-    short: Shortlist,
+    short: TellingPatterns,
     assignment: DifficultyAssignment,
     on_train: CoverageCount,
     train: Training,

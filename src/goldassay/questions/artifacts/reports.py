@@ -53,8 +53,8 @@ def document_of_mining(
     for value, table in (by_value or {}).items():
         rows += rows_of_value(value, table, of_table(table, keeping.q, keeping.threshold).findings())
     return document_of_finding(
-        CHECK.measure(evidence, search),
-        {**_dataset(evidence.train), "label_names": list(search.short.label_names)},
+        CHECK.measure(evidence, search.described),
+        {**_dataset(evidence.train), "label_names": list(search.mined.label_names)},
         evidence.inputs,
         None if test is None else test.name,
         evidence.steps,

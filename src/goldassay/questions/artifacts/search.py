@@ -7,25 +7,22 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from goldassay.artifacts import assign_difficulty
 from goldassay.core.finding import Finding
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import not_measurable
-from goldassay.questions.artifacts.inputs import Bounds, mine_corpus, texts_for
+from goldassay.questions.artifacts.inputs import Bounds, column_for, mine_corpus
 from goldassay.questions.artifacts.readings import read_by_patterns
 from goldassay.questions.artifacts.searched import Searched
 from goldassay.questions.artifacts.section import Described, count_coverage, describe_patterns
-from goldassay.questions.artifacts.shortlist import Shortlist, of_table
+from goldassay.questions.artifacts.shortlist import Shortlist, TellingPatterns, of_table, telling_of_table
 from goldassay.questions.artifacts.verdict import judge_artifacts, measure_patterns
 from goldassay.questions.example_clusters import cluster_doubts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Sequence
 
     from goldassay.artifacts import PatternTable
     from goldassay.core.clusters import Clusters
@@ -35,6 +32,8 @@ if TYPE_CHECKING:
     from goldassay.data.tokenization import TokenizedCorpus
     from goldassay.questions.artifacts.readings import PatternReadings
 
+Telling = TypeVar("Telling", bound=TellingPatterns)
+
 
 @dataclass(frozen=True)
 class PatternSearch:
@@ -42,19 +41,11 @@ class PatternSearch:
 
     Attributes:
         mined: All patterns that are frequent enough.
-        short: Those that the report needs.
         described: Everything measured of them.
     """
 
     mined: PatternTable
-    short: Shortlist
     described: Described
-
-    @property
-    def classes(self) -> NDArray[np.str_]:
-        """Difficulty of each test example: easy, hard, conflicting or uncovered, (N,)."""
-        assert self.described.assignment is not None
-        return self.described.assignment.classes
 
 
 def search_patterns(
@@ -74,22 +65,35 @@ def search_patterns(
         InputError: The patterns cannot be mined, or the test part has no such text.
     """
     mined, corpus = mine_corpus(train, bounds, progress)
-    return try_patterns(mined, train, test, keeping, seed, corpus)
+    return PatternSearch(mined, _tried(of_table(mined, keeping.q, keeping.threshold), train, test, seed, corpus))
+
+
+def describe_search(
+    train: Dataset, test: Dataset | None, bounds: Bounds, keeping: ArtifactSettings, seed: int, progress: Progress
+) -> Described:
+    """What `search_patterns` describes, without the table of all patterns: of millions of rows the largest thing."""
+    mined, corpus = mine_corpus(train, bounds, progress)
+    short = of_table(mined, keeping.q, keeping.threshold)
+    del mined
+    return _tried(short, train, test, seed, corpus)
 
 
 def try_patterns(
-    mined: PatternTable,
-    train: Dataset,
-    test: Dataset | None,
-    keeping: ArtifactSettings,
-    seed: int,
-    corpus: TokenizedCorpus | None = None,
+    mined: PatternTable, train: Dataset, test: Dataset | None, keeping: ArtifactSettings, seed: int
 ) -> PatternSearch:
-    """What `search_patterns` does with patterns that were mined already; `corpus` holds the training part's tokens."""
-    short = of_table(mined, keeping.q, keeping.threshold)
-    searched = Searched(train, texts_for(train, mined), mined, corpus)
-    tried = None if test is None else Searched(test, texts_for(test, mined), mined)
-    return PatternSearch(mined, short, describe_patterns(short, searched, tried, seed))
+    """What `search_patterns` does with patterns that were mined already."""
+    return PatternSearch(mined, _tried(of_table(mined, keeping.q, keeping.threshold), train, test, seed, None))
+
+
+def _tried(
+    short: Shortlist, train: Dataset, test: Dataset | None, seed: int, corpus: TokenizedCorpus | None
+) -> Described:
+    searched, tried = _searched(short, train, corpus), None if test is None else _searched(short, test)
+    return describe_patterns(short, searched, tried, seed)
+
+
+def _searched(short: TellingPatterns, dataset: Dataset, corpus: TokenizedCorpus | None = None) -> Searched:
+    return Searched(dataset, column_for(dataset, short.selected), short.selected, corpus)
 
 
 def answer(
@@ -132,15 +136,33 @@ def answer(
 
 
 @dataclass(frozen=True)
-class ReadRole:
-    """Patterns of one text, and what guessing by them names for each test example."""
+class Control:
+    """Patterns of a text that should tell nothing: how many there are, and what guessing by them names."""
 
-    short: Shortlist
+    n_mined: int
+    n_significant: int
+    n_selected: int
     readings: PatternReadings
 
 
-def read_role(train: Dataset, test: Dataset, role: str, settings: Settings) -> ReadRole:
-    """Mine one text of the training part and guess the test labels by its patterns, without describing them."""
+def read_control(train: Dataset, test: Dataset, role: str, settings: Settings) -> Control:
+    """Mine one text of the training part and guess the test labels by its patterns, which are not described."""
+    telling, readings = _read(train, test, role, settings, telling_of_table)
+    return Control(telling.n_mined, telling.n_significant, len(telling.selected), readings)
+
+
+def read_role(train: Dataset, test: Dataset, role: str, settings: Settings) -> tuple[Shortlist, PatternReadings]:
+    """As `read_control`, with the patterns that a report needs."""
+    return _read(train, test, role, settings, of_table)
+
+
+def _read(
+    train: Dataset,
+    test: Dataset,
+    role: str,
+    settings: Settings,
+    choose: Callable[[PatternTable, float, float], Telling],
+) -> tuple[Telling, PatternReadings]:
     keeping = settings.artifacts
     bounds = Bounds(
         keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role, settings.data.clusters
@@ -149,9 +171,10 @@ def read_role(train: Dataset, test: Dataset, role: str, settings: Settings) -> R
         # That nothing was frequent enough is a finding: no example is then covered.
         warnings.simplefilter("ignore", UserWarning)
         mined, corpus = mine_corpus(train, bounds)
-    short = of_table(mined, keeping.q, keeping.threshold)
-    searched = Searched(train, texts_for(train, mined), mined, corpus)
-    held_out = Searched(test, texts_for(test, mined), mined)
-    assignment = assign_difficulty(held_out.corpus, held_out.labels, short.selected)
-    on_train = count_coverage(short.selected, (-1.0,), searched)
-    return ReadRole(short, read_by_patterns(short, assignment, on_train, searched, held_out, settings.seed))
+    chosen = choose(mined, keeping.q, keeping.threshold)
+    # The largest thing here.
+    del mined
+    searched, held_out = _searched(chosen, train, corpus), _searched(chosen, test)
+    assignment = assign_difficulty(held_out.corpus, held_out.labels, chosen.selected)
+    on_train = count_coverage(chosen.selected, (-1.0,), searched)
+    return chosen, read_by_patterns(chosen, assignment, on_train, searched, held_out, settings.seed)

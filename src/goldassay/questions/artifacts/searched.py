@@ -74,7 +74,8 @@ class Searched:
 
     def corpora(self) -> Iterator[tuple[TokenizedCorpus, NDArray[np.integer[Any]]]]:
         """All texts at once."""
-        codes, _ = encode_labels(self.labels, self.patterns.label_names, len(self.texts))
+        labels = self.dataset.examples["label"]
+        codes, _ = encode_labels(labels, self.patterns.label_names, len(self.texts))
         yield self.corpus, codes
 
     def examples(self, positions: Sequence[int]) -> list[Shown]:

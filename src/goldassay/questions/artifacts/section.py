@@ -24,6 +24,8 @@ from goldassay.questions.artifacts.samples import sample_examples
 from goldassay.questions.artifacts.shortlist import STANDING
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from goldassay.artifacts import PatternFile, PatternTable
     from goldassay.artifacts.pattern_lift import LiftedPatterns
     from goldassay.questions.artifacts.searched import Searched, Training
@@ -54,6 +56,12 @@ class Described:
     assignment: DifficultyAssignment | None
     given: Giveaway | None
     readings: PatternReadings | None = None
+
+    @property
+    def classes(self) -> NDArray[np.str_]:
+        """Difficulty of each test example: easy, hard, conflicting or uncovered, (N,)."""
+        assert self.assignment is not None
+        return self.assignment.classes
 
 
 def describe_patterns(short: Shortlist, train: Training, test: Searched | None, seed: int) -> Described:

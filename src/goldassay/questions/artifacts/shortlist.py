@@ -27,17 +27,12 @@ _POINT = ("pattern", "support", "probability", "label")
 
 
 @dataclass(frozen=True)
-class Shortlist:
-    """What a report says of mined patterns is made from these.
+class TellingPatterns:
+    """The mined patterns that a label can be guessed by, and how many there are.
 
     Attributes:
         selected: The significant ones whose share exceeds the threshold.
-        judged: Positions of those among the selected that are folded, ascending: all, or the strongest.
-        below: The significant parts of the judged that are not among them.
         lifted: Those that tell some label beyond chance, by lift.
-        for_curve: The significant ones whose share exceeds the first of `thresholds`.
-        thresholds: Of the curve of coverage.
-        scatter: Points for the picture: the most frequent patterns and, of the rest, those most telling.
         n_significant: How many are significant.
         n_mined: How many were mined.
         q: Largest q of a significant one.
@@ -45,24 +40,11 @@ class Shortlist:
     """
 
     selected: PatternTable
-    judged: NDArray[np.int64]
-    below: PatternTable
     lifted: LiftedPatterns
-    for_curve: PatternTable
-    thresholds: tuple[float, ...]
-    scatter: list[dict[str, Any]]
     n_significant: int
     n_mined: int
     q: float
     threshold: float
-
-    def findings(self) -> pl.DataFrame:
-        """The selected, folded; `folded_under` and `n_folded` are both null where one was not judged."""
-        folded = fold_redundant(self.selected.take(self.judged), self.below)
-        place = np.full(len(self.selected), -1)
-        place[self.judged] = np.arange(self.judged.size)
-        at = pl.Series(place).set(pl.Series(place < 0), None)
-        return self.selected.to_frame().with_columns(folded[name].gather(at) for name in ("folded_under", "n_folded"))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -73,6 +55,33 @@ class Shortlist:
     def label_names(self) -> tuple[str, ...]:
         """K names."""
         return self.selected.label_names
+
+
+@dataclass(frozen=True)
+class Shortlist(TellingPatterns):
+    """What a report says of mined patterns is made from these.
+
+    Attributes:
+        judged: Positions of those among the selected that are folded, ascending: all, or the strongest.
+        below: The significant parts of the judged that are not among them.
+        for_curve: The significant ones whose share exceeds the first of `thresholds`.
+        thresholds: Of the curve of coverage.
+        scatter: Points for the picture: the most frequent patterns and, of the rest, those most telling.
+    """
+
+    judged: NDArray[np.int64]
+    below: PatternTable
+    for_curve: PatternTable
+    thresholds: tuple[float, ...]
+    scatter: list[dict[str, Any]]
+
+    def findings(self) -> pl.DataFrame:
+        """The selected, folded; `folded_under` and `n_folded` are both null where one was not judged."""
+        folded = fold_redundant(self.selected.take(self.judged), self.below)
+        place = np.full(len(self.selected), -1)
+        place[self.judged] = np.arange(self.judged.size)
+        at = pl.Series(place).set(pl.Series(place < 0), None)
+        return self.selected.to_frame().with_columns(folded[name].gather(at) for name in ("folded_under", "n_folded"))
 
 
 def _anything_fits(_: int) -> bool:
@@ -167,3 +176,16 @@ def _scattered(
 def of_table(mined: PatternTable, q: float, threshold: float) -> Shortlist:
     """The shortlist of a table in memory."""
     return shortlist(lambda: [mined], q, threshold)
+
+
+def telling_of_table(mined: PatternTable, q: float, threshold: float) -> TellingPatterns:
+    """Of the shortlist of a table in memory what guessing needs; a control takes no more."""
+    significant = mined.significant(q)
+    return TellingPatterns(
+        selected=significant.select(threshold),
+        lifted=lifted_patterns([mined], q),
+        n_significant=len(significant),
+        n_mined=len(mined),
+        q=q,
+        threshold=threshold,
+    )

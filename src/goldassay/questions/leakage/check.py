@@ -71,5 +71,5 @@ CHECK = _Leakage()
 
 def _pattern_readings(evidence: Evidence) -> list[PatternReadings]:
     """What guessing by patterns of each text names for the test examples."""
-    control, own = evidence.control_patterns, evidence.patterns.described.readings
+    control, own = evidence.control_patterns, evidence.patterns.readings
     return [*([] if control is None else [control.readings]), *([] if own is None else [own])]

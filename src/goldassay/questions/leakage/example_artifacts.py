@@ -40,14 +40,9 @@ class Artifacts:
 
 def find_artifacts(train: Dataset, test: Dataset, role: str, settings: Settings) -> Artifacts:
     """Mine one text of the training part, as an audit does, and class the test examples by what is found."""
-    found = read_role(train, test, role, settings)
-    telling = found.short.selected
-    folded = found.short.findings()
-    return Artifacts(
-        telling.take(np.flatnonzero(folded.select(STANDING).to_series().to_numpy())),
-        found.readings.assignment.classes,
-        found.readings,
-    )
+    short, readings = read_role(train, test, role, settings)
+    standing = short.findings().select(STANDING).to_series().to_numpy()
+    return Artifacts(short.selected.take(np.flatnonzero(standing)), readings.assignment.classes, readings)
 
 
 def known_of(evidence: ConditionEvidence, role: str, artifacts: Artifacts | None) -> KnownOfExamples:
