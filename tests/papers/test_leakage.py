@@ -106,13 +106,13 @@ def _standing(rows: list[dict[str, Any]], name: str, documents: dict[str, Any] |
 @pytest.mark.parametrize(
     ("improvements", "wanted"),
     [
-        ((0.2, 0.1, 0.05), "held"),
+        ((0.2, 0.15, 0.18), "held"),
         ((0.2, 0.01, -0.01), "not shown"),
-        ((-0.2, -0.1, 0.05), "did not hold"),
+        ((-0.2, -0.15, -0.18), "did not hold"),
         ((), "not measured"),
     ],
 )
-def test_leaks_where_most_are_above_the_majority(improvements: tuple[float, ...], wanted: str):
+def test_leaks_where_parts_are_above_the_majority_together(improvements: tuple[float, ...], wanted: str):
     rows = [_row(f"set {at}", improvement=value) for at, value in enumerate(improvements)]
     assert _standing(rows, "Leak") == wanted
     # Premises of sets of which the paper shows hypotheses do not count.
@@ -122,11 +122,11 @@ def test_leaks_where_most_are_above_the_majority(improvements: tuple[float, ...]
 @pytest.mark.parametrize(
     ("newer", "persists", "less"),
     [
-        ((0.1, 0.12), "held", "held"),
-        ((0.25, 0.26), "held", "not shown"),
-        ((-0.1, 0.6), "not shown", "not shown"),
-        ((0.5, 0.6), "held", "did not hold"),
-        ((-0.2, -0.1), "did not hold", "held"),
+        ((0.1, 0.12, 0.11), "held", "held"),
+        ((0.25, 0.26, 0.24), "held", "not shown"),
+        ((-0.1, 0.6, 0.2), "not shown", "not shown"),
+        ((0.5, 0.6, 0.55), "held", "did not hold"),
+        ((-0.2, -0.1, -0.15), "did not hold", "held"),
         ((), "not measured", "not measured"),
     ],
 )

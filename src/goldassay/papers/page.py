@@ -23,9 +23,10 @@ _ICONS = {"held": "check", "did not hold": "stop", "not shown": "alert", "not me
 _DOUBTED = "‡"
 _SEPARATOR = " · "
 _RULE = (
-    "Unless it says otherwise, a claim about several pairs, parts or shifts held where more than half of their 95 % "
-    "intervals lie on its side, and did not hold where more than half lie on the other; one about a single figure goes "
-    "by the interval, or by the test, that stands beside it."
+    "Unless it says otherwise, a claim about several pairs, parts or shifts goes by the 95 % interval of their mean, "
+    "pooled by random effects over families that share runs or examples; one about a single figure by the interval, or "
+    "by the test, that stands beside it. It held where the interval lies on its side, did not hold where it lies on "
+    "the other, and is not shown else."
 )
 
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import statistics
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.numbers import decimal, signed_points
+from goldassay.core.numbers import bounds_in, decimal, signed_points
 from goldassay.papers.instability.evidence import REFERENCE, STANDARD
-from goldassay.papers.majority import middle_of
+from goldassay.papers.pooling import pool_claim
 from goldassay.papers.recipe import Conclusion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.papers.instability.evidence import Evidence
+    from goldassay.papers.pooling import Claim
+    from goldassay.papers.recipe import Standing
+
+_PAIRS = "pairs of model and analysis set"
+# An interval of a ratio with as good as no width: its spread over pairs is all that is known of its noise.
+_ALMOST_ONE = 1.001
 
 
 def conclude(found: Sequence[Evidence]) -> tuple[Conclusion, ...]:
@@ -26,8 +33,13 @@ def conclude(found: Sequence[Evidence]) -> tuple[Conclusion, ...]:
     )
 
 
+def _crossed(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[object]]:
+    """Rows of one model share its runs, and those of one set its examples."""
+    return {"models": [row["model"] for row in rows], "sets": [row["dataset"] for row in rows]}
+
+
 def _larger_spread(found: Sequence[Evidence]) -> Conclusion:
-    """Of every model and analysis set the deviation and its interval; the median decides."""
+    """The deviation of every model on every analysis set, pooled."""
     rows = [
         row
         for each in found
@@ -35,24 +47,26 @@ def _larger_spread(found: Sequence[Evidence]) -> Conclusion:
         if row["dataset"] not in STANDARD and row["recommended"] is not None and row["low"] is not None
     ]
     statement = "Analysis sets are far less stable over seeds than the standard set."
-    if not rows:
+    claim = pool_claim(
+        [(row["recommended"], row["low"], row["high"]) for row in rows],
+        _crossed(rows),
+        what=_PAIRS,
+        unit="ratio",
+        scale="log",
+    )
+    if claim is None:
         return Conclusion("Unstable", statement, "Table 1", "not measured", "No model has two runs on both.")
-    above = sum(row["low"] > 1 for row in rows)
-    below = sum(row["high"] < 1 for row in rows)
-    middle, called = _middle(rows, "recommended")
     widest = max(rows, key=lambda row: row["recommended"])
     return Conclusion(
         "Unstable",
         statement,
         "Table 1",
-        "held" if above > len(rows) / 2 else "did not hold" if below > len(rows) / 2 else "not shown",
-        f"Of {len(rows)} pairs of model and analysis set {above} spread more than {REFERENCE} for their size beyond "
-        f"doubt, {below} less; most {widest['model']} on {widest['dataset']}: {decimal(widest['recommended'], 1)} "
-        "times. "
-        f"The figure is of {called}, {middle['model']} on {middle['dataset']}.",
-        middle["recommended"],
-        middle["low"],
-        middle["high"],
+        claim.standing(1.0),
+        f"How much more than {REFERENCE} an analysis set spreads for its size. {claim.said} Most {widest['model']} on "
+        f"{widest['dataset']}: {decimal(widest['recommended'], 1)} times.",
+        claim.value,
+        claim.low,
+        claim.high,
         "ratio",
     )
 
@@ -64,26 +78,29 @@ def _covariance(found: Sequence[Evidence]) -> Conclusion:
     statement = "The instability comes from examples that are right or wrong together, not from single predictions."
     analysis = [row for row in rows if row["dataset"] not in STANDARD]
     standard = [row["design_effect"] for row in rows if row["dataset"] in STANDARD]
-    if not analysis:
-        return Conclusion("Together", statement, "Tables 3, 4", "not measured", "There is no analysis set.")
-    sure = [row for row in analysis if (bounds[row["model"], row["dataset"]]["runs_low"] or 0) > 1]
+    ends = [bounds[row["model"], row["dataset"]] for row in analysis]
+    # Not as logarithms: the lower end of a design effect may be 0.
+    claim = pool_claim(
+        [(row["design_effect"], end["runs_low"], end["runs_high"]) for row, end in zip(analysis, ends, strict=True)],
+        _crossed(analysis),
+        what=_PAIRS,
+        unit="ratio",
+    )
+    if claim is None:
+        why = "There is no analysis set." if not analysis else "No design effect has an interval."
+        return Conclusion("Together", statement, "Tables 3, 4", "not measured", why)
     widest = max(analysis, key=lambda row: row["design_effect"])
-    middle, called = _middle(analysis, "design_effect")
-    ends = bounds[middle["model"], middle["dataset"]]
-    aside = f", of the standard sets {decimal(statistics.median(standard), 1)}" if standard else ""
+    aside = f"; of the standard sets the median is {decimal(statistics.median(standard), 1)}" if standard else ""
     return Conclusion(
         "Together",
         statement,
         "Tables 3, 4",
-        "held" if len(sure) > len(analysis) / 2 else "not shown",
-        f"The variance is more than independent examples would give in {len(sure)} of {len(analysis)} pairs of model "
-        f"and analysis set beyond doubt; the median design effect is "
-        f"{decimal(statistics.median(row['design_effect'] for row in analysis), 1)}{aside}; most "
-        f"{decimal(widest['design_effect'])} for {widest['model']} on {widest['dataset']}. The figure is of "
-        f"{called}, {middle['model']} on {middle['dataset']}.",
-        middle["design_effect"],
-        ends["runs_low"],
-        ends["runs_high"],
+        claim.standing(1.0),
+        f"How many times the variance of independent examples there is. {claim.said} Most "
+        f"{decimal(widest['design_effect'])} for {widest['model']} on {widest['dataset']}{aside}.",
+        claim.value,
+        claim.low,
+        claim.high,
         "ratio",
     )
 
@@ -91,67 +108,98 @@ def _covariance(found: Sequence[Evidence]) -> Conclusion:
 def _correlation(found: Sequence[Evidence]) -> list[Conclusion]:
     """Over training, standard sets against each other, and against analysis sets."""
     statement = "Over training, standard sets rise and fall together; some analysis sets do not go with them."
-    inside: list[tuple[float, str]] = []
-    across: list[tuple[float, str]] = []
+    inside: list[dict[str, Any]] = []
+    across: list[dict[str, Any]] = []
     for each in found:
         for matrix in each.correlations:
             names = matrix["names"]
-            for i, first in enumerate(names):
-                for j in range(i + 1, len(names)):
-                    if matrix["values"][i][j] is None:
-                        continue
-                    together = (first in STANDARD) + (names[j] in STANDARD)
-                    pair = (matrix["values"][i][j], f"{first} and {names[j]}, {matrix['model']}")
-                    if together:
-                        (inside if together == 2 else across).append(pair)
-    if not inside or not across:
+            for i, j in combinations(range(len(names)), 2):
+                together = (names[i] in STANDARD) + (names[j] in STANDARD)
+                figure = tuple(matrix[key][i][j] for key in ("values", "low", "high"))
+                if together and None not in figure:
+                    sets = f"{names[i]} and {names[j]}"
+                    row = {"model": matrix["model"], "dataset": sets, "figure": figure}
+                    (inside if together == 2 else across).append(row)
+    standard, other = (
+        pool_claim(
+            [row["figure"] for row in rows],
+            _crossed(rows),
+            what="pairs of sets of one model",
+            unit="correlation",
+            scale="fisher",
+        )
+        for rows in (inside, across)
+    )
+    if standard is None or other is None:
         return []
-    least = min(across)
-    lower = sum(value < min(inside)[0] for value, _ in across)
+    standing: Standing = "not shown"
+    if other.high < standard.low:
+        standing = "held"
+    elif other.low > standard.high:
+        standing = "did not hold"
+    least = min(across, key=lambda row: row["figure"][0])
     return [
         Conclusion(
             "Apart",
             statement,
             "Figure 3",
-            "held" if statistics.median(value for value, _ in inside) > statistics.median(v for v, _ in across)
-            else "did not hold",
-            f"Spearman over checkpoints is {decimal(statistics.median(v for v, _ in inside))} in the median between "
-            f"standard sets, {decimal(statistics.median(v for v, _ in across))} between a standard and an analysis "
-            f"set; {lower} of {len(across)} of the latter are below all of the former, least {least[1]}: "
-            f"{decimal(least[0])}. The medians decide. The paper has above .95 between "
-            "standard sets.",
-            statistics.median(v for v, _ in across),
-            unit="correlation",
+            standing,
+            f"Spearman over checkpoints between a standard and an analysis set is the figure, and its interval must "
+            f"lie apart from that between standard sets, {decimal(standard.value)} "
+            f"{bounds_in(standard.low, standard.high, 'correlation')}. {other.said} Least {least['dataset']}, "
+            f"{least['model']}: {decimal(least['figure'][0])}. The paper has above .95 between standard sets.",
+            other.value,
+            other.low,
+            other.high,
+            "correlation",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _selection(found: Sequence[Evidence]) -> list[Conclusion]:
     """Whether choosing the checkpoint on the analysis set itself helps."""
     rows = [row for each in found for row in each.selections if row["dataset"] not in STANDARD]
-    if not rows:
+    claim = pool_claim(
+        [(row["gain"], row["gain_low"], row["gain_high"]) for row in rows],
+        _crossed(rows),
+        what=_PAIRS,
+        unit="difference",
+    )
+    if claim is None:
         return []
-    gained = [row for row in rows if row["gain_low"] > 0]
-    calmer = sum(row["analysis_sd"] < row["standard_sd"] for row in rows)
     best = max(rows, key=lambda row: row["gain"])
-    middle, called = _middle(rows, "gain")
+    calmer = _calmer(rows)
+    standing = claim.standing()
+    surely_calmer = calmer is not None and calmer.high < 1
+    shown = "" if calmer is None else (
+        f" The SD over seeds is {decimal(calmer.value)} times what it was "
+        f"{bounds_in(calmer.low, calmer.high, 'ratio')}; for the claim to hold it must not be surely less."
+    )  # fmt: skip
     return [
         Conclusion(
             "Selection",
             "Choosing the checkpoint on a part of the analysis set raises its mean, but does not make it stable.",
             "Table 6",
-            "held" if len(gained) > len(rows) / 2 and calmer <= len(rows) * 0.75 else "not shown",
-            f"It raises the mean beyond doubt in {len(gained)} of {len(rows)} pairs of model and analysis set, most "
-            f"{signed_points(best['gain'], 1)} for {best['model']} on {best['dataset']}; the SD over seeds is smaller "
-            f"in {calmer}, and for the claim to hold it may be so in at most three quarters. The figure is of "
-            f"{called}, {middle['model']} on {middle['dataset']}.",
-            middle["gain"],
-            middle["gain_low"],
-            middle["gain_high"],
+            "not shown" if standing == "held" and surely_calmer else standing,
+            f"{claim.said} Most {signed_points(best['gain'], 1)} for {best['model']} on {best['dataset']}.{shown}",
+            claim.value,
+            claim.low,
+            claim.high,
             "difference",
         )
     ]
 
 
-def _middle(rows: Sequence[Mapping[str, Any]], key: str) -> tuple[Mapping[str, Any], str]:
-    return middle_of(sorted(rows, key=lambda row: row[key]), "pair")
+def _calmer(rows: Sequence[Mapping[str, Any]]) -> Claim | None:
+    """Ratio of the spreads over seeds with and without choosing on the analysis set, from how models differ in it.
+
+    The ratio of one pair has no interval, so that models or sets, whichever differ more, give it.
+    """
+    known = [row for row in rows if row["analysis_sd"] > 0 and row["standard_sd"] > 0]
+    ratios = [row["analysis_sd"] / row["standard_sd"] for row in known]
+    if min(len(set(of)) for of in _crossed(known).values()) < 2:
+        return None
+    return pool_claim(
+        [(ratio, ratio / _ALMOST_ONE, ratio * _ALMOST_ONE) for ratio in ratios], _crossed(known), what=_PAIRS,
+        unit="ratio", scale="log",
+    )  # fmt: skip

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.correlation import correlation_interval
 from goldassay.core.numbers import decimal, signed_points
 from goldassay.papers.leakage.evidence import is_printed_part
-from goldassay.papers.majority import middle_of, standing_of
+from goldassay.papers.pooling import pool_claim
 from goldassay.papers.printed import printed_table
 from goldassay.papers.recipe import Conclusion
 from goldassay.questions.leakage.dataset_comparison import correlations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from goldassay.papers.recipe import Standing
 
 
 Row = dict[str, Any]
@@ -55,35 +57,37 @@ def _named(row: Row) -> str:
     return f"the {row['part']} of {row['dataset']} ({row['model']})"
 
 
-def _counted(
+def _pooled(
     name: str,
     statement: str,
     place: str,
     rows: Sequence[Row],
     figure: Callable[[Row], tuple[float, float, float]],
-    said: str,
     none: str,
+    *,
+    shared: bool = False,
 ) -> Conclusion:
-    """A difference in every row, with its interval; above 0 in most, below in most, or neither."""
-    if not rows:
+    """A difference in every row, pooled; above 0, below, or neither.
+
+    Rows of one training set share it and its runs. With `shared` all have a figure in common, too.
+    """
+    families: dict[str, list[object]] = {"training sets": [row["family"] for row in rows]}
+    if shared:
+        families["sets compared with"] = [None] * len(rows)
+    claim = pool_claim([figure(row) for row in rows], families, what="parts of sets", unit="difference")
+    if claim is None:
         return Conclusion(name, statement, place, "not measured", none)
-    found = sorted(((figure(row), row) for row in rows), key=lambda each: each[0][0])
-    above = sum(low > 0 for (_, low, _), _ in found)
-    below = sum(high < 0 for (_, _, high), _ in found)
-    ((value, low, high), middle), called = middle_of(found, "part")
-    (least, _, _), last = found[0]
-    (most, _, _), first = found[-1]
+    found = sorted(rows, key=lambda row: figure(row)[0])
     return Conclusion(
         name,
         statement,
         place,
-        standing_of(above, below, len(found)),
-        f"Of {len(found)} parts of sets {above} {said} beyond doubt, {below} the other way; most {_named(first)}: "
-        f"{signed_points(most, 1)}, least {_named(last)}: {signed_points(least, 1)}. The figure is of {called}, "
-        f"{_named(middle)}.",
-        value,
-        low,
-        high,
+        claim.standing(),
+        f"{claim.said} Most {_named(found[-1])}: {signed_points(figure(found[-1])[0], 1)}, least {_named(found[0])}: "
+        f"{signed_points(figure(found[0])[0], 1)}.",
+        claim.value,
+        claim.low,
+        claim.high,
         "difference",
     )
 
@@ -93,17 +97,17 @@ def _improvement(row: Row) -> tuple[float, float, float]:
 
 
 def _above(rows: Sequence[Row]) -> Conclusion:
-    return _counted(
+    return _pooled(
         "Leak", "A model of a single sentence is right more often than the majority, on nearly every set.", "Table 3",
-        rows, _improvement, "are above the majority", "There is no model of a single sentence.",
+        rows, _improvement, "There is no model of a single sentence.",
     )  # fmt: skip
 
 
 def _persists(rows: Sequence[Row]) -> Conclusion:
-    return _counted(
+    return _pooled(
         "Persists", "Leakage persists in sets made since it is known, adversarial and debiased ones among them.",
         "Abstract, Table 3", [row for row in rows if row["dataset"] in NEWER], _improvement,
-        "are above the majority", "None of these sets is at hand.",
+        "None of these sets is at hand.",
     )  # fmt: skip
 
 
@@ -119,9 +123,9 @@ def _less(rows: Sequence[Row]) -> Conclusion:
         value = before[0] - after[0]
         return value, value - below, value + above
 
-    return _counted(
+    return _pooled(
         "Less", f"Such sets leak less than {_OLDER}.", "Table 3", newer, difference,
-        f"give less away than the {_WHERE} of {_OLDER}", f"None of these sets is at hand, or {_OLDER} is not.",
+        f"None of these sets is at hand, or {_OLDER} is not.", shared=True,
     )  # fmt: skip
 
 
@@ -129,10 +133,10 @@ def _alike(rows: Sequence[Row]) -> Conclusion:
     def beyond(row: Row) -> tuple[float, float, float]:
         return tuple(row[key] - row["chance"] for key in ("agreement", "agreement_low", "agreement_high"))
 
-    return _counted(
+    return _pooled(
         "Alike", "Models of a single sentence and of the pair decide alike far beyond chance.", "Table 4",
         [row for row in rows if row["agreement"] is not None], beyond,
-        "agree with the pair's model more than by chance", "There are no decisions of both.",
+        "There are no decisions of both.",
     )  # fmt: skip
 
 
@@ -142,21 +146,24 @@ def _clusters(rows: Sequence[Row]) -> Conclusion:
     statement = "In the model of the pair, single sentences form clusters that lean to a label."
     if not known:
         return Conclusion("Lean", statement, "Tables 4, 5, Figure 1", "not measured", "There are no embeddings.")
-    found = sorted(known, key=lambda row: row["peco"])
-    sure = sum(row["peco_low"] > 0 for row in found)
-    against = sum(row["peco_high"] <= 0 for row in found)
-    middle, called = middle_of(found, "part")
-    first = found[-1]
+    claim = pool_claim(
+        [(row["peco"], row["peco_low"], row["peco_high"]) for row in known],
+        {"training sets": [row["family"] for row in known]},
+        what="parts of sets",
+        unit="score",
+    )
+    if claim is None:
+        return Conclusion("Lean", statement, "Tables 4, 5, Figure 1", "not measured", "No PECO has an interval.")
+    first = max(known, key=lambda row: row["peco"])
     return Conclusion(
         "Lean",
         statement,
         "Tables 4, 5, Figure 1",
-        standing_of(sure, against, len(found)),
-        f"Of {len(found)} parts of sets {sure} have a PECO beyond what chance gives; most {_named(first)}: "
-        f"{decimal(first['peco'], 3)}. The figure is of {called}, {_named(middle)}.",
-        middle["peco"],
-        middle["peco_low"],
-        middle["peco_high"],
+        claim.standing(),
+        f"PECO beyond what chance gives. {claim.said} Most {_named(first)}: {decimal(first['peco'], 3)}.",
+        claim.value,
+        claim.low,
+        claim.high,
         "score",
     )
 
@@ -237,21 +244,30 @@ def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
     ]
     if not rows:
         return Conclusion("Unlike", statement, "Figure 8", "not measured", "No model has both.")
-    faint = sum(row["low"] > -_FAINT and row["high"] < _FAINT for row in rows)
-    strong = sum(row["low"] > _FAINT or row["high"] < -_FAINT for row in rows)
-    found = sorted(rows, key=lambda row: row["correlation"])
-    middle, called = middle_of(found, "correlation")
-    first = max(found, key=lambda row: abs(row["correlation"]))
+    claim = pool_claim(
+        [(row["correlation"], row["low"], row["high"]) for row in rows],
+        {"sets": [row["name"] for row in rows]},
+        what="sets and texts",
+        unit="correlation",
+        scale="fisher",
+    )
+    if claim is None:
+        return Conclusion("Unlike", statement, "Figure 8", "not measured", "No correlation has an interval.")
+    standing: Standing = "not shown"
+    if claim.low > -_FAINT and claim.high < _FAINT:
+        standing = "held"
+    elif claim.low > _FAINT or claim.high < -_FAINT:
+        standing = "did not hold"
+    first = max(rows, key=lambda row: abs(row["correlation"]))
     return Conclusion(
         "Unlike",
         statement,
         "Figure 8",
-        standing_of(faint, strong, len(rows)),
-        f"Of {len(rows)} sets and texts {faint} have a correlation of confidence and divergence surely nearer to 0 "
-        f"than {_FAINT}, {strong} surely farther; farthest the {first['role']} of {first['name']}: "
-        f"{decimal(first['correlation'])}. The figure is of {called}, the {middle['role']} of {middle['name']}.",
-        middle["correlation"],
-        middle["low"],
-        middle["high"],
+        standing,
+        f"Correlations of confidence and divergence; the claim is that they lie nearer to 0 than {_FAINT}. "
+        f"{claim.said} Farthest the {first['role']} of {first['name']}: {decimal(first['correlation'])}.",
+        claim.value,
+        claim.low,
+        claim.high,
         "correlation",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import percent, points
-from goldassay.papers.majority import middle_of, standing_of
+from goldassay.papers.pooling import pool_claim
 from goldassay.papers.recipe import PRETRAINED, Conclusion
 from goldassay.papers.shift.scales import TRANSFORMERS
 from goldassay.papers.shift.sets import NEWSGROUPS
@@ -23,6 +23,8 @@ _FINE_TUNED = frozenset({PRETRAINED, *TRANSFORMERS})
 SIZES = (("BERT Base", "BERT Large"), ("ALBERT Base", "ALBERT Large"), ("ALBERT Large", "ALBERT XLarge"))
 DISTILLED = (("DistilBERT", "BERT Base"),)
 _TOO_FEW = "There are no such models of both kinds."
+# A rate of false alarms this far below that of chance is still near it.
+_NEAR = 0.1
 
 
 def conclude(found: Evidence) -> tuple[Conclusion, ...]:
@@ -67,25 +69,42 @@ def _paired(
     figure: Callable[[Row], Figure],
     what: str,
 ) -> Conclusion:
-    """By how much the figure of the second of each pair is less than that of the first; most pairs decide."""
-    found = sorted(((_difference(figure(a), figure(b)), a, b) for a, b in pairs), key=lambda each: each[0][0])
-    if not found:
+    """By how much the figure of the second of each pair is less than that of the first, pooled."""
+    found = list(pairs)
+    claim = pool_claim(
+        [_difference(figure(first), figure(second)) for first, second in found],
+        _families([first for first, _ in found]),
+        what="pairs of models on one shift",
+        unit="difference",
+    )
+    if claim is None:
         return Conclusion(name, statement, place, "not measured", _TOO_FEW)
-    less = sum(low > 0 for (_, low, _), *_ in found)
-    more = sum(high < 0 for (_, _, high), *_ in found)
-    ((value, low, high), first, second), middle = middle_of(found, "pair")
     return Conclusion(
         name,
         statement,
         place,
-        standing_of(less, more, len(found)),
-        f"Of {len(found)} pairs of models on one shift the {what} surely less in {less}, surely more in {more}. The "
-        f"figure is of {middle}, {second['model']} against {first['model']}, {_where(first)}.",
-        value,
-        low,
-        high,
+        claim.standing(),
+        f"By how much the {what} less. {claim.said}",
+        claim.value,
+        claim.low,
+        claim.high,
         "difference",
     )
+
+
+def _families(rows: Sequence[Row]) -> dict[str, list[object]]:
+    """What makes figures dependent: runs of one training set, and examples of one test set.
+
+    What all foreign texts are told apart from is one training set, so that there models take its place, and all pairs
+    share the runs of the pretrained model.
+    """
+    if rows and "test" in rows[0]:
+        return {"training sets": [row["train"] for row in rows], "test sets": [row["test"] for row in rows]}
+    return {
+        "sets": [row["dataset"] for row in rows],
+        "models": [row["model"] for row in rows],
+        "training sets": [None] * len(rows),
+    }
 
 
 def _where(row: Row) -> str:
@@ -127,23 +146,24 @@ def _declines(gaps: Sequence[Row]) -> Conclusion:
     rows = [row for row in rows if row["relative_gap"] is not None]
     if not rows:
         return Conclusion("Declines", statement, "Section 3", "not measured", "There is no LSTM on STS-B.")
-    limit = 0.35
-    above = sum(row["relative_low"] > limit for row in rows)
-    below = sum(row["relative_high"] < limit for row in rows)
-    found = sorted(rows, key=lambda row: row["relative_gap"])
-    middle, called = middle_of(found, "shift")
-    most = found[-1]
+    claim = pool_claim(
+        [(row["relative_gap"], row["relative_low"], row["relative_high"]) for row in rows],
+        _families(rows),
+        what="shifts",
+        unit="share",
+    )
+    if claim is None:
+        return Conclusion("Declines", statement, "Section 3", "not measured", "No loss has an interval.")
+    most = max(rows, key=lambda row: row["relative_gap"])
     return Conclusion(
         "Declines",
         statement,
         "Section 3",
-        standing_of(above, below, len(rows)),
-        f"Of {len(rows)} shifts it loses surely more than 35 % in {above}, surely less in {below}; most "
-        f"{_where(most)}: {percent(most['relative_gap'], 0)}. The figure is of {called}, "
-        f"{_where(middle)}.",
-        middle["relative_gap"],
-        middle["relative_low"],
-        middle["relative_high"],
+        claim.standing(0.35),
+        f"{claim.said} Most {_where(most)}: {percent(most['relative_gap'], 0)}.",
+        claim.value,
+        claim.low,
+        claim.high,
         "share",
     )
 
@@ -213,18 +233,23 @@ def _blind(detection: Sequence[Row]) -> Conclusion:
         told = any(row["dataset"] == NEWSGROUPS for row in detection)
         why = "There is no such model." if told else f"{NEWSGROUPS} is not at hand."
         return Conclusion("Blind", statement, "Figure 4", "not measured", why)
-    better, worse = _against_chance(rows)
+    chance = rows[0]["false_alarm_rate_chance"]
+    claim = pool_claim(
+        [_alarms(row) for row in rows], {"models": [row["model"] for row in rows]}, what="models", unit="points"
+    )
+    if claim is None:
+        return Conclusion("Blind", statement, "Figure 4", "not measured", "No rate of false alarms has an interval.")
     first = min(rows, key=lambda row: row["false_alarm_rate"])
     return Conclusion(
         "Blind",
         statement,
         "Figure 4",
-        # Near chance is what cannot be told from it.
-        standing_of(len(rows) - better, better, len(rows)),
-        f"Of {len(rows)} models {better} are surely better than chance, {worse} surely worse. The figure is the lowest "
-        f"rate of false alarms, of {first['model']}; chance is {points(first['false_alarm_rate_chance'])}. Elsewhere: "
-        f"{_elsewhere(detection)}",
-        *_alarms(first),
+        claim.standing(chance - _NEAR),
+        f"{claim.said} Chance is {points(chance)}, and near it is what lies at most {points(_NEAR, 0)} points below. "
+        f"Lowest {first['model']}: {points(first['false_alarm_rate'])}. Elsewhere: {_elsewhere(detection)}",
+        claim.value,
+        claim.low,
+        claim.high,
     )
 
 

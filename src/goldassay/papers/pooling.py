@@ -1,0 +1,99 @@
+"""A claim about several pairs, parts or shifts, judged by what they say together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from goldassay.core.numbers import number, percent, with_unit
+from goldassay.core.pooling import error_of, pool_estimates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from goldassay.core.pooling import Pooled
+    from goldassay.papers.recipe import Standing
+
+Scale = Literal["plain", "log", "fisher"]
+Figure = tuple[float | None, float | None, float | None]
+
+_FORWARD: Mapping[Scale, Callable[[float], float]] = {"plain": float, "log": math.log, "fisher": math.atanh}
+_BACK: Mapping[Scale, Callable[[float], float]] = {"plain": float, "log": math.exp, "fisher": math.tanh}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What estimates say together.
+
+    Attributes:
+        value: Pooled, in their unit.
+        low: Lower end of its interval.
+        high: Upper end.
+        pooled: On the scale on which they were pooled.
+        said: In a sentence: how many, of how many families, how far they differ, what another would show.
+    """
+
+    value: float
+    low: float
+    high: float
+    pooled: Pooled
+    said: str
+
+    def standing(self, than: float = 0.0) -> Standing:
+        """Of the claim that the pooled figure is above a limit."""
+        return "held" if self.low > than else "did not hold" if self.high < than else "not shown"
+
+
+def pool_claim(
+    figures: Sequence[Figure],
+    groupings: Mapping[str, Sequence[object]],
+    *,
+    what: str,
+    unit: str,
+    scale: Scale = "plain",
+) -> Claim | None:
+    """Pool figures by random effects; None where none has an interval.
+
+    Args:
+        figures: Values with the ends of their 95 % intervals.
+        groupings: What makes estimates dependent, in the plural ("models"), and of each figure which it is of;
+            see `pool_estimates`.
+        what: What each figure is of, in the plural ("pairs of models on one shift").
+        unit: Of the figures, as conclusions name it.
+        scale: On which they are pooled: "log" for ratios, "fisher" for correlations.
+    """
+    known = [(at, found) for at, figure in enumerate(figures) if (found := _on_scale(figure, scale)) is not None]
+    if not known:
+        return None
+    values, errors = zip(*(found for _, found in known), strict=True)
+    pooled = pool_estimates(values, errors, *([of[at] for at, _ in known] for of in groupings.values()))
+    back = _BACK[scale]
+    ends = pooled.value, pooled.low, pooled.high, pooled.prediction_low, pooled.prediction_high
+    value, low, high, least, most = (back(end) if math.isfinite(end) else end for end in ends)
+    left_out = len(figures) - len(known)
+    said = f"Pooled over {len(known)} {what}"
+    said += f" ({left_out} without an interval left out)" if left_out else ""
+    if pooled.n_families > 1:
+        said += f" in {pooled.n_families} {list(groupings)[pooled.grouping]}"
+        said += f", of which {percent(pooled.i_squared, 0)} of the differences are not noise"
+    else:
+        said += ", which are not independent of each other; how far others differ is not known"
+    if math.isfinite(least):
+        said += f"; 95 % of others are expected from {with_unit(least, unit)} to {with_unit(most, unit)}"
+    return Claim(value, low, high, pooled, f"{said}.")
+
+
+def _on_scale(figure: Figure, scale: Scale) -> tuple[float, float] | None:
+    """Value and standard error, by the longer side of the interval, so that the end that decides is not moved in."""
+    value, low, high = (number(each) for each in figure)
+    if value is None or low is None or high is None or (scale == "log" and low <= 0):
+        return None
+    if scale == "fisher":
+        value, low, high = (float(np.clip(each, -0.999, 0.999)) for each in (value, low, high))
+    forward = _FORWARD[scale]
+    middle = forward(value)
+    half = max(middle - forward(low), forward(high) - middle)
+    return (middle, error_of(-half, half)) if half > 0 else None
