@@ -7,6 +7,8 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from benchmarks.verdicts.cells import Cell, at_least, at_most, bounds, failures, markdown, pool_kept, pooled
+from benchmarks.verdicts.commands import WORLDS as MADE
+from benchmarks.verdicts.commands import cells_of as audited
 from benchmarks.verdicts.instability import LIMIT, QUESTIONS, QUIET, TWICE, SpreadWorld, measure
 from goldassay.instability import decompose_variance
 
@@ -71,3 +73,15 @@ def test_the_verdicts_keep_their_targets_in_a_few_draws() -> None:
 @pytest.mark.parametrize("name", [question.name for question in QUESTIONS])
 def test_the_verdicts_keep_their_targets(name: str) -> None:
     assert failures(measure([question for question in QUESTIONS if question.name == name], 2000)) == []
+
+
+@pytest.mark.slow
+def test_whole_audits_of_a_made_set_say_what_is_true_of_it() -> None:
+    """One draw of the world of many balanced rows, through the whole audit."""
+    found = {
+        (cell.world.split(", ")[0], cell.world.split(", ")[-1], cell.event): cell.count for cell in audited(MADE[0], 1)
+    }
+    for question in ("artifacts", "leakage"):
+        assert found[question, "no flaw", "sound"] == 1
+        assert found[question, "at the limit", "sound"] == 0
+        assert found[question, "twice the limit", "unsound"] == 1

@@ -17,6 +17,7 @@ from goldassay.core.intervals import (
     difference_interval,
     few_runs_caveat,
     mean_interval,
+    paired_interval,
     pairs_interval,
     ratio_interval,
     sd_interval,
@@ -35,6 +36,16 @@ def test_wilson_equals_statsmodels(n: int, share: float, level: float) -> None:
     expected = proportion_confint(k, n, alpha=1 - level, method="wilson")
     assert (float(low), float(high)) == pytest.approx(expected, abs=1e-12)
     assert k / n in wilson_interval(k, n, level)
+
+
+def test_a_level_so_near_to_one_that_it_is_one_excludes_nothing() -> None:
+    """As where a label is so rare that the largest statistic of resampled clusters exceeds 8."""
+    low, high = wilson_bounds([3.0, 5.0], 5, math.erf(9 / math.sqrt(2)))
+    assert (low.tolist(), high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+    found = paired_interval(0.5, 0.2, 0.1, 50, 1.0)
+    # By hand: distances .5 and .8, .5 and .2 to the bounds, combined as Newcombe does.
+    assert found.low == pytest.approx(0.3 - math.sqrt(0.25 - 0.2 * 0.5 * 0.8 + 0.64))
+    assert found.high == pytest.approx(0.3 + math.sqrt(0.25 - 0.2 * 0.5 * 0.2 + 0.04))
 
 
 def test_wilson_of_nothing_says_nothing() -> None:

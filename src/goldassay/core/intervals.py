@@ -34,12 +34,12 @@ def wilson_bounds(
     """Wilson score bounds of a proportion, elementwise.
 
     With p = k/n and z the normal quantile of (1 + level)/2:
-    (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). Where n is 0, the bounds are 0 and 1.
+    (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). Where n is 0 or the level 1, the bounds are 0 and 1.
 
     Args:
         successes: k, any shape.
         trials: n, broadcastable with k.
-        level: Coverage, in (0, 1).
+        level: Coverage, in (0, 1].
 
     Returns:
         Lower and upper bounds, in [0, 1].
@@ -51,6 +51,9 @@ def wilson_bounds(
     k = np.asarray(successes, dtype=np.float64)
     n = np.asarray(trials, dtype=np.float64)
     z = float(ndtri((1 + level) / 2))
+    if np.isinf(z):
+        shape = np.broadcast(k, n).shape
+        return np.zeros(shape), np.ones(shape)
     safe = np.where(n > 0, n, 1.0)
     p = k / safe
     center = p + z * z / (2 * safe)

@@ -1,0 +1,157 @@
+"""How often whole audits say sound, caution or unsound of made sets whose flaw is known, end to end.
+
+    python -m benchmarks.verdicts.commands --draws 100 [--worlds 1]     a table; a draw takes 80 s of one core
+
+Premise and hypothesis are words drawn by Zipf's law. For artifacts, a word of its label ends the hypotheses of a share
+of the rows of each label but the most frequent, which is the accuracy skill that patterns can reach. For leakage, one
+of K words ends every hypothesis: that of its label in a share of the rows, any in the others. The share is the balanced
+skill of the best reader, and its accuracy skill too where labels are balanced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+import goldassay
+from benchmarks.verdicts.cells import Cell, at_least, at_most, failures, markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+UNSOUND = {"artifacts": 0.075, "leakage": 0.12}
+N_WORDS, LENGTH = 2000, 8
+WORDS = np.array([f"w{code}" for code in range(N_WORDS)])
+
+
+@dataclass(frozen=True)
+class World:
+    """What is true of a set, but for its flaw.
+
+    Attributes:
+        n: Rows of the test part; the training part has 5,000 or more.
+        shares: Of the labels, the most frequent first.
+        size: Rows of a cluster, which share a premise.
+        icc: How alike rows of a cluster are in holding the flaw.
+    """
+
+    n: int
+    shares: tuple[float, ...]
+    size: int = 1
+    icc: float = 0.0
+
+    def __str__(self) -> str:
+        shares = "/".join(f"{100 * share:.0f}" for share in self.shares)
+        clusters = "" if self.size == 1 else f", clusters of {self.size}, ICC {self.icc:g}"
+        return f"{self.n:,} rows, {shares}{clusters}"
+
+    @property
+    def plain(self) -> bool:
+        """Many balanced rows that vary independently: here *sound* and *unsound* must be reached."""
+        return self.n == 5000 and self.size == 1 and max(self.shares) - min(self.shares) < 0.01
+
+    def part(self, rng: np.random.Generator, n: int, question: str, skill: float) -> pl.DataFrame:
+        """Rows of one part, with the flaw of which `skill` is the size."""
+        k = len(self.shares)
+        gold = rng.choice(k, n, p=np.array(self.shares) / sum(self.shares))
+        clusters = np.arange(n) // self.size
+        chance = np.full(n, skill)
+        if self.icc and skill:
+            spread = 1 / self.icc - 1
+            chance = rng.beta(skill * spread, (1 - skill) * spread, int(clusters.max()) + 1)[clusters]
+        true = rng.random(n) < chance
+        if question == "artifacts":
+            ends = np.where(true & (gold > 0), gold, -1)
+        else:
+            ends = np.where(true, gold, rng.integers(0, k, n))
+        premises = _sentences(rng, int(clusters.max()) + 1)
+        texts = _sentences(rng, n)
+        return pl.DataFrame(
+            {
+                "premise": [f"{premises[cluster]} p{cluster}" for cluster in clusters],
+                "hypothesis": [
+                    f"{text} m{end}" if end >= 0 else text for text, end in zip(texts, ends.tolist(), strict=True)
+                ],
+                "label": [f"l{code}" for code in gold],
+            }
+        )
+
+
+def _sentences(rng: np.random.Generator, n: int) -> list[str]:
+    weights = 1 / np.arange(10, N_WORDS + 10)
+    drawn: NDArray[np.str_] = WORDS[rng.choice(N_WORDS, (n, LENGTH), p=weights / weights.sum())]
+    return [" ".join(row) for row in drawn.tolist()]
+
+
+THIRDS = (1 / 3,) * 3
+WORLDS = (
+    World(5000, THIRDS),
+    World(5000, (0.9, 0.1)),
+    World(5000, THIRDS, size=20, icc=0.2),
+    World(1000, (0.2,) * 5),
+)
+
+
+def verdicts(world: World, question: str, skill: float, seed: int) -> dict[str, str]:
+    """The word for each question about one drawn set."""
+    rng = np.random.default_rng([seed, 1])
+    train = world.part(rng, max(5000, world.n), question, skill)
+    test = world.part(rng, world.n, question, skill)
+    report = goldassay.audit(train, test, seed=seed)
+    return {name: verdict["verdict"] for name, verdict in report.verdicts.items()}
+
+
+def cells_of(world: World, draws: int) -> list[Cell]:
+    """What is said without a flaw, at the limit and at twice the limit of each question."""
+    made = []
+    clean = [verdicts(world, "artifacts", 0.0, seed) for seed in range(draws)]
+    for question, limit in UNSOUND.items():
+        name = f"{question}, {world}"
+        words = [each[question] for each in clean]
+        worse = sum(word in {"caution", "unsound"} for word in words)
+        made.append(Cell(f"{name}, no flaw", "caution or worse", worse, draws, at_most(0.025)))
+        target = at_least(0.8) if world.plain else None
+        made.append(Cell(f"{name}, no flaw", "sound", words.count("sound"), draws, target))
+        words = [verdicts(world, question, limit, seed)[question] for seed in range(draws)]
+        made += [
+            Cell(f"{name}, at the limit", word, words.count(word), draws, at_most(0.025))
+            for word in ("sound", "unsound")
+        ]
+        words = [verdicts(world, question, 2 * limit, seed)[question] for seed in range(draws)]
+        target = at_least(0.9) if world.plain else None
+        made.append(Cell(f"{name}, twice the limit", "unsound", words.count("unsound"), draws, target))
+        made.append(Cell(f"{name}, twice the limit", "sound", words.count("sound"), draws, at_most(0.0)))
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; 1 if a target is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--draws", type=int, default=100, help="Draws a cell.")
+    parser.add_argument("--worlds", type=int, default=len(WORLDS), help="Only the first so many worlds.")
+    options = parser.parse_args(arguments)
+    cells = []
+    for world in WORLDS[: options.worlds]:
+        begin = time.perf_counter()
+        found = cells_of(world, options.draws)
+        cells += found
+        took = f"{world}: {time.perf_counter() - begin:.0f} s"
+        print(
+            *(f"{cell.world}: {cell.event} {cell.count} of {cell.n}" for cell in found), took, sep="\n", file=sys.stderr
+        )
+    print(markdown(cells))
+    missed = failures(cells)
+    print("\n".join(["", *missed] if missed else ["", "Every target is kept."]))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
