@@ -1,6 +1,7 @@
 """The entry point: every failure is one line on standard error and an exit status.
 
-0 done, 1 a policy violated, 2 bad input, 130 interrupted. `GOLDASSAY_DEBUG=1` shows the traceback instead.
+0 done, 1 a policy violated, 2 bad input, 70 an error of our own, 130 interrupted. `GOLDASSAY_DEBUG=1` shows the
+traceback instead.
 """
 
 from __future__ import annotations
@@ -10,11 +11,16 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
+from goldassay.core.boundary import described
 from goldassay.core.errors import GoldassayError, InterruptionError
 from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+# EX_SOFTWARE of sysexits.h. 1 means that a policy is violated, and is what a traceback would leave with.
+INTERNAL_ERROR = 70
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -51,6 +57,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 0
     except MemoryError:
         return _fail("out of memory; audit a sample of the rows, or use a machine with more memory", 2)
+    except OSError as error:
+        if os.environ.get("GOLDASSAY_DEBUG"):
+            raise
+        place = f"{error.filename}: " if error.filename is not None else ""
+        return _fail(f"{place}it cannot be read or written ({described(error)}); check the path", 2)
+    except SystemExit:
+        raise
+    # Panics of the table engine are no `Exception`.
+    except BaseException as error:
+        if os.environ.get("GOLDASSAY_DEBUG"):
+            raise
+        return _fail(f"internal error: {described(error)}; set GOLDASSAY_DEBUG=1 for the traceback", INTERNAL_ERROR)
     return status if isinstance(status, int) else 0
 
 

@@ -12,6 +12,7 @@ import polars as pl
 import zstandard
 
 from goldassay.core.errors import InputError
+from goldassay.core.pipes import seekable
 from goldassay.data.class_names import class_names_in
 from goldassay.data.delimited import parse_delimited
 from goldassay.data.quotation import is_quoted
@@ -113,14 +114,14 @@ def _after_record(block: bytes) -> int:
 
 
 def _parquet(path: Path) -> Iterator[Block]:
-    with path.open("rb") as file:
+    with seekable(path).open("rb") as file:
         if file.read(4) != b"PAR1":
             raise InputError(
                 "a compressed Parquet file cannot be read part by part", file=path, mend="decompress it first"
             )
     try:
-        names = class_names_in(pl.read_parquet_metadata(path).get("huggingface", ""))
-        rows = pl.scan_parquet(path)
+        names = class_names_in(pl.read_parquet_metadata(seekable(path)).get("huggingface", ""))
+        rows = pl.scan_parquet(seekable(path))
         total = rows.select(pl.len()).collect().item()
         begin, n = 0, 1 << 12
         while begin < total:
@@ -137,7 +138,7 @@ def _parquet(path: Path) -> Iterator[Block]:
 
 def _text_blocks(path: Path, end_of: Callable[[bytes], int]) -> Iterator[tuple[bytes, int, float]]:
     """Whole records of a text, how many lines stand before them, and the share of the file that is read."""
-    size = max(path.stat().st_size, 1)
+    size = max(seekable(path).stat().st_size, 1)
     line = 0
     rest = b""
     first = True
@@ -183,7 +184,7 @@ def _line_moved(line: int) -> Iterator[None]:
 def decompressed(path: Path) -> Iterator[tuple[bytes, int]]:
     """Blocks of a file's bytes, and how far into the file each ends."""
     try:
-        with path.open("rb") as file:
+        with seekable(path).open("rb") as file:
             magic = file.read(4)
             file.seek(0)
             if magic.startswith(_GZIP):

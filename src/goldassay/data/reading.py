@@ -7,7 +7,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
+from goldassay.core.pipes import is_pipe
 from goldassay.data.building import build_dataset
 from goldassay.data.readers import all_readers, reader_for
 from goldassay.data.roles import parse_columns
@@ -48,17 +50,16 @@ def read_dataset(
         return build_dataset(read_hub(place), roles, name or place.removeprefix("hf://datasets/"), label_names)
     location = Path(place)
     table = read_table(location, format)
-    return build_dataset(table, roles, name or name_of(location), label_names, location)
+    with reading(location):
+        return build_dataset(table, roles, name or name_of(location), label_names, location)
 
 
 def read_table(path: Path, format: str = "auto") -> Table:  # noqa: A002
     """Read the rows of a file or folder, uninterpreted."""
-    try:
+    with reading(path):
         if not path.exists():
             raise InputError("there is no such file or folder", file=path, mend="check the path")
         return reader_for(path, format).read(path)
-    except PermissionError as error:
-        raise InputError("it may not be read", file=path, mend=f"allow it with: chmod u+rX {path.name}") from error
 
 
 def formats() -> tuple[str, ...]:
@@ -78,6 +79,8 @@ def is_hub_name(place: str) -> bool:
 
 def name_of(path: Path) -> str:
     """What a dataset is called after its file or folder."""
+    if is_pipe(path):
+        return "pipe"
     stem = bare_name(path) if path.is_file() else path.resolve().name
     known = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
     shown = path.name[: len(stem)] if path.is_file() else stem

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from goldassay.core.errors import InputError
+from goldassay.core.pipes import seekable
 from goldassay.data.provenance import InputFile
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def read_text(path: Path) -> tuple[bytes, InputFile]:
 def read_head(path: Path, size: int = _HEAD) -> bytes:
     """Return the first bytes of a file after decompression; as many as can be had of a damaged one."""
     try:
-        with path.open("rb") as file:
+        with seekable(path).open("rb") as file:
             raw = file.read(size)
     except OSError as error:
         raise _unreadable(error, path) from error
@@ -111,7 +112,7 @@ def _looks_like_utf16(data: bytes) -> bool:
 
 def _open(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return seekable(path).read_bytes()
     except OSError as error:
         raise _unreadable(error, path) from error
 

@@ -6,13 +6,16 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
+from goldassay.core.pipes import seekable
 from goldassay.runs.adapters import adapters
 from goldassay.runs.curves import kind_of_scores
-from goldassay.runs.slices import UNNAMED_MODEL, Collection, Request, Slice
+from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import refuse_pickle
 
 if TYPE_CHECKING:
@@ -46,8 +49,10 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
         raise InputError("no file or folder of runs was given")
     found: list[Slice] = []
     for place in paths:
-        if not place.exists():
-            raise InputError("there is no such file or folder", file=place, mend="check the path")
+        with reading(place):
+            if not place.exists():
+                raise InputError("there is no such file or folder", file=place, mend="check the path")
+            place = seekable(place)
         if place.is_file():
             refuse_pickle(place)
         parts = _find(place, offered, replace(request, outright=place.is_file()), set())
@@ -93,16 +98,22 @@ def _is_named_by_file(part: Slice) -> bool:
     return isinstance(part.seed, str) and Path(part.file).name.startswith(part.seed) and not _RUN.search(part.seed)
 
 
+def _load(part: Slice) -> Columns:
+    with reading(part.file):
+        return part.load()
+
+
 def _find(place: Path, offered: Iterable[Adapter], request: Request, seen: set[Path]) -> list[Slice]:
     for adapter in offered:
-        parts: list[Slice] | None = adapter.find(place, request)
+        with reading(place):
+            parts: list[Slice] | None = adapter.find(place, request)
         if parts is not None:
-            return parts
+            return [replace(part, load=partial(_load, part)) for part in parts]
     # A link may lead back to a folder above it, and two such make endlessly many paths: each folder is read once.
     if not place.is_dir() or (real := place.resolve()) in seen:
         return []
     seen.add(real)
     # What lies beside runs (weights, settings, logs) is passed over; a file named outright is not.
-    inside = sorted(item for item in place.iterdir() if item.is_dir() or _SUFFIX.search(item.name))
+    inside = sorted(item for item in place.iterdir() if item.is_dir() or (item.is_file() and _SUFFIX.search(item.name)))
     inside = [item for item in inside if not item.name.startswith((".", "_") if item.is_dir() else ".")]
     return [part for item in inside for part in _find(item, offered, request, seen)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.boundary import reading
 from goldassay.runs.answers import AnswerMetric, read_answers, score_columns
 from goldassay.runs.assembly import Align, assemble, ordered
 from goldassay.runs.choosing import at_checkpoint, choose_slices
@@ -116,14 +117,16 @@ def runs_of(
     if answers is not None:
         chosen = [_scored(part, answers, answer_metric, align) for part in chosen]
         gold = None
-    return assemble(
-        chosen,
-        gold=None if gold is None else read_gold(gold),
-        fallback_gold=None if fallback_gold is None else read_gold(fallback_gold),
-        labels=labels,
-        label_names=None if label_names is None else tuple(label_names),
-        align=align,
-    )
+    right, otherwise_right = (None if each is None else read_gold(each) for each in (gold, fallback_gold))
+    with reading(chosen[0].file):
+        return assemble(
+            chosen,
+            gold=right,
+            fallback_gold=otherwise_right,
+            labels=labels,
+            label_names=None if label_names is None else tuple(label_names),
+            align=align,
+        )
 
 
 def list_runs(path: RunsPath, format: str = "auto", *, columns: Mapping[str, str] | None = None) -> pl.DataFrame:  # noqa: A002

@@ -1,0 +1,62 @@
+"""The boundary around readers: whatever an engine raises at a file that is not what it claims becomes one line.
+
+Parsers of foreign formats fail in ways that nobody can list: polars panics (an exception outside `Exception`), JSON
+overruns the stack, numbers overflow. A file is at fault far more often than we are, so that each such failure is an
+`InputError` that names the file. `GOLDASSAY_DEBUG=1` lets the engine's own error through.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goldassay.core.errors import GoldassayError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Those that no file causes: they end the command or the generator.
+_NOT_OF_THE_FILE = (GoldassayError, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError, BrokenPipeError)
+_LONGEST = 200
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what an engine raises while it reads a file into an `InputError` that names the file.
+
+    Args:
+        path: The file or folder.
+
+    Raises:
+        InputError: Anything but our own errors, an interruption and a lack of memory was raised.
+    """
+    try:
+        yield
+    except _NOT_OF_THE_FILE:
+        raise
+    except PermissionError as error:
+        mend = f"allow it with: chmod u+rX {Path(path).name}"
+        raise InputError("it may not be read", file=path, mend=mend) from error
+    except OSError as error:
+        raise InputError(f"it cannot be read ({described(error)})", file=path, mend="check the path") from error
+    except BaseException as error:
+        if os.environ.get("GOLDASSAY_DEBUG"):
+            raise
+        raise InputError(
+            f"it cannot be read ({described(error)})",
+            file=path,
+            mend="write or copy it again, or name its format if it is another",
+        ) from error
+
+
+def described(error: BaseException) -> str:
+    """Kind and message of an error, in one line."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    message = " ".join(str(error).split())
+    message = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -1,0 +1,52 @@
+"""The entry point: each failure is one line and an exit status, whoever is at fault."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import pytest
+
+from goldassay.cli.main import run
+
+
+class PanicError(BaseException):
+    """As the table engine's: no `Exception`."""
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "said"),
+    [
+        (ZeroDivisionError("division by zero"), 70, "internal error: ZeroDivisionError: division by zero; set"),
+        (PanicError("panicked"), 70, "internal error: PanicError: panicked; set GOLDASSAY_DEBUG=1"),
+        (OSError(28, "No space left on device"), 2, "it cannot be read or written (No space left on device)"),
+        (OSError(36, "File name too long", "x" * 300), 2, f"{'x' * 300}: it cannot be read or written (File name"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError(), 2, "out of memory"),
+    ],
+)
+def test_each_failure_is_one_line(
+    raised: BaseException,
+    status: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def app(*_: object, **__: object) -> None:
+        raise raised
+
+    monkeypatch.setitem(sys.modules, "goldassay.cli.app", types.SimpleNamespace(app=app))
+    assert run(["audit"]) == status
+    err = capsys.readouterr().err
+    assert err.startswith(f"goldassay: {said}")
+    assert err.count("\n") == 1
+
+
+def test_debugging_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def app(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setenv("GOLDASSAY_DEBUG", "1")
+    monkeypatch.setitem(sys.modules, "goldassay.cli.app", types.SimpleNamespace(app=app))
+    with pytest.raises(ZeroDivisionError):
+        run(["audit"])

@@ -1,0 +1,49 @@
+"""The boundary around readers: what an engine raises becomes one line that names the file."""
+
+from __future__ import annotations
+
+import pytest
+
+from goldassay import InputError
+from goldassay.core.boundary import described, reading
+
+
+class PanicError(BaseException):
+    """As the table engine's: no `Exception`."""
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (PanicError("index out of bounds"), "x.csv: it cannot be read (PanicError: index out of bounds)"),
+        (RecursionError("maximum recursion depth"), "x.csv: it cannot be read (nested too deeply)"),
+        (OSError(36, "File name too long"), "x.csv: it cannot be read (File name too long); check the path"),
+        (PermissionError(13, "no"), "x.csv: it may not be read; allow it with: chmod u+rX x.csv"),
+        (KeyError("label"), "x.csv: it cannot be read (KeyError: 'label')"),
+    ],
+)
+def test_what_an_engine_raises_names_the_file(raised: BaseException, said: str) -> None:
+    with pytest.raises(InputError) as caught, reading("x.csv"):
+        raise raised
+    assert str(caught.value).startswith(said)
+    assert caught.value.__cause__ is raised
+
+
+@pytest.mark.parametrize(
+    "raised", [InputError("ours"), KeyboardInterrupt(), SystemExit(3), MemoryError(), BrokenPipeError()]
+)
+def test_what_no_file_causes_passes(raised: BaseException) -> None:
+    with pytest.raises(type(raised)) as caught, reading("x.csv"):
+        raise raised
+    assert caught.value is raised
+
+
+def test_debugging_lets_the_engine_speak(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOLDASSAY_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError), reading("x.csv"):
+        raise ZeroDivisionError
+
+
+def test_an_error_without_words_is_its_kind() -> None:
+    assert described(ValueError()) == "ValueError"
+    assert len(described(ValueError("x" * 1000))) < 250
