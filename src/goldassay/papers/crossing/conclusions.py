@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.numbers import decimal, number, percent, signed_points, small
+from goldassay.core.numbers import bounds, decimal, number, percent, signed_points
 from goldassay.papers.crossing.debiasing import FULL, HARD, MISLED, UNSTABLE
 from goldassay.papers.recipe import Conclusion
 
@@ -26,29 +26,47 @@ _CLAIMS = (
 
 def conclude(overlaps: pl.DataFrame, variance: pl.DataFrame, debiasing: pl.DataFrame) -> tuple[Conclusion, ...]:
     """Each claim with its figure."""
-    pairs = {(row["first"], row["second"]): row for row in overlaps.iter_rows(named=True)}
-    found = [_of_pair(pairs[first, second], name, claim) for first, second, name, claim in _CLAIMS]
+    found = []
+    for runs in overlaps["runs"].unique(maintain_order=True):
+        of_runs = overlaps.filter(pl.col("runs") == runs)
+        pairs = {(row["first"], row["second"]): row for row in of_runs.iter_rows(named=True)}
+        whose = "" if runs == overlaps["runs"][0] else f", {runs}"
+        found += [
+            _of_pair(pairs[first, second], f"{name}{whose}", claim)
+            for first, second, name, claim in _CLAIMS
+            if (first, second) in pairs
+        ]
     return (*found, _of_variance(variance), *_of_debiasing(debiasing))
 
 
 def _of_pair(row: dict[str, Any], name: str, claim: str) -> Conclusion:
+    """By the ratio at equal difficulty: that of chance alone says as much of what is hard as of the two classes."""
     place = "overlap"
-    if row["ratio"] is None or row["reason"]:
+    if row["reason"]:
         return Conclusion(name, claim, place, "not measured", f"Not defined: {row['reason']}.", unit="ratio")
+    observed = row["observed"]
+    whole = observed == round(observed) or observed >= 10
+    evidence = (
+        f"{decimal(observed, 0 if whole else 1)} example{' is' if observed == 1 else 's are'} {row['first']} and "
+        f"{row['second']}, {decimal(row['ratio'])} times what chance within labels would give "
+        f"{bounds(row['low'], row['high'], 2, 1.0)}"
+    )
+    if row["equal_reason"]:
+        return Conclusion(name, claim, place, "not measured", f"{evidence}; {row['equal_reason']}.", unit="ratio")
     standing: Standing = "not shown"
-    if row["q_value"] <= 0.05:
-        standing = "held" if row["ratio"] > 1 else "did not hold"
+    if row["equal_low"] > 1:
+        standing = "held"
+    elif row["equal_high"] < 1:
+        standing = "did not hold"
     return Conclusion(
         name,
         claim,
         place,
         standing,
-        f"{row['observed']:,} example{' is' if row['observed'] == 1 else 's are'} {row['first']} and {row['second']}, "
-        f"where chance within labels would give {decimal(row['expected'], 0 if row['expected'] >= 10 else 1)} "
-        f"(q\N{NO-BREAK SPACE}{small(row['q_value'])}).",
-        row["ratio"],
-        row["low"],
-        row["high"],
+        f"{evidence}. The figure is at equal difficulty, told by {row['n_held_out']} runs that define neither class.",
+        row["equal_ratio"],
+        row["equal_low"],
+        row["equal_high"],
         "ratio",
     )
 

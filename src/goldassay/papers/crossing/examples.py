@@ -12,6 +12,7 @@ import polars as pl
 from goldassay.artifacts import assign_difficulty, mine_patterns
 from goldassay.core.errors import InputError
 from goldassay.core.settings import ArtifactSettings
+from goldassay.instability import RunClass
 from goldassay.leakage import peco
 from goldassay.questions.artifacts.choices import least_count
 from goldassay.runs import read_runs
@@ -37,37 +38,53 @@ CLASSES = {
     "wavering": "the highest third of spread of that confidence over training",
     "unfamiliar": "the third that the largest softmax takes for foreign",
 }
-# Of the same runs, so that they could not be independent: they are not laid over each other.
-TOGETHER = frozenset({"late", "wavering", "unfamiliar"})
 
 
 @dataclass(frozen=True)
-class Examples:
-    """N test examples.
+class ClassedExamples:
+    """N test examples with the classes that they are in.
+
+    Attributes:
+        gold: Codes of the labels, (N,).
+        classes: Class to who is in it, (N,) each: those that texts and other networks make.
+        run_classes: Classes that the runs make.
+        premises: (N,); examples of one premise do not vary independently.
+        scores: Of the runs, right or wrong, (R, N).
+    """
+
+    gold: NDArray[np.int64]
+    classes: dict[str, NDArray[np.bool_]]
+    run_classes: dict[str, RunClass]
+    premises: NDArray[np.str_]
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Examples(ClassedExamples):
+    """The test examples of the study.
 
     Attributes:
         ids: Example ids, (N,).
-        gold: Codes of the labels, (N,).
-        classes: Class to who is in it, (N,) each.
         difficulty: "easy", "hard", "conflicting" or "uncovered", (N,).
         clusters: Of the hypotheses, (N,).
-        scores: Of the plain runs, right or wrong, (R, N).
         hypothesis_only: What models of the hypothesis alone answer, (R, N).
         notes: What was chosen on the way.
     """
 
     ids: NDArray[np.str_]
-    gold: NDArray[np.int64]
-    classes: dict[str, NDArray[np.bool_]]
     difficulty: NDArray[np.str_]
     clusters: NDArray[np.int64]
-    scores: NDArray[np.float64]
     hypothesis_only: NDArray[np.int64]
     notes: tuple[str, ...]
 
     def to_frame(self) -> pl.DataFrame:
-        """One row an example: example_id, gold, difficulty, cluster, and whether it is in each class."""
-        columns = {name.replace(" ", "_"): values for name, values in self.classes.items()}
+        """One row an example: example_id, gold, difficulty, cluster, and whether it is in each class.
+
+        Classes that runs make are of all runs here.
+        """
+        runs = np.arange(len(self.scores))
+        members = self.classes | {name: each.members(runs) for name, each in self.run_classes.items()}
+        columns = {name.replace(" ", "_"): members[name] for name in CLASSES}
         return pl.DataFrame(
             {
                 "example_id": self.ids,
@@ -83,8 +100,8 @@ class Examples:
 def class_examples(work: Workplace, train: str, test: str, model: str) -> Examples:
     """Class the examples of the test set by patterns, clusters, runs and confidence.
 
-    The first half of the seeds says which examples are unstable, the second how sure they are and how they were
-    learnt; the clusters are of the last seed's embeddings.
+    Some seeds say which examples are unstable, others how sure runs are and how examples were learnt; the clusters are
+    of the last seed's embeddings.
     """
     runs = read_runs(work.runs, model=model, dataset=test, condition="paired")
     part = read_runs(work.runs, model=model, dataset=test, condition="hypothesis_only", checkpoint="last")
@@ -94,36 +111,43 @@ def class_examples(work: Workplace, train: str, test: str, model: str) -> Exampl
     dataset = work.sets[test]
     rows = _rows_of(dataset, final.example_ids)
     difficulty, n_patterns = _difficulty(work.sets[train], dataset, rows)
-    half = final.n_runs // 2
-    confidence, sureness = _confidence(runs, half)
+    right, sureness = _confidence(runs)
     gold = np.asarray(final.gold, np.int64)
     clustering = _clusters(work, model, test, final, gold)
-    in_some = final.scores[:half].mean(axis=0)
-    classes = {
-        "easy": difficulty == "easy",
-        "hard": difficulty == "hard",
-        "leaky": clustering.biased[clustering.assignments],
-        "given away": _aligned(part, final).mean(axis=0) > 0.5,
-        "unstable": (in_some > 0) & (in_some < 1),
-        "late": _lowest_third(confidence.mean(axis=0)),
-        "wavering": _lowest_third(-confidence.std(axis=0)),
-        "unfamiliar": _lowest_third(sureness),
-    }
+    scores = np.asarray(final.scores, np.float64)
     return Examples(
         ids=final.example_ids,
         gold=gold,
-        classes=classes,
+        classes={
+            "easy": difficulty == "easy",
+            "hard": difficulty == "hard",
+            "leaky": clustering.biased[clustering.assignments],
+            "given away": _aligned(part, final).mean(axis=0) > 0.5,
+        },
+        run_classes={
+            "unstable": unstable_class(scores),
+            "late": RunClass(lambda chosen: lowest_third(right[chosen].mean(axis=(0, 1))), 1),
+            "wavering": RunClass(lambda chosen: lowest_third(-right[chosen].mean(axis=0).std(axis=0)), 1),
+            "unfamiliar": RunClass(lambda chosen: lowest_third(sureness[chosen].mean(axis=0)), 1),
+        },
+        premises=np.array(dataset.take(rows).texts(dataset.text_columns[0])),
         difficulty=difficulty,
         clusters=clustering.assignments,
-        scores=np.asarray(final.scores),
+        scores=scores,
         hypothesis_only=_predictions(part, final),
         notes=(
             f"{n_patterns:,} patterns of {train} give a label away; {int(clustering.biased.sum())} of "
             f"{clustering.n_clusters} clusters of hypotheses lean to one.",
-            f"Which examples are unstable is said by {half} of {final.n_runs} seeds, how sure and how soon learnt by "
-            f"the other {final.n_runs - half}, over {confidence.shape[0]} checkpoints.",
+            f"Of {final.n_runs} seeds some say which examples are unstable, as many how sure runs are and how soon "
+            f"examples were learnt, over {right.shape[1]} checkpoints, and the rest how difficult they are; seeds take "
+            "turns.",
         ),
     )
+
+
+def unstable_class(scores: NDArray[np.float64]) -> RunClass:
+    """Examples that some of the runs of part 0 have right and others wrong; scores (R, N)."""
+    return RunClass(lambda chosen: scores[chosen].min(axis=0) < scores[chosen].max(axis=0))
 
 
 def _rows_of(dataset: Dataset, ids: NDArray[np.str_]) -> NDArray[np.int64]:
@@ -148,8 +172,8 @@ def _difficulty(train: Dataset, test: Dataset, rows: NDArray[np.int64]) -> tuple
         return assign_difficulty(part.texts(role), names, found).classes, len(found)
 
 
-def _confidence(runs: Runs, first: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Means over runs: the right label's probability at each checkpoint, (T, N); largest softmax at the end, (N,)."""
+def _confidence(runs: Runs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The right label's probability at each checkpoint, (R, T, N), and the largest softmax at the end, (R, N)."""
     if runs.logits is None or runs.gold is None:
         raise InputError(f"the runs of {runs.model} hold no logits or no labels", mend="record logits")
     if runs.logits.ndim != 4:
@@ -157,13 +181,12 @@ def _confidence(runs: Runs, first: int) -> tuple[NDArray[np.float64], NDArray[np
             f"the runs of {runs.model} have one checkpoint, and how an example is learnt takes several",
             mend="train on more rows",
         )
-    logits = np.asarray(runs.logits[first:], np.float64)
+    logits = np.asarray(runs.logits, np.float64)
     shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
     shares = shifted / shifted.sum(axis=-1, keepdims=True)
     right = np.take_along_axis(shares, np.asarray(runs.gold)[None, None, :, None], axis=-1)[..., 0]
     # A high score is anomalous: its negative is how sure a model is.
-    sureness = -np.mean([score_max_softmax(each[-1]) for each in logits], axis=0)
-    return right.mean(axis=0), sureness
+    return right, -np.stack([score_max_softmax(each[-1]) for each in logits])
 
 
 def _clusters(work: Workplace, model: str, test: str, final: Runs, gold: NDArray[np.int64]) -> ClusterScore:
@@ -192,7 +215,7 @@ def _predictions(part: Runs, final: Runs) -> NDArray[np.int64]:
     return codes[np.asarray(part.predictions)[:, _order(part, final)]]
 
 
-def _lowest_third(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def lowest_third(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """The third of examples with the lowest values; ties by their order."""
     chosen = np.zeros(values.size, np.bool_)
     chosen[np.argsort(values, kind="stable")[: values.size // 3]] = True

@@ -9,14 +9,10 @@ import polars as pl
 from goldassay.instability.by_group import decompose_by_group
 from goldassay.instability.group_resampling import resample_groups
 from goldassay.papers.cells import show_cells
-from goldassay.papers.crossing.examples import CLASSES
 
 if TYPE_CHECKING:
     from goldassay.papers.crossing.examples import Examples
     from goldassay.papers.recipe import Comparison
-
-# What is said by half of these runs cannot be held against the spread of all.
-_OF_RUNS = frozenset({"unstable", "late", "wavering", "unfamiliar"})
 
 
 def measure_variance(examples: Examples, seed: int) -> pl.DataFrame:
@@ -26,9 +22,8 @@ def measure_variance(examples: Examples, seed: int) -> pl.DataFrame:
     no width, as if a handful of examples could rule out that others differ.
     """
     rows = []
-    for name in CLASSES:
-        inside = examples.classes[name]
-        if name in _OF_RUNS or not 0 < inside.sum() < inside.size:
+    for name, inside in examples.classes.items():
+        if not 0 < inside.sum() < inside.size:
             continue
         groups = inside.astype(int).astype(str)
         found = decompose_by_group(examples.scores, groups).to_frame()
