@@ -86,7 +86,7 @@ def result(dataset: str, effect: float, low: float) -> tuple[dict[str, Any], dic
         "model": "ESIM", "dataset": dataset, "design_effect": effect, "mean": 0.6, "sd": 0.01, "n_runs": 5,
         "total": 1e-4, "independent": 1e-4 / effect, "covariance": 1e-4 - 1e-4 / effect,
     }  # fmt: skip
-    return row, {"runs_low": low, "runs_high": 2 * effect - low}
+    return row, {"runs_low": low, "runs_high": 2 * effect}
 
 
 def evidence(

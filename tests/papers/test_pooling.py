@@ -22,14 +22,18 @@ def test_ratios_are_pooled_as_logarithms():
     ends = tuple(math.exp(each) for each in (wanted.value, wanted.low, wanted.high))
     assert (found.value, found.low, found.high) == pytest.approx(ends)
     assert (found.standing(1.0), found.standing(100.0)) == ("held", "did not hold")
-    assert found.said.startswith("Pooled over 3 sets in 3 sets, of which ")
+    assert found.said.startswith("Pooled over 3 sets in 3 sets, between which ")
 
 
 def test_the_longer_side_gives_the_error():
     found = pool_claim([(9.0, 0.9, 18.0)], {"sets": "a"}, what="sets", unit="ratio", scale="log")
     assert found is not None
     assert (found.low, found.high) == pytest.approx((0.9, 90.0))
-    assert pool_claim([(9.0, 0.0, 18.0)], {"sets": "a"}, what="sets", unit="ratio", scale="log") is None
+    # Where the lower side has no end, the upper one gives it.
+    found = pool_claim([(9.0, -1.0, 18.0)], {"sets": "a"}, what="sets", unit="ratio", scale="log")
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((4.5, 18.0))
+    assert pool_claim([(-1.0, -2.0, 18.0)], {"sets": "a"}, what="sets", unit="ratio", scale="log") is None
 
 
 def test_correlations_are_pooled_by_fisher():

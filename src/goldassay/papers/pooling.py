@@ -78,7 +78,7 @@ def pool_claim(
     said += f" ({left_out} without an interval left out)" if left_out else ""
     if pooled.n_families > 1:
         said += f" in {pooled.n_families} {list(groupings)[pooled.grouping]}"
-        said += f", of which {percent(pooled.i_squared, 0)} of the differences are not noise"
+        said += f", between which {percent(pooled.i_squared, 0)} of the variance is not noise"
     else:
         said += ", which are not independent of each other; how far others differ is not known"
     if math.isfinite(least):
@@ -87,13 +87,17 @@ def pool_claim(
 
 
 def _on_scale(figure: Figure, scale: Scale) -> tuple[float, float] | None:
-    """Value and standard error, by the longer side of the interval, so that the end that decides is not moved in."""
+    """Value and standard error, by the longer side of the interval, so that the end that decides is not moved in.
+
+    A ratio that may be 0 has the upper side alone, which is the longer one of ratios of variances.
+    """
     value, low, high = (number(each) for each in figure)
-    if value is None or low is None or high is None or (scale == "log" and low <= 0):
+    if value is None or low is None or high is None or (scale == "log" and value <= 0):
         return None
     if scale == "fisher":
         value, low, high = (float(np.clip(each, -0.999, 0.999)) for each in (value, low, high))
     forward = _FORWARD[scale]
     middle = forward(value)
-    half = max(middle - forward(low), forward(high) - middle)
+    below = 0.0 if scale == "log" and low <= 0 else middle - forward(low)
+    half = max(below, forward(high) - middle)
     return (middle, error_of(-half, half)) if half > 0 else None

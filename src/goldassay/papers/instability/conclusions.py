@@ -79,12 +79,12 @@ def _covariance(found: Sequence[Evidence]) -> Conclusion:
     analysis = [row for row in rows if row["dataset"] not in STANDARD]
     standard = [row["design_effect"] for row in rows if row["dataset"] in STANDARD]
     ends = [bounds[row["model"], row["dataset"]] for row in analysis]
-    # Not as logarithms: the lower end of a design effect may be 0.
     claim = pool_claim(
         [(row["design_effect"], end["runs_low"], end["runs_high"]) for row, end in zip(analysis, ends, strict=True)],
         _crossed(analysis),
         what=_PAIRS,
         unit="ratio",
+        scale="log",
     )
     if claim is None:
         why = "There is no analysis set." if not analysis else "No design effect has an interval."
