@@ -611,6 +611,25 @@ def _draw(sizes: NDArray[np.integer], n_draws: int, rng: np.random.Generator) ->
     return np.bincount(drawn.ravel(), minlength=n_draws * n).reshape(n_draws, n)
 
 
+class _Columns:
+    """Distinct columns: many ratios have the same denominator, and multiplying by it once is enough."""
+
+    def __init__(self) -> None:
+        self._places: dict[bytes, int] = {}
+        self._columns: list[NDArray[np.float64]] = []
+
+    def place(self, column: NDArray[np.float64]) -> int:
+        """Where the column is; it is added if it is new."""
+        at = self._places.setdefault(column.tobytes(), len(self._columns))
+        if at == len(self._columns):
+            self._columns.append(column)
+        return at
+
+    def stacked(self) -> NDArray[np.float64]:
+        """All of them side by side, (U, C)."""
+        return np.stack(self._columns, axis=1)
+
+
 class _Spread:
     """Values and linearized standard errors of combined ratios under weights of clusters.
 
@@ -623,8 +642,9 @@ class _Spread:
         self, above: NDArray[np.float64], below: NDArray[np.float64], combined: Sequence[tuple[list[int], list[float]]]
     ) -> None:
         self._above, self._below, self._combined = above, below, combined
-        self._pairs: list[list[tuple[int, int, int]]] = []
-        columns: list[NDArray[np.float64]] = []
+        sums = _Columns()
+        self._of_above, self._of_below = ([sums.place(column) for column in part.T] for part in (above, below))
+        self._pairs: list[list[tuple[int, int, tuple[int, int, int, int]]]] = []
         for places, _ in combined:
             pairs = []
             if len(places) <= _MOST_BY_MOMENTS:
@@ -632,22 +652,22 @@ class _Spread:
                     for k in places[i:]:
                         if j != k and not (below[:, j] * below[:, k]).any():
                             continue
-                        pairs.append((j, k, len(columns)))
-                        columns += [
-                            above[:, j] * above[:, k],
-                            above[:, j] * below[:, k],
-                            below[:, j] * above[:, k],
-                            below[:, j] * below[:, k],
-                        ]
+                        products = (
+                            sums.place(above[:, j] * above[:, k]),
+                            sums.place(above[:, j] * below[:, k]),
+                            sums.place(below[:, j] * above[:, k]),
+                            sums.place(below[:, j] * below[:, k]),
+                        )
+                        pairs.append((j, k, products))
             self._pairs.append(pairs)
-        self._columns = np.stack(columns, axis=1) if columns else np.empty((above.shape[0], 0))
+        self._columns = sums.stacked()
 
     def measure(self, counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Values and standard errors, (B, E), for counts of each kind of cluster, (B, U)."""
-        a, b = counts @ self._above, counts @ self._below
+        sums = counts @ self._columns
+        a, b = sums[:, self._of_above], sums[:, self._of_below]
         with np.errstate(divide="ignore", invalid="ignore"):
             r = a / b
-        moments = counts @ self._columns
         n = counts.sum(axis=1)
         values = np.empty((counts.shape[0], len(self._combined)))
         errors = np.empty_like(values)
@@ -660,8 +680,8 @@ class _Spread:
                 variance = np.einsum("bg,gb->b", counts, influence**2)
             else:
                 variance = np.zeros(counts.shape[0])
-                for j, k, at in self._pairs[effect]:
-                    aa, ab, ba, bb = (moments[:, at + step] for step in range(4))
+                for j, k, products in self._pairs[effect]:
+                    aa, ab, ba, bb = (sums[:, at] for at in products)
                     part = aa - r[:, k] * ab - r[:, j] * ba + r[:, j] * r[:, k] * bb
                     twice = 1.0 if j == k else 2.0
                     variance += twice * weight[j] * weight[k] * part / (b[:, j] * b[:, k])
