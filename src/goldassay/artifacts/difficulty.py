@@ -102,10 +102,18 @@ class DifficultyAssignment(Result):
                 "row": self.rows,
                 "class": self.classes.tolist(),
                 "labels": pl.Series(labels, dtype=pl.List(pl.String)),
-                "pattern_ids": pl.Series([ids.tolist() for ids in self.pattern_ids], dtype=pl.List(pl.Int64)),
+                "pattern_ids": self._listed_patterns(),
             },
             schema_overrides={"class": pl.String},
         )
+
+    def _listed_patterns(self) -> pl.Series:
+        """`pattern_ids` as a column of lists."""
+        at = np.repeat(np.arange(len(self)), np.diff(self.pattern_offsets))
+        held = pl.DataFrame({"at": at, "id": self.pattern_rows}).group_by("at", maintain_order=True).agg("id")
+        every = pl.DataFrame({"at": np.arange(len(self))})
+        lists = every.join(held, on="at", how="left", maintain_order="left")["id"]
+        return lists.fill_null(pl.Series([[]], dtype=pl.List(pl.Int64)))
 
     def to_dict(self) -> dict[str, Any]:
         """The summary, without the examples."""

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
+from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import paired_interval, wilson_bounds
 from goldassay.core.results import Result
@@ -262,7 +263,8 @@ def measure_effects(
         plans.append(_plan_balanced(each, y, groups, ratios))
         if each.log_probabilities is not None:
             plans.append(_plan_information(each, y, p, ratios))
-    found = _resample(ratios, codes, effective, rng, n_draws)
+    with one_blas_thread():
+        found = _resample(ratios, codes, effective, rng, n_draws)
     leading = [plan.leading for plan in plans if plan.leading is not None and found.errors[plan.leading] > 0]
     together = found.quantile(leading) if leading else math.inf
     effects = tuple(plan.effect(found, together, effective, limits[plan.measure]) for plan in plans)

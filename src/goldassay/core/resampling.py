@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import Interval, wilson_interval
 
@@ -41,8 +42,9 @@ def resample_examples(
     for start in range(0, n_draws, _DRAWS_AT_ONCE):
         size = min(_DRAWS_AT_ONCE, n_draws - start)
         counts = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(size)]).astype(np.float64)
-        drawn = n if sizes is None else (counts @ sizes)[:, np.newaxis]
-        means[start : start + size] = counts @ sums.T / drawn
+        with one_blas_thread():
+            drawn = n if sizes is None else (counts @ sizes)[:, np.newaxis]
+            means[start : start + size] = counts @ sums.T / drawn
     return means
 
 

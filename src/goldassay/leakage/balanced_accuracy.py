@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.arguments import as_codes, as_numbers, check_bootstrap
+from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
 from goldassay.core.resampling import cluster_codes, percentile_interval, resample_runs
 from goldassay.core.results import Result
@@ -124,7 +125,8 @@ def _drawn(
         counts = np.stack(
             [np.bincount(rng.integers(0, n_clusters, n_clusters), minlength=n_clusters) for _ in own]
         ).astype(np.float64)
-        drawn = (counts @ sums).reshape(len(own), -1, n_labels)
+        with one_blas_thread():
+            drawn = (counts @ sums).reshape(len(own), -1, n_labels)
         with np.errstate(invalid="ignore"):
             recalls = drawn[:, 1:] / drawn[:, :1]
         draws[start : start + len(own)] = (own * np.nanmean(recalls, axis=2)).sum(axis=1)
