@@ -15,7 +15,7 @@ from goldassay.artifacts import PatternTable, assign_difficulty, confirm_pattern
 from goldassay.cli.main import run
 from goldassay.data import read_dataset
 from goldassay.data.specimen import write_specimen
-from goldassay.questions.artifacts.dependence import dependent_rows
+from goldassay.questions.artifacts.dependence import SharedTexts
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process
 
@@ -53,7 +53,7 @@ def specimen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def patterns(specimen: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Patterns of the specimen, as the library mines them."""
     train = read_dataset(specimen / "train.jsonl")
-    rows = dependent_rows(train, ("hypothesis",), "auto")
+    rows = SharedTexts.of(train, "auto").dependent(("hypothesis",))
     mined = mine_patterns(
         train.texts("hypothesis"), train.labels(), min_count=8, label_names=train.label_names, clusters=rows.ways
     )

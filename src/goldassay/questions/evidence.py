@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goldassay.data.facts import describe
+from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import describe_search, read_control
 from goldassay.questions.example_clusters import example_clusters
@@ -157,6 +158,10 @@ class Evidence:
             return example_clusters(self.test, self.settings.data.clusters)
 
     @cached_property
+    def _shared_texts(self) -> SharedTexts:
+        return SharedTexts.of(self.train, self.settings.data.clusters)
+
+    @cached_property
     def patterns(self) -> Described:
         """Patterns of the last text of the training part (of a pair the hypothesis), tried on the test part."""
         keeping = self.settings.artifacts
@@ -166,7 +171,8 @@ class Evidence:
         with self.steps.step("mining patterns") as progress, warnings.catch_warnings():
             # That no pattern was frequent enough is a finding here: the counts in the report say it.
             warnings.simplefilter("ignore", UserWarning)
-            return describe_search(self.train, self.test, bounds, keeping, self.settings.seed, progress)
+            shared = self._shared_texts
+            return describe_search(self.train, self.test, bounds, keeping, self.settings.seed, progress, shared)
 
     @cached_property
     def control_patterns(self) -> Control | None:
@@ -175,7 +181,7 @@ class Evidence:
             return None
         role, settings = self.train.text_columns[0], self.settings
         with self.steps.step("mining patterns"):
-            return read_control(self.train, self.test, role, settings)
+            return read_control(self.train, self.test, role, settings, self._shared_texts)
 
     @cached_property
     def readers(self) -> ConditionEvidence:

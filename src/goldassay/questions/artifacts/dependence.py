@@ -38,22 +38,43 @@ class DependentRows:
     taken: str
 
 
-def dependent_rows(dataset: Dataset, mined: tuple[str, ...], by: str) -> DependentRows:
-    """The rows of a dataset that count together.
+@dataclass(frozen=True)
+class SharedTexts:
+    """Which rows of a dataset share texts; found once, it serves each text that is mined.
 
-    Args:
-        dataset: The training set.
-        mined: The roles whose texts are mined.
-        by: As for `example_clusters`; columns that the dataset lacks join nothing.
+    Attributes:
+        clusters: Rows that depend on each other; None where each counts by itself, as chosen.
+        roles: C texts of a row.
+        codes: A code for each distinct text, (N, C).
     """
-    names = named_columns(by)
-    if names is None:
-        return DependentRows((), BY_ITSELF)
-    copies = _joint(text_codes(dataset, mined))
-    present = tuple(name for name in names if name in dataset.examples.columns)
-    if names and not present:
-        return _with_copies(cluster_rows({}, len(dataset)), copies)
-    return _with_copies(example_clusters(dataset, ",".join(present) or AUTO, near_copies=False), copies)
+
+    clusters: Clusters | None
+    roles: tuple[str, ...]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, dataset: Dataset, by: str) -> SharedTexts:
+        """Those of a dataset.
+
+        Args:
+            dataset: The training set.
+            by: As for `example_clusters`; columns that the dataset lacks join nothing.
+        """
+        roles, names = dataset.text_columns, named_columns(by)
+        if names is None:
+            return cls(None, roles, np.empty((len(dataset), 0), np.int32))
+        present = tuple(name for name in names if name in dataset.examples.columns)
+        if names and not present:
+            found = cluster_rows({}, len(dataset))
+        else:
+            found = example_clusters(dataset, ",".join(present) or AUTO, near_copies=False)
+        return cls(found, roles, text_codes(dataset, roles).astype(np.int32))
+
+    def dependent(self, mined: tuple[str, ...]) -> DependentRows:
+        """The rows that count together where the texts of some roles are mined."""
+        if self.clusters is None:
+            return DependentRows((), BY_ITSELF)
+        return _with_copies(self.clusters, _joint(self.codes[:, [self.roles.index(role) for role in mined]]))
 
 
 class RowValues:
@@ -82,7 +103,7 @@ class RowValues:
     def dependent(
         self, labels: NDArray[np.int32], mined: tuple[str, ...], bounds: Bounds, memory: MemoryBound
     ) -> DependentRows:
-        """As `dependent_rows`, of the rows whose code has a label.
+        """As `SharedTexts.dependent`, of the rows whose code has a label.
 
         Args:
             labels: The label of each code, -1 where its rows are left out.
@@ -125,11 +146,10 @@ def named_columns(by: str) -> tuple[str, ...] | None:
     return () if by == AUTO else tuple(dict.fromkeys(each.strip() for each in by.split(",")))
 
 
-def _joint(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A code for each distinct row of codes, (N,)."""
-    if codes.shape[1] == 1:
-        return codes[:, 0]
-    return np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+def _joint(codes: NDArray[np.integer]) -> NDArray[np.int64]:
+    """A code for each distinct row of codes, from 0 without gaps, (N,)."""
+    distinct = codes[:, 0] if codes.shape[1] == 1 else codes
+    return np.unique(distinct, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _with_copies(found: Clusters, copies: NDArray[np.int64]) -> DependentRows:

@@ -12,7 +12,7 @@ from goldassay.data import Dataset, check_same_labels, read_dataset, require_cla
 from goldassay.data.facts import length_unit_of
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.questions.artifacts.choices import choose_tokenizer, least_count
-from goldassay.questions.artifacts.dependence import dependent_rows
+from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.segmenters import AUTO, SEPARATOR, EachText, resolve_tokenizer
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Bounds:
         tokenizer: "auto" (by script), "treebank", "whitespace", "characters", or a function of the user's by its place:
             MODULE:FUNCTION or FILE.py:FUNCTION.
         text: The role to mine; None: the last text, which of a pair is the hypothesis; "all": all texts.
-        clusters: Which rows do not count by themselves when patterns are tested; see `dependent_rows`.
+        clusters: Which rows do not count by themselves when patterns are tested; see `SharedTexts`.
     """
 
     max_tokens: int = 3
@@ -139,8 +139,16 @@ def mine_dataset(dataset: Dataset, bounds: Bounds, progress: Progress = silent) 
     return mine_corpus(dataset, bounds, progress)[0]
 
 
-def mine_corpus(dataset: Dataset, bounds: Bounds, progress: Progress = silent) -> tuple[PatternTable, TokenizedCorpus]:
+def mine_corpus(
+    dataset: Dataset, bounds: Bounds, progress: Progress = silent, shared: SharedTexts | None = None
+) -> tuple[PatternTable, TokenizedCorpus]:
     """Mine one text of a dataset as `mine_dataset` does, and return its tokens too.
+
+    Args:
+        dataset: To mine.
+        bounds: How.
+        progress: Told while patterns are counted.
+        shared: Which rows share texts, where it is known already.
 
     Raises:
         InputError: As there.
@@ -148,7 +156,8 @@ def mine_corpus(dataset: Dataset, bounds: Bounds, progress: Progress = silent) -
     require_classes(dataset)
     tokenizer, cut_with, about = how_to_cut(bounds, length_unit_of(dataset))
     corpus = tokenize(_texts(dataset, bounds.text, cut_with), tokenizer)
-    rows = dependent_rows(dataset, mined_roles(dataset.text_columns, bounds.text), bounds.clusters)
+    found = SharedTexts.of(dataset, bounds.clusters) if shared is None else shared
+    rows = found.dependent(mined_roles(dataset.text_columns, bounds.text))
     mined = mine_patterns(
         corpus,
         dataset.labels(),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from goldassay.core.settings import ArtifactLimits, ArtifactSettings, Settings
     from goldassay.data import Dataset
     from goldassay.data.tokenization import TokenizedCorpus
+    from goldassay.questions.artifacts.dependence import SharedTexts
     from goldassay.questions.artifacts.readings import PatternReadings
 
 Telling = TypeVar("Telling", bound=TellingPatterns)
@@ -69,10 +70,16 @@ def search_patterns(
 
 
 def describe_search(
-    train: Dataset, test: Dataset | None, bounds: Bounds, keeping: ArtifactSettings, seed: int, progress: Progress
+    train: Dataset,
+    test: Dataset | None,
+    bounds: Bounds,
+    keeping: ArtifactSettings,
+    seed: int,
+    progress: Progress,
+    shared: SharedTexts,
 ) -> Described:
     """What `search_patterns` describes, without the table of all patterns: of millions of rows the largest thing."""
-    mined, corpus = mine_corpus(train, bounds, progress)
+    mined, corpus = mine_corpus(train, bounds, progress, shared)
     short = of_table(mined, keeping.q, keeping.threshold)
     del mined
     return _tried(short, train, test, seed, corpus)
@@ -145,9 +152,9 @@ class Control:
     readings: PatternReadings
 
 
-def read_control(train: Dataset, test: Dataset, role: str, settings: Settings) -> Control:
+def read_control(train: Dataset, test: Dataset, role: str, settings: Settings, shared: SharedTexts) -> Control:
     """Mine one text of the training part and guess the test labels by its patterns, which are not described."""
-    telling, readings = _read(train, test, role, settings, telling_of_table)
+    telling, readings = _read(train, test, role, settings, telling_of_table, shared)
     return Control(telling.n_mined, telling.n_significant, len(telling.selected), readings)
 
 
@@ -162,6 +169,7 @@ def _read(
     role: str,
     settings: Settings,
     choose: Callable[[PatternTable, float, float], Telling],
+    shared: SharedTexts | None = None,
 ) -> tuple[Telling, PatternReadings]:
     keeping = settings.artifacts
     bounds = Bounds(
@@ -170,7 +178,7 @@ def _read(
     with warnings.catch_warnings():
         # That nothing was frequent enough is a finding: no example is then covered.
         warnings.simplefilter("ignore", UserWarning)
-        mined, corpus = mine_corpus(train, bounds)
+        mined, corpus = mine_corpus(train, bounds, shared=shared)
     chosen = choose(mined, keeping.q, keeping.threshold)
     # The largest thing here.
     del mined
