@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 def test_specimen_then_audit(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
-    made = goldassay("specimen", "-o", "specimen", "--size", "4000")
+    made = goldassay("specimen", "-o", "specimen", "--size", "4000", "--test-size", "400")
     assert made.status == 0, made.err
     assert made.out.split() == [
-        f"specimen/{name}" for name in ("train.jsonl", "dev.jsonl", "test.jsonl", "certificate.json")
+        f"specimen/{name}"
+        for name in ("train.jsonl", "dev.jsonl", "test.jsonl", "elsewhere.jsonl", "runs", "certificate.json")
     ]
     arguments = ("audit", "specimen/train.jsonl", "--test", "specimen/test.jsonl", "-o")
     done = goldassay(*arguments, "report", "--json", "copy.json")

@@ -27,7 +27,7 @@ SMALL = parse_settings({"leakage": {"seeds": 2}})
 
 @pytest.fixture(scope="module")
 def specimen() -> Any:
-    return make_specimen(size=4000, seed=0)
+    return make_specimen(size=4000, seed=0, test_size=400)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_two_runs_differ_in_nothing_but_times(report: goldassay.Report, specimen
 
 
 def test_without_a_test_part_a_share_is_set_apart_without_a_shared_sentence() -> None:
-    clean = make_specimen(size=4000, seed=1, clean=True).train
+    clean = make_specimen(size=4000, seed=1, clean=True, test_size=400).train
     report = goldassay.audit(clean, settings=SMALL)
     document = report.to_dict()
     assert document["facts"]["overlap"]["premise"]["n"] == 0

@@ -38,7 +38,7 @@ changes = { vectors = 16, hidden = 16, epochs = 4, batch_size = 32 }
 
 @pytest.fixture(scope="module")
 def made() -> Specimen:
-    return make_specimen(size=4000, seed=0)
+    return make_specimen(size=4000, seed=0, test_size=400)
 
 
 @pytest.fixture
