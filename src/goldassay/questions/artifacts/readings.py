@@ -21,7 +21,7 @@ from goldassay.artifacts.pattern_lift import label_without_pattern
 from goldassay.artifacts.pattern_worth import guess_by_patterns
 from goldassay.core.effects import Reading
 from goldassay.core.intervals import wilson_bounds
-from goldassay.core.planting import planted_rows
+from goldassay.core.planting import N_WORDS, planted_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,28 +84,30 @@ class PatternReadings:
         )
 
     def planted(self, share: float) -> tuple[Reading, Reading]:
-        """Both readers on a copy in which a word of its label ends a share of the texts of each label but the first.
+        """Both readers on a copy in which words of their label end a share of the texts of each label but the first.
 
         The copy is not mined: at the end of a text a word changes no other pattern, and whether it would be found
-        follows from its counts. It must be frequent enough, and significant by Bonferroni over all patterns and labels,
-        which is stricter than the q that other patterns are kept by. Its lift is compared with that of the other
-        patterns of the text. Longer patterns that contain the word say the same as the word.
+        follows from its counts. Each of the label's words must be frequent enough, and significant among all patterns
+        and labels; as the words are equally frequent, q is p times the number of tests over the number of words
+        (Benjamini and Hochberg 1995). Its lift is compared with that of the other patterns of the text. Longer patterns
+        that contain a word say the same as the word.
         """
         counts = self.train_counts
         constant = int(counts.argmax())
         prior = counts / counts.sum()
-        n = np.maximum(1, np.round(share * counts)).astype(np.int64)
+        n = np.round(share * counts).astype(np.int64) // N_WORDS
         labels = np.arange(counts.size)
-        tests = (self.n_mined + labels.size) * self.n_labels
-        found = (n >= self.min_count) & (prior**n * tests <= self.q) & (labels != constant) & (counts > 0)
-        known = planted_rows(self.gold, labels.size, share, constant, self.seed) & found[self.gold]
+        tests = (self.n_mined + N_WORDS * labels.size) * self.n_labels
+        significant = prior**n * tests / N_WORDS <= self.q
+        found = (n >= max(self.min_count, 1)) & significant & (labels != constant) & (counts > 0)
+        known = (planted_rows(self.gold, labels.size, share, constant, self.seed) >= 0) & found[self.gold]
         sets = self.assignment.label_sets.copy()
         sets[known, self.gold[known]] = True
         remaining = np.where(found, 1 - share, 1.0)
         by_share, _ = guess_by_patterns(
             replace(self.assignment, label_sets=sets), counts, np.round(self.left_open * remaining).astype(np.int64)
         )
-        lift = np.where(prior > 0, wilson_bounds(n, n)[0] / np.where(prior > 0, prior, 1.0), 0.0)
+        lift = np.where(prior > 0, wilson_bounds(n, np.maximum(n, 1))[0] / np.where(prior > 0, prior, 1.0), 0.0)
         default = label_without_pattern(self.sampled, np.round(self.left * remaining).astype(np.int64), constant)
         by_lift = np.where(self.lifts > 0, self.by_lift, default)
         stronger = known & (lift[self.gold] > self.lifts)

@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.effects import measure_effects
 from goldassay.core.numbers import percent, points, signed_points
+from goldassay.core.planting import planted_share
 from goldassay.core.verdicts import Doubt, Verdict, judge_effects, not_measurable
-from goldassay.questions.effect_sentences import control_doubt, effect_rule, headline_of, say_judged, skill_limits
+from goldassay.questions.effect_sentences import (
+    control_doubt,
+    effect_rule,
+    headline_of,
+    say_judged,
+    scarce_doubts,
+    skill_limits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,12 +78,13 @@ def judge_artifacts(
             "to search.",
             "Audit with more training examples.",
         )
-    judged = judge_effects(effects, doubts)
+    found = [*doubts, *scarce_doubts(readings.gold, readings.train_counts)]
+    judged = judge_effects(effects, found)
     if judged.word == "sound":
         doubt = control_doubt(
             readings.part,
             limits.unsound,
-            readings.planted(limits.unsound),
+            readings.planted(planted_share(limits.unsound)),
             readings.gold,
             skill_limits(limits.caution, limits.unsound),
             train_counts=readings.train_counts,

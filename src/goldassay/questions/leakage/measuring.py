@@ -19,6 +19,7 @@ from goldassay.leakage import (
     withhold_shares,
 )
 from goldassay.leakage.balanced_accuracy import balanced_accuracy
+from goldassay.questions.effect_sentences import scarce_doubts
 from goldassay.questions.example_clusters import cluster_doubts
 from goldassay.questions.leakage.clusters import (
     RoleClusters,
@@ -378,10 +379,14 @@ def _judge(
                 readings += quick_readings(evidence.train, evidence.test, conditions, seed, progress)
     with steps.step("measuring the effects"):
         effects = measure_readings(readings, evidence, codes, limits, seed)
-    doubts = [*single_run_doubts(parts), *cluster_doubts(evidence.grouping)]
+    doubts = [
+        *single_run_doubts(parts),
+        *cluster_doubts(evidence.grouping),
+        *scarce_doubts(evidence.gold, evidence.train_counts),
+    ]
     # Planting takes a training: it is done where it can change the word, and said at once where it cannot be done.
     if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
-        with steps.step("planting a word") as progress:
+        with steps.step("planting words") as progress:
             doubts += control_doubts(readings, evidence, codes, limits, seed, progress)
     verdict = judge_leakage(
         effects,

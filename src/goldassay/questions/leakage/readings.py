@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.effects import Reading
-from goldassay.core.planting import planted_rows, planted_word
+from goldassay.core.planting import filling_word, planted_rows, planted_word
 from goldassay.core.progress import silent
 from goldassay.data.text_form import form_words
 from goldassay.questions.leakage.calibration import cross_calibrate
@@ -113,12 +113,18 @@ def quick_readings(
 
 
 def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: float, seed: int) -> Dataset:
-    """A copy in which a word of the label ends the texts of a share of the rows of each label but the constant one."""
+    """A copy in which a word of the label ends the texts of a share of the rows of each label but the constant one.
+
+    All other texts end in a word of their own, so that all become longer by one.
+    """
     order = np.array([label_names.index(name) for name in dataset.label_names], dtype=np.int64)
     codes = order[dataset.labels()]
-    rows = planted_rows(codes, len(label_names), share, constant, seed)
-    ends = [f" {planted_word(code)}" for code in range(len(label_names))]
-    words = pl.Series([ends[code] if chosen else "" for code, chosen in zip(codes, rows, strict=True)], dtype=pl.String)
+    numbers = planted_rows(codes, len(label_names), share, constant, seed)
+    ends = [
+        f" {filling_word(row) if number < 0 else planted_word(code, number)}"
+        for row, (code, number) in enumerate(zip(codes.tolist(), numbers.tolist(), strict=True))
+    ]
+    words = pl.Series(ends, dtype=pl.String)
     texts = [(pl.col(role).fill_null("") + words).alias(role) for role in dataset.text_columns]
     return replace(dataset, examples=dataset.examples.with_columns(texts))
 
