@@ -1,12 +1,13 @@
 """What surface patterns name for each test example: the readers on which the verdict on artifacts rests.
 
-There are two, chosen before any data were seen:
+There are three, chosen before any data were seen:
 
 - patterns by share: the label that all patterns of an example name whose share exceeds the threshold (Liu et al. 2020);
 - patterns by lift: the label of the pattern whose share exceeds that of all training examples by the largest factor,
-  which finds what is told of rare labels.
+  which finds what is told of rare labels;
+- form by lift: the same by how the text is written (`form_words`), which no word says: capitals, spaces, length.
 
-Neither gives probabilities, so that they have accuracy skill and balanced skill, and no information share.
+None gives probabilities, so that they have accuracy skill and balanced skill, and no information share.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from goldassay.artifacts.pattern_worth import guess_by_patterns
 from goldassay.core.effects import Reading
 from goldassay.core.intervals import wilson_bounds
 from goldassay.core.planting import N_WORDS, planted_rows
+from goldassay.questions.artifacts.form import FORM_ROWS, read_form_by_lift
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.searched import Searched, Training
     from goldassay.questions.artifacts.shortlist import TellingPatterns
 
-BY_SHARE, BY_LIFT = "patterns by share", "patterns by lift"
+BY_SHARE, BY_LIFT, FORM_BY_LIFT = "patterns by share", "patterns by lift", "form by lift"
 # Training sentences in which the label without a pattern is looked for.
 SAMPLED = 20_000
 
@@ -47,6 +49,7 @@ class PatternReadings:
         train_counts: Training sentences of each label, (K,).
         by_share: Labels named by share, (N,).
         by_lift: Labels named by lift, (N,).
+        form: Labels named by the form of the text, (N,).
         lifts: Lift of the pattern that decided, 0 where there is none, (N,).
         assignment: What the patterns by share say.
         left_open: Training sentences of each label that the patterns by share leave open, (K,).
@@ -64,6 +67,7 @@ class PatternReadings:
     train_counts: NDArray[np.int64]
     by_share: NDArray[np.int64]
     by_lift: NDArray[np.int64]
+    form: NDArray[np.int64]
     lifts: NDArray[np.float64]
     assignment: DifficultyAssignment
     left_open: NDArray[np.int64]
@@ -76,15 +80,16 @@ class PatternReadings:
     seed: int
 
     @property
-    def readings(self) -> tuple[Reading, Reading]:
-        """Both readers on the test examples."""
+    def readings(self) -> tuple[Reading, ...]:
+        """All readers on the test examples."""
         return (
             Reading(self.part, BY_SHARE, self.by_share[np.newaxis]),
             Reading(self.part, BY_LIFT, self.by_lift[np.newaxis]),
+            Reading(self.part, FORM_BY_LIFT, self.form[np.newaxis]),
         )
 
     def planted(self, share: float) -> tuple[Reading, Reading]:
-        """Both readers on a copy in which words of their label end a share of the texts of each label but the first.
+        """Both readers of words on a copy in which words of their label end a share of the texts of each other label.
 
         The copy is not mined: at the end of a text a word changes no other pattern, and whether it would be found
         follows from its counts. Each of the label's words must be frequent enough, and significant among all patterns
@@ -126,7 +131,7 @@ def read_by_patterns(
     test: Searched,
     seed: int,
 ) -> PatternReadings:
-    """Let both readers read the test examples.
+    """Let all readers read the test examples.
 
     Args:
         short: Patterns of the training set.
@@ -145,12 +150,22 @@ def read_by_patterns(
     left = np.bincount(codes[empty], minlength=len(names))
     default = label_without_pattern(sampled, left, int(on_train.label_counts.argmax()))
     by_lift = np.where(found < 0, default, found)
+    texts, written = train.written(FORM_ROWS, seed)
+    form = read_form_by_lift(
+        texts,
+        written,
+        test.written(len(gold), seed)[0],
+        names,
+        min_count=int(short.settings["min_count"]),
+        q=short.q,
+    )
     return PatternReadings(
         part=str(short.settings.get("text", train.text_columns[-1])),
         gold=gold,
         train_counts=on_train.label_counts,
         by_share=by_share,
         by_lift=by_lift,
+        form=form,
         lifts=lifts,
         assignment=assignment,
         left_open=on_train.left_open[0],

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from goldassay.core.settings import ArtifactLimits
     from goldassay.questions.artifacts.readings import PatternReadings
 
-QUANTITY = "what guessing by pattern gains on the test set (accuracy skill and balanced skill, by share and by lift)"
+QUANTITY = "what guessing by pattern gains on the test set (accuracy and balanced skill, by share, lift and form)"
 
 
 def measure_patterns(
     readings: PatternReadings, clusters: NDArray[np.int64] | None, limits: ArtifactLimits, seed: int
 ) -> Effects:
-    """What each way of guessing by pattern gains, with intervals over clusters of test rows."""
+    """What each way of guessing by pattern of words or of form gains, with intervals over clusters of test rows."""
     return measure_effects(
         readings.readings,
         readings.gold,
