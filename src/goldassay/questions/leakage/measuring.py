@@ -38,7 +38,7 @@ from goldassay.questions.leakage.condition_evidence import (
 )
 from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.map import measure_map
-from goldassay.questions.leakage.readings import form_readings, quick_readings, readings_of
+from goldassay.questions.leakage.readings import form_readings, quick_readings, readings_of, word_readings
 from goldassay.questions.leakage.relevance import measure_relevance
 from goldassay.questions.leakage.sentences import say
 from goldassay.questions.leakage.verdict import (
@@ -374,6 +374,8 @@ def _judge(
         conditions = [row.condition for row in parts if row.condition in of_roles]
         with steps.step("reading the form of the texts"):
             readings += form_readings(evidence.train, evidence.test, conditions, seed)
+        with steps.step("adding up words"):
+            readings += word_readings(evidence.train, evidence.test, conditions)
         if evidence.source != PROBES:
             with steps.step("training quick probes") as progress:
                 readings += quick_readings(evidence.train, evidence.test, conditions, seed, progress)
