@@ -23,10 +23,12 @@ else
 	@$(BIN)/goldassay audit "$(DATA)" $(if $(TEST),--test "$(TEST)") -o $(OUT)
 endif
 
-# Many tests are processes of their own, and torch takes twice as long to load where nothing compiled is kept.
+# Many tests are processes of their own, and torch takes twice as long to load where nothing compiled is kept. Two
+# processes fill two cores: further threads of the libraries within them would only wait for each other.
 test: .venv/.tested
 	@sh scripts/install-chromium
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal --durations=20 $(PYTEST)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	    $(BIN)/python -m pytest -n 2 --dist worksteal --durations=20 $(PYTEST)
 
 # What takes longer than the everyday suite may.
 slow: .venv/.tested
