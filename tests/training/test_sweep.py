@@ -128,7 +128,7 @@ def test_jobs_that_collide_are_refused(folder: Path):
 def test_done_here_and_only_once(folder: Path):
     jobs = jobs_of(folder)
     run_job(jobs[2])
-    outcomes = run_jobs(jobs, 2, tries=3)
+    outcomes = run_jobs(jobs, 1, tries=3)
     report = SweepReport.of(jobs, outcomes)
     assert (report.n_jobs, report.n_skipped, report.failures.height) == (6, 1, 0)
     assert report.runs.height == 12
@@ -226,12 +226,57 @@ def _worker_at(job: Job) -> int:
     raise AssertionError("nobody is at work on the job")
 
 
+_LONG = 'model = "ngram_average"\nchanges = { epochs = 60 }\n'
+DOOMED = PLAN[: PLAN.index("[of.long]")].replace('"long"]', '"long", "doomed"]').replace("seeds = 2", "seeds = 1")
+DOOMED = DOOMED.replace(', "hypothesis_only"', "") + f"[of.long]\n{_LONG}[of.doomed]\n{_LONG}"
+
+# Takes the place of a process that trains: dies at "long" twice, at "doomed" each time, and loads no torch.
+_DIES = """
+import json, os, signal, sys
+from pathlib import Path
+
+for line in sys.stdin:
+    job = json.loads(line)["job"]
+    tries = Path(job["out"], f"tries of {job['label']}")
+    with tries.open("a") as file:
+        file.write("x")
+    print(json.dumps({"step": 1, "total": 2}), flush=True)
+    if tries.stat().st_size <= {"long": 2, "doomed": 9}.get(job["label"], 0):
+        os.kill(os.getpid(), signal.SIGKILL)
+    scores = {each["name"]: {"accuracy": 0.5} for each in job["tests"]}
+    done = {"name": "a job", "scores": scores, "n_examples": dict.fromkeys(scores, 1), "cut": dict.fromkeys(scores, 0),
+            "n_parameters": 1, "steps": 2, "selected_step": 2, "seconds": 1.0, "cpu_seconds": 1.0}
+    print(json.dumps({"done": done}), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process is killed by a signal")
+def test_a_job_whose_process_dies_is_tried_three_times(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    (folder / "dying_worker.py").write_text(_DIES)
+    monkeypatch.setattr("goldassay.training.workers.WORKER", "dying_worker")
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    jobs = jobs_of(folder, DOOMED)
+    said: list[str] = []
+
+    class Notes(Silent):
+        def again(self, job: Job, failure: Failure) -> None:
+            said.append(job.model_name)
+
+    outcomes = run_jobs(jobs, 2, Notes(), tries=3)
+    assert [isinstance(outcome, Failure) for outcome in outcomes] == [False, False, True]
+    assert sorted(said) == ["doomed", "doomed", "long", "long"]
+    for name, tries in (("long", 3), ("doomed", 3)):
+        assert (folder / "runs" / f"tries of {name}").stat().st_size == tries
+    assert outcomes[2].tries == 3
+    assert "killed (signal 9)" in outcomes[2].line
+    assert SweepReport.of(jobs, outcomes).failures["tries"].to_list() == [3]
+
+
+# Each process that is killed is followed by another, which takes seconds to load torch.
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes by /proc")
-def test_a_job_whose_process_dies_is_tried_three_times(folder: Path):
-    long = 'model = "ngram_average"\nchanges = { epochs = 60 }\n'
-    plan = PLAN[: PLAN.index("[of.long]")].replace('"long"]', '"long", "doomed"]').replace("seeds = 2", "seeds = 1")
-    plan = plan.replace(', "hypothesis_only"', "") + f"[of.long]\n{long}[of.doomed]\n{long}"
-    jobs = jobs_of(folder, plan)
+def test_a_job_whose_process_is_killed_goes_on_from_its_state(folder: Path):
+    jobs = jobs_of(folder, DOOMED)
     killer = Killer(long=2, doomed=3)
     outcomes = run_jobs(jobs, 2, killer, tries=3)
     assert killer.left == {"long": 0, "doomed": 0}
@@ -239,7 +284,7 @@ def test_a_job_whose_process_dies_is_tried_three_times(folder: Path):
     assert outcomes[2].tries == 3
     assert "killed (signal 9)" in outcomes[2].line
     assert SweepReport.of(jobs, outcomes).failures["tries"].to_list() == [3]
-    elsewhere = jobs_of(folder, plan.replace("models", 'out = "calm"\nmodels', 1))[1]
+    elsewhere = jobs_of(folder, DOOMED.replace("models", 'out = "calm"\nmodels', 1))[1]
     run_job(elsewhere)
     weights = [(each.folder / "model" / "weights.safetensors").read_bytes() for each in (jobs[1], elsewhere)]
     assert weights[0] == weights[1]

@@ -86,10 +86,12 @@ def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, 
         plain = make_job(out, record=("logits", "dynamics"), dev=dev, weights="weight", more=more, state_every=0)
         broken = make_job(out, label="broken", more={"optimizer": "sgd", "learning_rate": 1e30, "epochs": 40})
         sentences = make_job(out, model="bilstm", more=more | {"units": 8, "optimizer": "adam"}, dev=dev)
-        return [plain, broken, sentences]
+        # Both processes train its teacher, too.
+        distilled = make_job(out, objective="confidence_regularization", more={"dropout": 0.0, "batch_size": 9})
+        return [plain, broken, sentences, *with_opinions([distilled], Guesses(), None)]
 
     together, alone = jobs("together"), jobs("alone")
-    for job in (alone[0], alone[2]):
+    for job in (alone[0], *alone[2:]):
         run_job(job)
     killed = launch(together, kill_at=20)
     assert killed.returncode != 0
@@ -100,9 +102,9 @@ def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, 
     assert done.returncode == 0, done.stderr[:3000]
     said = [json.loads((tmp_path / "together" / f"does.py{rank}").read_text()) for rank in range(2)]
     assert said[0] == said[1]
-    assert said[0][0] == said[0][2] == ""
+    assert said[0][0] == said[0][2] == said[0][3] == ""
     assert "the loss became" in said[0][1]
-    for one, two in ((alone[0], together[0]), (alone[2], together[2])):
+    for one, two in ((alone[at], together[at]) for at in (0, 2, 3)):
         expected, found = weights(one), weights(two)
         assert expected.keys() == found.keys()
         for name, values in expected.items():
@@ -121,21 +123,6 @@ def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, 
             for job in (alone[0], together[0])
         ]
         np.testing.assert_allclose(both[0].logits, both[1].logits, rtol=1e-3, atol=1e-4)
-
-
-def test_a_teacher_of_a_run_s_own_is_trained_by_both_too(make_job: Any, tmp_path: Path):
-    def distilled(name: str) -> Job:
-        more = {"dropout": 0.0, "batch_size": 9}
-        job = make_job(tmp_path / name / "runs", objective="confidence_regularization", more=more)
-        return with_opinions([job], Guesses(), None)[0]
-
-    alone, together = distilled("alone"), distilled("together")
-    run_job(alone)
-    done = launch([together])
-    assert done.returncode == 0, done.stderr[:3000]
-    expected, found = weights(alone), weights(together)
-    for name, values in expected.items():
-        np.testing.assert_allclose(found[name], values, rtol=1e-4, atol=2e-5, err_msg=name)
 
 
 def test_of_a_command_one_process_speaks(tmp_path: Path):
