@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
@@ -15,6 +15,12 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from benchmarks import gpu
+from tests.training.in_place import in_place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["in_place"]
 
 ROOT = Path(__file__).parents[2]
 _POSITIVE = {"type": "number", "exclusiveMinimum": 0}
@@ -64,15 +70,47 @@ RESULTS = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], in_place: None
+) -> Callable[..., tuple[int, str]]:
+    """Run the command in this process, which trains here too, and give its status and what it prints."""
+    import torch
+
+    n_threads = torch.get_num_threads()
+
+    def running(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["gpu.py", *arguments])
+        try:
+            return gpu.main(), capfd.readouterr().out
+        finally:
+            torch.set_num_threads(n_threads)
+
+    return running
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Callable[..., tuple[int, str]]:
+    """The same as a process, which starts others to train."""
+
+    def running(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, ROOT / "benchmarks" / "gpu.py", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        return done.returncode, done.stdout
+
+    return running
+
+
 @pytest.mark.timeout(1500)
-def test_it_runs_without_an_accelerator_and_says_so(tmp_path: Path):
-    command = [sys.executable, ROOT / "benchmarks" / "gpu.py", "--results", tmp_path, "--device", "cpu"]
-    done = subprocess.run([*command, "--minutes", "60"], capture_output=True, text=True, check=False, cwd=tmp_path)
+@pytest.mark.parametrize("command", ["here", pytest.param("apart", marks=pytest.mark.slow)])
+def test_it_runs_without_an_accelerator_and_says_so(command: str, request: pytest.FixtureRequest, tmp_path: Path):
+    run = request.getfixturevalue(command)
+    status, said = run("--results", str(tmp_path), "--device", "cpu", "--minutes", "60")
     found = json.loads((tmp_path / "gpu.json").read_text())
     failed = [section for section in found["sections"] if not section["ok"]]
     assert not failed, failed[0]["traceback"]
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("There is no accelerator, or none is asked for")
+    assert status == 0
+    assert said.startswith("There is no accelerator, or none is asked for")
     assert (found["version"], found["accelerator"], found["scale"]) == (gpu.VERSION, False, "small")
     assert [section["name"] for section in found["sections"]] == list(gpu.SECTIONS)
     results = {section["name"]: section["result"] for section in found["sections"]}
@@ -93,7 +131,7 @@ def test_it_runs_without_an_accelerator_and_says_so(tmp_path: Path):
     for comparison in results["agreement"].values():
         check_of_agreement(comparison)
     table = (tmp_path / "gpu.md").read_text()
-    assert table in done.stdout
+    assert table in said
     assert all(f"| {name} |" in table for name in (*both, *results["agreement"]))
 
 

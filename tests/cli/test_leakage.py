@@ -11,6 +11,7 @@ import pytest
 
 from goldassay.cli.main import run
 from goldassay.runs import Runs, write_runs
+from tests.cli.run_files import goldassay as here
 from tests.cli.run_files import refused
 from tests.end_to_end.conftest import LABELS, Outcome, goldassay
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay", "refused"]
+__all__ = ["goldassay", "here", "refused"]
 
 ACTS = {
     0: ("is outside", "is near a person"),
@@ -186,14 +187,14 @@ def test_models_of_several_names_are_called_by_their_condition(
     assert set(document["settings"]) == {"seed", "verdicts"}
 
 
-def test_several_datasets_side_by_side(goldassay: Command, tmp_path: Path) -> None:
+def test_several_datasets_side_by_side(here: Command, tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 2)):
         write_jsonl(tmp_path / f"{name}.jsonl", leaky_rows(250, seed))
         write_jsonl(tmp_path / f"{name}-test.jsonl", leaky_rows(90, seed + 1))
     # Two test sets of one training set.
     sets = ("a=a.jsonl", "b=b.jsonl", "other=a.jsonl")
     tests = ("a=a-test.jsonl", "b=b-test.jsonl", "other=b-test.jsonl")
-    done = goldassay(
+    done = here(
         "leakage", "measure", *sets, *(part for name in tests for part in ("--test", name)), "--seeds", "1",
         "--n-clusters", "4", "--no-map", "--condition", "hypothesis_only", "--figures", "svg", "--latex",
         "-o", "report",

@@ -1,20 +1,24 @@
-"""`goldassay studies`; where it trains, as a process."""
+"""`goldassay studies`, with its trainings in this process; with the slow tests, as a process that starts others."""
 
 from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
 
 pytest.importorskip("torch")
 
+from goldassay.cli.main import run
 from goldassay.papers import list_recipes
 from tests.cli.run_files import goldassay
 from tests.end_to_end.conftest import COMMAND, Outcome
 from tests.papers.written import check_written
+from tests.training.in_place import done_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,11 +37,18 @@ def test_all_studies_are_listed(goldassay: Command):
 
 @dataclass(frozen=True)
 class Ran:
-    """A study that a process ran, and where."""
+    """A study that a command ran, how and where."""
 
     study: str
+    command: Callable[..., Outcome]
     folder: Path
     outcome: Outcome
+
+
+def in_place(folder: Path, *arguments: str) -> Outcome:
+    with chdir(folder), redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err, done_in_place():
+        status = run(arguments)
+    return Outcome(status, out.getvalue(), err.getvalue())
 
 
 def process(folder: Path, *arguments: str) -> Outcome:
@@ -47,35 +58,33 @@ def process(folder: Path, *arguments: str) -> Outcome:
 
 @pytest.fixture(scope="module")
 def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    folder = tmp_path_factory.mktemp(request.param)
-    outcome = process(folder, "studies", request.param, "--scale", "smoke", "-o", "out")
+    command, study = request.param
+    folder = tmp_path_factory.mktemp(study)
+    outcome = command(folder, "studies", study, "--scale", "smoke", "-o", "out")
     assert outcome.status == 0, outcome.err
-    return Ran(request.param, folder, outcome)
+    return Ran(study, command, folder, outcome)
 
 
-# The others are run as a whole in the tests of papers, which train in their own process.
+# The others are run as a whole in the tests of papers.
+EVERY_DAY = [pytest.param((in_place, each), id=each) for each in ("artifacts", "shift")]
 AS_PROCESSES = [
-    pytest.param(each, marks=() if each in ("artifacts", "shift") else pytest.mark.slow) for each in list_recipes()
+    pytest.param((process, each), id=f"{each}, a process", marks=pytest.mark.slow) for each in list_recipes()
 ]
 
 
-@pytest.mark.parametrize("ran", AS_PROCESSES, indirect=True)
+@pytest.mark.parametrize("ran", [*EVERY_DAY, *AS_PROCESSES], indirect=True)
 def test_every_study_runs_small(ran: Ran):
     assert ran.outcome.out.strip().endswith("study.html")
     check_written(ran.folder / "out", ran.study)
 
 
 # Each is measured anew, and all of them would take minutes.
-@pytest.mark.parametrize(
-    "ran",
-    [pytest.param(each, marks=() if each == "shift" else pytest.mark.slow) for each in list_recipes()],
-    indirect=True,
-)
+@pytest.mark.parametrize("ran", [*EVERY_DAY[1:], *AS_PROCESSES], indirect=True)
 def test_what_is_done_is_not_done_again_and_measures_the_same(ran: Ran):
     document = json.loads((ran.folder / "out" / "study.json").read_text())
     runs = {path: path.stat().st_mtime_ns for path in (ran.folder / "out" / "runs").rglob("*.parquet")}
     assert runs
-    again = process(ran.folder, "studies", ran.study, "--scale", "smoke", "-o", "out", "-q", "--json", "again.json")
+    again = ran.command(ran.folder, "studies", ran.study, "--scale", "smoke", "-o", "out", "-q", "--json", "again.json")
     assert again.status == 0, again.err
     assert not again.out
     assert {path: path.stat().st_mtime_ns for path in (ran.folder / "out" / "runs").rglob("*.parquet")} == runs

@@ -1,4 +1,4 @@
-"""`goldassay sweep`; where it trains, as a process."""
+"""`goldassay sweep`, with its trainings in this process; with the slow tests, as a process that starts others."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 from goldassay.runs import list_runs
 from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import Outcome, goldassay
+from tests.training.in_place import in_place
 from tests.training.made_data import made_pairs
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay", "here"]
+__all__ = ["goldassay", "here", "in_place"]
 
 PLAN = """
 models = ["ngram_average"]
@@ -40,18 +41,27 @@ def plan(tmp_path: Path) -> Path:
     return tmp_path / "plan.toml"
 
 
-def test_prices_runs_and_goes_on(goldassay: Command, here: Command, plan: Path, tmp_path: Path):
+@pytest.fixture
+def trains_here(in_place: None, here: Command) -> Command:
+    return here
+
+
+@pytest.mark.parametrize("command", ["trains_here", pytest.param("goldassay", marks=pytest.mark.slow)])
+def test_prices_runs_and_goes_on(
+    command: str, request: pytest.FixtureRequest, here: Command, plan: Path, tmp_path: Path
+):
+    sweep: Command = request.getfixturevalue(command)
     priced = here("sweep", plan, "--dry-run", "--json", "price.json")
     assert priced.status == 0, priced.err
     assert "2 jobs, 0 done; " in priced.out
     assert json.loads((tmp_path / "price.json").read_text())["n_jobs"] == 2
-    first = goldassay("sweep", plan, "--workers", "1")
+    first = sweep("sweep", plan, "--workers", "1")
     assert first.status == 0, first.err
     assert "ngram_average on made, paired, tested on test: accuracy" in first.out
     assert "over 2 runs, " in first.out
     assert list_runs(tmp_path / "runs")["n_runs"].sum() == 2
     plan.write_text(PLAN.replace("seeds = 2", "seeds = 3"))
-    more = here("sweep", plan, "--workers", "1", "--json", "done.json", "-q")
+    more = sweep("sweep", plan, "--workers", "1", "--json", "done.json", "-q")
     assert more.status == 0, more.err
     assert not more.out
     report = json.loads((tmp_path / "done.json").read_text())

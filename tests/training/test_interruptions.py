@@ -19,6 +19,7 @@ from goldassay.training.running import run_job
 from goldassay.training.state import read_state
 from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import COMMAND, Outcome, goldassay
+from tests.training.in_place import done_in_place
 from tests.training.made_data import made_pairs
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def test_a_full_disk_stops_it_and_with_more_room_it_goes_on(goldassay: Command, 
     assert kept is not None
     assert 0 < kept[0].step < 8 * epochs
     subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
-    ended = here(*command(out, epochs, 1, *often))
+    with done_in_place():
+        ended = here(*command(out, epochs, 1, *often))
     assert ended.status == 0, ended.err
     assert list_runs(out)["n_checkpoints"].to_list() == [8 * epochs]
     assert weights(out, 0) == undisturbed(data, data / "calm", epochs, 0)
@@ -97,7 +99,7 @@ def test_a_full_disk_stops_it_and_with_more_room_it_goes_on(goldassay: Command, 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal's Ctrl-C is a signal to a group of processes")
 def test_interrupted_it_keeps_what_is_finished_and_goes_on(here: Command, data: Path):
     # Some states in a run of a second or two, and not one a step where a disk is slow.
-    out, epochs, often = data / "runs", 150, ("--state-every", "0.005")
+    out, epochs, often = data / "runs", 75, ("--state-every", "0.0025")
     process = subprocess.Popen(
         [str(COMMAND), *command(out, epochs, 2, *often)], cwd=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, start_new_session=True,
@@ -119,7 +121,8 @@ def test_interrupted_it_keeps_what_is_finished_and_goes_on(here: Command, data: 
     (place,) = out.rglob("state.safetensors")
     kept = read_state(place)
     assert kept is not None
-    ended = here(*command(out, epochs, 2, *often))
+    with done_in_place():
+        ended = here(*command(out, epochs, 2, *often))
     assert ended.status == 0, ended.err
     assert weights(out, 0) == first
     assert weights(out, 1) == undisturbed(data, data / "calm", epochs, 1)

@@ -15,13 +15,14 @@ from goldassay.cli.main import run
 from goldassay.runs import Runs, write_runs
 from goldassay.runs.beside import Embeddings, Origin, read_embeddings, write_embeddings
 from goldassay.shift import auroc, false_alarm_rate, score_knn, score_max_softmax
-from tests.cli.run_files import refused
+from tests.cli.run_files import goldassay, refused
 from tests.cli.shift.toys import answers, as_probabilities, texts
-from tests.end_to_end.conftest import Outcome, goldassay
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.end_to_end.conftest import Outcome
 
     Command = Callable[..., Outcome]
 
