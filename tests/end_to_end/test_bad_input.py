@@ -199,7 +199,7 @@ def test_disk_full_while_writing(goldassay: Callable[..., Outcome], tmp_path: Pa
 
 
 def test_interrupted_in_mid_run_keeps_what_is_finished(tmp_path: Path) -> None:
-    (tmp_path / "train.jsonl").write_text(jsonl(pairs(30_000)))
+    (tmp_path / "train.jsonl").write_text(jsonl(pairs(3000)))
     process = subprocess.Popen(
         [str(COMMAND), "audit", "train.jsonl", "-o", "report", "--quiet"],
         cwd=tmp_path,

@@ -89,13 +89,22 @@ def test_verdicts(report: Report) -> None:
     assert compose_report({}).verdicts == {}
 
 
-@settings(max_examples=120)
+WAYS = st.sampled_from(paths_of(SMALL))
+VALUES = st.sampled_from([None, float("nan"), {}, [], {"applies": False}, 0])
+
+
+@settings(max_examples=40)
 @example(path=("verdicts", "shift", "evidence"), value=None)
 @example(path=("artifacts", "prior", "neutral"), value=0.0)
-@given(
-    path=st.sampled_from(paths_of(SMALL)), value=st.sampled_from([None, float("nan"), {}, [], {"applies": False}, 0])
-)
+@given(path=WAYS, value=VALUES)
 def test_whatever_is_missing_no_form_fails(path: tuple[Any, ...], value: Any) -> None:
+    every_form(compose_report(replaced(SMALL, path, value)))
+
+
+@pytest.mark.slow
+@settings(max_examples=600)
+@given(path=WAYS, value=VALUES)
+def test_whatever_is_missing_no_form_fails_however_many_are_tried(path: tuple[Any, ...], value: Any) -> None:
     every_form(compose_report(replaced(SMALL, path, value)))
 
 
