@@ -27,10 +27,9 @@ OUT = Path(__file__).parents[1] / "docs" / "_static" / "pictures"
 SIZE = "6000"
 COMMANDS = (
     "specimen --size {size} -o specimen",
-    "specimen --size {size} --clean -o clean",
     "audit specimen/train.jsonl --test specimen/test.jsonl -o audit",
-    "instability audit/runs --gold specimen/test.jsonl --groups topic -o instability",
-    "shift generalization specimen/train.jsonl --test ID=specimen/test.jsonl --test clean=clean/test.jsonl "
+    "instability specimen/runs --dataset test --groups group -o instability",
+    "shift generalization specimen/train.jsonl --test ID=specimen/test.jsonl --test elsewhere=specimen/elsewhere.jsonl "
     "--model quick_probe -o shift",
 )
 # What each page shows, out of which report.

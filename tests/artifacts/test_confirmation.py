@@ -68,3 +68,18 @@ def test_refuses_a_strange_q():
     table = mine_patterns(*corpus(0, 0.9), max_tokens=1, min_count=20)
     with pytest.raises(InputError, match="q is 1"):
         confirm_patterns(table, ["a"], ["x"], q=1)
+
+
+def test_copies_of_a_sentence_confirm_no_more_than_one():
+    mined = mine_patterns(*corpus(0, 0.9), max_tokens=1, min_count=20).top("x", 1)
+    sentences = [*["cue a"] * 8, *["b c"] * 40]
+    labels = [*"xxxxxyyy", *"xy" * 20]
+    n = len(sentences)
+    plain, alone = (confirm_patterns(mined, sentences, labels, clusters=each) for each in (None, np.arange(n)))
+    assert alone.to_frame()["p_value"].to_list() == pytest.approx(plain.to_frame()["p_value"].to_list())
+    copies = [sentences * 20, labels * 20]
+    # Twenty copies are taken for as many sentences, unless it is said that they are copies.
+    assert confirm_patterns(mined, *copies).n_confirmed == 1
+    together = confirm_patterns(mined, *copies, clusters=np.tile(np.arange(n), 20))
+    assert together.n_confirmed == alone.n_confirmed == 0
+    assert together.to_frame()["p_value"].to_list() == pytest.approx(alone.to_frame()["p_value"].to_list(), abs=0.05)

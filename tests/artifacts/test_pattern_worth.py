@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
 from goldassay.artifacts import assign_difficulty, giveaway, mine_patterns
+from goldassay.artifacts.pattern_worth import giveaway_by_counts
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import wilson_interval
 from tests.artifacts.conftest import LABELS, SENTENCES
@@ -80,3 +82,20 @@ def test_labels_that_do_not_fit(hand):
     nothing = assign_difficulty([], [], hand().select(0.7))
     with pytest.raises(InputError, match="no example to guess"):
         giveaway(nothing, [], assigned, LABELS)
+
+
+def test_ten_copies_of_each_example_leave_the_interval_of_one(hand):
+    patterns = hand().select(0.7)
+    sentences, labels = list(SENTENCES) * 6, list(LABELS) * 6
+    train = assign_difficulty(SENTENCES, LABELS, patterns)
+    counts = [np.bincount([train.label_names.index(y) for y in LABELS], minlength=len(train.label_names))] * 2
+    once = giveaway_by_counts(assign_difficulty(sentences, labels, patterns), labels, *counts)
+    copied = assign_difficulty(sentences * 10, labels * 10, patterns)
+    clusters = np.tile(np.arange(len(sentences)), 10)
+    together = giveaway_by_counts(copied, labels * 10, *counts, clusters)
+    assert together.giveaway.value == pytest.approx(once.giveaway.value)
+    # Student's t over the 42 clusters in the place of the normal quantile is all that differs.
+    scale = t.ppf(0.975, len(sentences) - 1) / norm.ppf(0.975)
+    widths = [each.giveaway.high - each.giveaway.low for each in (together, once)]
+    assert widths[0] == pytest.approx(scale * widths[1])
+    assert giveaway_by_counts(copied, labels * 10, *counts).giveaway.high < together.giveaway.high

@@ -14,8 +14,8 @@ import pytest
 from goldassay.artifacts import PatternTable, assign_difficulty, confirm_patterns, mine_patterns
 from goldassay.cli.main import run
 from goldassay.data import read_dataset
-from goldassay.data.specimen import write_specimen
 from goldassay.questions.artifacts.dependence import SharedTexts
+from goldassay.runs.specimen import write_specimen
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process
 
@@ -45,7 +45,7 @@ def goldassay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 @pytest.fixture(scope="module")
 def specimen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("specimen")
-    write_specimen(folder, size=3000, seed=1)
+    write_specimen(folder, size=3000, seed=1, test_size=300)
     return folder
 
 

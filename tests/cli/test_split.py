@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goldassay.data import read_dataset, split_disjoint
-from goldassay.data.specimen import write_specimen
+from goldassay.runs.specimen import write_specimen
 from tests.cli.run_files import goldassay
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process
@@ -25,7 +25,7 @@ __all__ = ["goldassay", "process"]
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("specimen")
-    write_specimen(folder, size=2000, seed=1)
+    write_specimen(folder, size=2000, seed=1, test_size=200)
     return folder / "train.jsonl"
 
 

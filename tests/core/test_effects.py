@@ -24,7 +24,7 @@ from goldassay.core.effects import (
     measure_effects,
 )
 from goldassay.core.errors import InputError
-from goldassay.core.planting import planted_rows, planted_word
+from goldassay.core.planting import N_WORDS, filling_word, planted_rows, planted_word
 
 LIMITS = {ACCURACY: Limits(0.03, 0.12), BALANCED: Limits(0.03, 0.12), INFORMATION: Limits(0.01, 0.05)}
 
@@ -289,16 +289,26 @@ def test_more_clusters_than_are_drawn_are_merged_at_random() -> None:
     weights=st.lists(st.integers(1, 9), min_size=2, max_size=6),
 )
 @settings(max_examples=30, deadline=None)
-def test_a_planted_word_has_the_skill_it_is_planted_with(seed: int, share: float, weights: list[int]) -> None:
+def test_planted_words_have_the_skill_they_are_planted_with(seed: int, share: float, weights: list[int]) -> None:
     shares = np.sort(np.array(weights) / sum(weights))[::-1]
     gold = np.repeat(np.arange(shares.size), np.round(4000 * shares).astype(int))
     constant = int(np.bincount(gold).argmax())
     rows = planted_rows(gold, shares.size, share, constant, seed)
-    assert not rows[gold == constant].any()
-    named = np.where(rows, gold, constant)
+    assert (rows[gold == constant] == -1).all()
+    named = np.where(rows >= 0, gold, constant)
     rest = gold != constant
     assert (named == gold)[rest].mean() == pytest.approx(share, abs=0.005)
-    assert len({planted_word(label) for label in range(1000)}) == 1000
+    for label in set(range(shares.size)) - {constant}:
+        of_word = np.bincount(rows[(gold == label) & (rows >= 0)], minlength=N_WORDS)
+        assert np.ptp(of_word) <= 1
+
+
+def test_planted_and_filling_words_share_no_beginning() -> None:
+    words = [planted_word(label, number) for label in range(200) for number in range(N_WORDS)]
+    words += [filling_word(row) for row in range(2000)]
+    assert len(set(words)) == len(words)
+    # Four letters are a stem: of 3,000 random ones some 10 are equal by chance.
+    assert len({word[:4] for word in words}) > 2950
 
 
 @pytest.mark.parametrize(("shares", "of_a_cluster"), [([0.5, 0.5], 1), ([0.9, 0.1], 1), ([0.4, 0.3, 0.3], 20)])

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.data.specimen import write_specimen
 from goldassay.runs import Runs, write_runs
+from goldassay.runs.specimen import write_specimen
 from tests.docs.pages import ROOT
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def provide(what: str, folder: Path, page: Path) -> None:
 
 def _data(folder: Path, page: Path) -> None:
     """train.jsonl, dev.jsonl, test.jsonl: a small specimen."""
-    write_specimen(folder, size=2000)
+    write_specimen(folder, size=2000, test_size=200)
 
 
 def _policy(folder: Path, page: Path) -> None:

@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tests.cli.run_files import goldassay as here
-
 from .conftest import Outcome, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["here"]
 
-
-def test_specimen_then_audit(goldassay: Callable[..., Outcome], here: Callable[..., Outcome], tmp_path: Path) -> None:
-    made = goldassay("specimen", "-o", "specimen", "--size", "4000")
+def test_specimen_then_audit(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
+    made = goldassay("specimen", "-o", "specimen", "--size", "4000", "--test-size", "400")
     assert made.status == 0, made.err
     assert made.out.split() == [
-        f"specimen/{name}" for name in ("train.jsonl", "dev.jsonl", "test.jsonl", "certificate.json")
+        f"specimen/{name}"
+        for name in ("train.jsonl", "dev.jsonl", "test.jsonl", "elsewhere.jsonl", "runs", "certificate.json")
     ]
     arguments = ("audit", "specimen/train.jsonl", "--test", "specimen/test.jsonl", "-o")
     done = goldassay(*arguments, "report", "--json", "copy.json")
@@ -47,8 +44,7 @@ def test_specimen_then_audit(goldassay: Callable[..., Outcome], here: Callable[.
         assert pl.read_parquet(table).columns
         assert table.with_suffix(".csv").exists()
 
-    # In another process the same bytes.
-    again = here(*arguments, "again", "--quiet")
+    again = goldassay(*arguments, "again", "--quiet")
     assert (again.out, again.err) == ("", "")
     assert (tmp_path / "again" / "report.json").read_bytes() == (report / "report.json").read_bytes()
 

@@ -27,7 +27,7 @@ SMALL = parse_settings({"leakage": {"seeds": 2}})
 
 @pytest.fixture(scope="module")
 def specimen() -> Any:
-    return make_specimen(size=2000, seed=0)
+    return make_specimen(size=4000, seed=0, test_size=400)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_two_runs_differ_in_nothing_but_times(report: goldassay.Report, specimen
 
 
 def test_without_a_test_part_a_share_is_set_apart_without_a_shared_sentence() -> None:
-    clean = make_specimen(size=4000, seed=1, clean=True).train
+    clean = make_specimen(size=4000, seed=1, clean=True, test_size=400).train
     report = goldassay.audit(clean, settings=SMALL)
     document = report.to_dict()
     assert document["facts"]["overlap"]["premise"]["n"] == 0
@@ -151,7 +151,7 @@ def test_given_runs_are_measured(specimen: Any, tmp_path: Path) -> None:
     accuracies = 1 - wrong.mean(axis=1)
     assert result["mean"] == pytest.approx(accuracies.mean())
     assert result["sd"] == pytest.approx(accuracies.std(ddof=1))
-    # 200 examples, each wrong by chance: three points of spread though no example follows another.
+    # 400 examples, each wrong by chance: two points of spread though no example follows another.
     assert report.verdicts["instability"]["verdict"] in {"caution", "unsound"}
     assert result["design_effect"] == pytest.approx(1, abs=0.8)
     assert document["inputs"][2]["role"] == "runs"
@@ -227,14 +227,14 @@ def test_given_runs_are_held_against_the_test_set(specimen: Any, tmp_path: Path)
 
     with_groups = audited().to_dict()["instability"]["groups"]
     assert {group["column"] for group in with_groups} == {"group", "topic"}
-    with pytest.raises(goldassay.InputError, match="differ from the test set's in 200 of 200 examples"):
+    with pytest.raises(goldassay.InputError, match="differ from the test set's in 400 of 400 examples"):
         turned = {"entailment": "neutral", "neutral": "contradiction", "contradiction": "entailment"}
         audited(label=pl.col("label").replace_strict(turned))
     foreign = audited(example_id="other-" + pl.col("example_id")).verdicts["instability"]["evidence"]
-    assert "200 of the 200 examples" in foreign
+    assert "400 of the 400 examples" in foreign
     one_run_astray = pl.when(pl.col("seed") == 0).then(pl.lit("zork")).otherwise(pl.col("prediction"))
     unknown = audited(prediction=one_run_astray).verdicts["instability"]["evidence"]
-    assert "'zork', no label of the test set, 200 times" in unknown
+    assert "'zork', no label of the test set, 400 times" in unknown
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 2**64, 1.5, True])
@@ -254,4 +254,4 @@ def test_a_training_part_too_small_to_search_is_not_called_sound() -> None:
 
 def test_rows_known_by_heart_are_named(specimen: Any) -> None:
     report = goldassay.audit(specimen.train, specimen.train, settings=SMALL)
-    assert "2,000 of the test rows also occur in the training part" in report.verdicts["leakage"]["evidence"]
+    assert "4,000 of the test rows also occur in the training part" in report.verdicts["leakage"]["evidence"]

@@ -51,7 +51,7 @@ COMMANDS = {
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The folder that a command writes, made once."""
     base = tmp_path_factory.mktemp("kinds")
-    assert run(["specimen", "-o", str(base / "data"), "--size", "2000", "-q"]) == 0
+    assert run(["specimen", "-o", str(base / "data"), "--size", "2000", "--test-size", "200", "-q"]) == 0
     (base / "short.toml").write_text("leakage.seeds = 2")
     for runs in models(0.5, 0.6):
         write_runs(runs, base / "runs")

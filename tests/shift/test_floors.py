@@ -152,12 +152,27 @@ def test_a_floor_never_exceeds_the_best_constant_and_ends_are_in_order(seed: int
             assert row.loss_low <= row.loss <= row.loss_high
 
 
+def test_a_declared_floor_of_a_mean_moves_the_loss_and_not_the_gap() -> None:
+    rng = np.random.default_rng(0)
+    scores = {"own": rng.uniform(4, 5, 300), "far": rng.uniform(3.9, 4.9, 300)}
+    undeclared, declared = (
+        generalization_gap(scores, metric="mean", constants=constants, n_draws=200)["far"]
+        for constants in (None, {name: np.full(300, 3.0) for name in scores})
+    )
+    assert (declared.floor, undeclared.floor) == (3, 0)
+    assert declared.gap == undeclared.gap
+    own = scores["own"].mean()
+    assert declared.loss == pytest.approx(declared.gap / (own - 3))
+    assert undeclared.loss == pytest.approx(declared.gap / own)
+    assert declared.excess_low < declared.excess == pytest.approx(scores["far"].mean() - 3)
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
         ({"constants": {"a": [[1, 0]]}}, "'a' has 3 scores and 2 of constant answers"),
         ({"constants": {"a": [2, 0, 0]}}, "no fractions"),
-        ({"constants": {"a": [1, 0, 0]}, "metric": "mean"}, "the floor of mean is 0 by definition"),
+        ({"constants": {"a": [1, 0]}, "metric": "mean"}, "'a' has 3 scores and 2 of constant answers"),
         ({"together": 0}, "together is 0"),
     ],
 )

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts.label_codes import encode_labels
-from goldassay.artifacts.pattern_statistics import matrix
-from goldassay.artifacts.significance import binomial_tail
+from goldassay.artifacts.pattern_clusters import ClusteredSentences, HeldOut, design_effects
+from goldassay.artifacts.pattern_statistics import effective_tail, matrix
 from goldassay.core.arguments import is_number
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import wilson_bounds
@@ -72,6 +72,8 @@ def confirm_patterns(
     labels: Sequence[Any] | NDArray[Any],
     q: float = 0.05,
     tokenizer: Tokenizer | None = None,
+    *,
+    clusters: NDArray[np.int64] | None = None,
 ) -> Confirmation:
     """Test on held-out data whether each pattern still goes with its label.
 
@@ -87,6 +89,8 @@ def confirm_patterns(
         labels: Their labels; sentences without one are left out.
         q: Share of chance finds to accept among the confirmed.
         tokenizer: The function that the patterns were mined with, if it was one and the table comes from a file.
+        clusters: Codes from 0 of sentences that do not count by themselves, (N,): p is then that of fewer sentences by
+            the design effect, as where patterns are mined (`allow_for_clusters`).
 
     Raises:
         InputError: q is not between 0 and 1, or labels or tokenizer do not fit the patterns.
@@ -105,7 +109,15 @@ def confirm_patterns(
     present = n > 0
     p_values = np.full(len(patterns), np.nan)
     q_values = p_values.copy()
-    p_values[present] = binomial_tail(k[present], n[present], prior[own[present]])
+    effects: NDArray[np.float64] | float = 1.0
+    if clusters is not None:
+        kept = codes >= 0
+        corpus = patterns.tokenized(sentences, tokenizer)
+        together = ClusteredSentences.of(corpus.take(kept), codes[kept], clusters[kept], len(names))
+        at = np.flatnonzero(present)
+        found = design_effects(patterns, at, together, HeldOut(counts.astype(np.int64), prior))
+        effects = found[np.arange(at.size), own[at]]
+    p_values[present] = effective_tail(k[present], n[present], prior[own[present]], effects)
     q_values[present] = benjamini_hochberg(p_values[present])
     low, high = wilson_bounds(k, n)
     confirmed = present & (np.nan_to_num(q_values, nan=1.0) <= q)

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 
 def difficulty_gap(
-    runs: Runs, classes: Mapping[str, str], *, seed: int = 0, n_draws: int = 1000, level: float = 0.95
+    runs: Runs,
+    classes: Mapping[str, str],
+    *,
+    clusters: Mapping[str, int] | None = None,
+    seed: int = 0,
+    n_draws: int = 1000,
+    level: float = 0.95,
 ) -> SubsetAccuracies:
     """Accuracy of runs on all examples, on easy, on hard and on any other class, and delta = easy - hard.
 
@@ -26,6 +32,7 @@ def difficulty_gap(
     Args:
         runs: Of one model; of several checkpoints the last is taken.
         classes: Example id to class, "easy" and "hard" among them.
+        clusters: Example id to the number of its cluster; examples without one count by themselves.
         seed: Of the bootstrap over examples and runs.
         n_draws: Of the bootstrap.
         level: Of the intervals.
@@ -54,4 +61,5 @@ def difficulty_gap(
     others = sorted(set(classes.values()) - {"easy", "hard"})
     masks = {"full": np.ones(len(ids), np.bool_)}
     masks |= {name: of_example == name for name in ("easy", "hard", *others)}
-    return accuracy_by_subset(final.scores, masks, seed=seed, n_draws=n_draws, level=level)
+    together = None if clusters is None else [clusters.get(each, -1 - at) for at, each in enumerate(ids)]
+    return accuracy_by_subset(final.scores, masks, clusters=together, seed=seed, n_draws=n_draws, level=level)

@@ -60,6 +60,19 @@ class ClusteredSentences:
         )
 
 
+@dataclass(frozen=True)
+class HeldOut:
+    """How often patterns occur in sentences that they were not mined from.
+
+    Attributes:
+        counts: Of each pattern and label, (V, K).
+        priors: Share of each label among these sentences, (K,).
+    """
+
+    counts: NDArray[np.int64]
+    priors: NDArray[np.float64]
+
+
 def label_correlation(labels: NDArray[np.int64], clusters: NDArray[np.int64], n_labels: int) -> NDArray[np.float64]:
     """How alike the labels of two sentences of one cluster are: for each label the correlation of having it, (K,).
 
@@ -132,29 +145,45 @@ def allow_for_clusters(
     return with_effects(table, effects, QValues(p_with_effects(table, effects)))
 
 
-def design_effects(table: PatternTable, rows: NDArray[np.int64], sentences: ClusteredSentences) -> NDArray[np.float64]:
-    """D of some rows of a table for each label, (rows, K); see `allow_for_clusters`."""
+def design_effects(
+    table: PatternTable,
+    rows: NDArray[np.int64],
+    sentences: ClusteredSentences,
+    held_out: HeldOut | None = None,
+) -> NDArray[np.float64]:
+    """D of some rows of a table for each label, (rows, K); see `allow_for_clusters`.
+
+    Args:
+        table: The patterns.
+        rows: Which of them.
+        sentences: That share clusters.
+        held_out: How often they occur, where the sentences are not those that they were mined from.
+    """
     found = np.empty((rows.size, len(table.label_names)))
-    for at, sums in sums_of(table, rows):
+    for at, sums in sums_of(table, rows, held_out):
         sums.add(sentences.corpus, sentences.labels, sentences.clusters)
         found[at] = sums.effects(sentences.correlation)
     return found
 
 
-def sums_of(table: PatternTable, rows: NDArray[np.int64]) -> Iterator[tuple[slice, ClusterSums]]:
+def sums_of(
+    table: PatternTable, rows: NDArray[np.int64], held_out: HeldOut | None = None
+) -> Iterator[tuple[slice, ClusterSums]]:
     """Empty sums for some rows of a table, so many at a time that they can be held."""
     at_once = max(1, _CELLS // len(table.label_names))
     for begin in range(0, rows.size, at_once):
         at = slice(begin, begin + at_once)
-        yield at, ClusterSums(table.take(rows[at]))
+        of_rows = None if held_out is None else HeldOut(held_out.counts[rows[at]], held_out.priors)
+        yield at, ClusterSums(table.take(rows[at]), of_rows)
 
 
 class ClusterSums:
     """Sums over clusters for the patterns of a table; whole clusters may be added one after the other."""
 
-    def __init__(self, table: PatternTable) -> None:
+    def __init__(self, table: PatternTable, held_out: HeldOut | None = None) -> None:
         self._table = table
-        self._counts, _ = table.counts_and_q()
+        self._counts = table.counts_and_q()[0] if held_out is None else held_out.counts
+        self._p = _priors(table) if held_out is None else held_out.priors
         shape = self._counts.shape
         self._last, self._sizes = np.full(shape[0], -1, np.int64), np.zeros(shape[0], np.int64)
         self._held, self._squares, self._products, self._inside = (np.zeros(shape, np.int64) for _ in range(4))
@@ -180,7 +209,7 @@ class ClusterSums:
         alone = self._counts - self._inside
         support = self._counts.sum(axis=1).astype(np.float64)
         sizes = self._sizes + alone.sum(axis=1)
-        p = _priors(self._table)
+        p = self._p
         of_clusters = self._squares + alone - 2 * p * (self._products + alone) + p**2 * sizes[:, np.newaxis]
         of_sentences = self._counts * (1 - p) ** 2 + (support[:, np.newaxis] - self._counts) * p**2
         own = of_clusters / np.where(of_sentences > 0, of_sentences, 1.0)

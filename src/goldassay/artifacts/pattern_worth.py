@@ -93,17 +93,24 @@ def giveaway_by_counts(
     labels: Sequence[Any] | NDArray[Any],
     train_counts: NDArray[np.int64],
     left_open: NDArray[np.int64],
+    clusters: NDArray[np.int64] | None = None,
 ) -> Giveaway:
     """As `giveaway`, of the counts that decide what the guesser says without a pattern.
+
+    With G clusters of examples that depend on each other the standard error is that of their sums,
+    sqrt(G/(G-1) sum_g (sum_i (x_i - mean))²)/N, and the quantile Student's (G - 1).
 
     Args:
         assignment: Of the test set.
         labels: Gold labels of the test set.
         train_counts: Training examples of each label, (K,).
         left_open: Those for which the patterns name none or several, (K,).
+        clusters: Codes from 0 of the examples that are classed, (N,); None where each counts by itself.
 
     Raises:
         InputError: As there.
+
+    Source: Liang and Zeger 1986 (sums over clusters).
     """
     codes, single, named = _decided(assignment, labels)
     guess, m = guess_by_patterns(assignment, train_counts, left_open)
@@ -111,8 +118,8 @@ def giveaway_by_counts(
     x = (guess == codes).astype(np.float64) - (m == codes)
     if x.any():
         value = float(x.mean())
-        half = 1.959963984540054 * float(x.std(ddof=1)) / N**0.5 if N > 1 else float("nan")
-        gained = Estimate(value, value - half, value + half, "normal")
+        half, method = _half_width(x, clusters)
+        gained = Estimate(value, value - half, value + half, method)
     else:
         gained = Estimate(0.0, 0.0, 1 - 0.05 ** (1 / N), "exact binomial")
     right = int((single & (named == codes)).sum())
@@ -124,6 +131,18 @@ def giveaway_by_counts(
         n_examples=N,
         n_decided=n_decided,
     )
+
+
+def _half_width(x: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> tuple[float, str]:
+    """Half of the 95 % interval of the mean of x, and how it was made."""
+    if clusters is None:
+        return 1.959963984540054 * float(x.std(ddof=1)) / x.size**0.5 if x.size > 1 else float("nan"), "normal"
+    from scipy.special import stdtrit
+
+    sums = np.bincount(clusters, weights=x - x.mean())
+    n = sums.size
+    error = float(np.sqrt(n / (n - 1) * (sums @ sums))) / x.size if n > 1 else float("nan")
+    return float(stdtrit(n - 1, 0.975)) * error if n > 1 else error, "Student's t over clusters"
 
 
 def guess_by_patterns(

@@ -18,8 +18,11 @@ def specimen(
         typer.Option("--out", "-o", metavar="DIR", help="Folder for the files; made if it is not there."),
     ],
     size: Annotated[
-        int, typer.Option(metavar="ROWS", help="Rows of the training file; dev and test have a tenth each.")
+        int, typer.Option(metavar="ROWS", help="Rows of the training file; dev and elsewhere have a tenth each.")
     ] = 20_000,
+    test_size: Annotated[
+        int | None, typer.Option(metavar="ROWS", help="Rows of the test file.  [default: a quarter of --size]")
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed makes another specimen of the same kind.")] = 0,
     clean: Annotated[
         bool, typer.Option("--clean", help="Plant no flaw: a benchmark that is to be called sound.")
@@ -28,14 +31,16 @@ def specimen(
 ) -> None:
     """Write a made-up benchmark whose flaws are known, to try the audit on.
 
-    Three files of sentence pairs (train.jsonl, dev.jsonl, test.jsonl: a premise, a hypothesis, and whether
-    the premise entails the hypothesis, contradicts it, or leaves it open) and certificate.json, which lists every
-    flaw that was planted: phrases that give the label away and how often they do, topics that lean to one
-    label, groups of examples that stand or fall together, duplicates, and rows shared by train and test.
+    Four files of sentence pairs (train.jsonl, dev.jsonl, test.jsonl, elsewhere.jsonl: a premise, a hypothesis, and
+    whether the premise entails the hypothesis, contradicts it, or leaves it open); runs/, what ten runs of a
+    made-up model answered on test and elsewhere; and certificate.json, which lists every flaw that was planted:
+    phrases that give the label away and how often they do, topics that lean to one label, groups of examples that
+    stand or fall together, how far the score moves from run to run and what it loses elsewhere, where nothing was
+    planted, duplicates, and rows shared by train and test.
     """
-    from goldassay.data.specimen import write_specimen
+    from goldassay.runs.specimen import write_specimen
 
-    paths = write_specimen(out, size=size, seed=seed, clean=clean)
+    paths = write_specimen(out, size=size, seed=seed, clean=clean, test_size=test_size)
     if not quiet:
         for path in paths:
             typer.echo(path)

@@ -1,7 +1,12 @@
-"""Plant a word that stands for a label in a share of the rows: the positive control of what readers can find."""
+"""Plant words that stand for a label in a share of the rows: the positive control of what readers can find.
+
+One frequent word is found in a few rows. A flaw that many words share takes more of them, so that several are planted;
+at the limit itself even sound readers find only a part of them, so that they are planted at twice the limit.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,14 +14,26 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# Of each label; together they are in the share of the rows that is planted.
+N_WORDS = 10
+# The planted share is so many times the limit for "unsound".
+TIMES_LIMIT = 2
+_LETTERS = 12
+
+
+def planted_share(limit: float) -> float:
+    """The share of the rows of each label but the most frequent that get a word, given the limit for "unsound"."""
+    return min(1.0, TIMES_LIMIT * limit)
+
 
 def planted_rows(
     codes: NDArray[np.integer], n_classes: int, share: float, constant: int, seed: int
-) -> NDArray[np.bool_]:
-    """Rows that get the word of their label, (N,): a random `share` of the rows of each label but the constant one.
+) -> NDArray[np.int64]:
+    """Which word of its label each row gets, (N,), -1 for none: a random `share` of each label but the constant one.
 
-    A reader that names the label of the word where there is one, and the constant label elsewhere, has an accuracy
-    skill and a balanced skill of `share`, whatever the shares of the labels and however many there are.
+    The words of a label are dealt out in turn, so that they are equally frequent. A reader that names the label of the
+    word where there is one, and the constant label elsewhere, has an accuracy skill and a balanced skill of `share`,
+    whatever the shares of the labels and however many there are.
 
     Args:
         codes: Labels of the rows, (N,).
@@ -26,14 +43,26 @@ def planted_rows(
         seed: Of the draw.
     """
     rng = np.random.default_rng(seed)
-    found = np.zeros(np.asarray(codes).size, dtype=np.bool_)
+    found = np.full(np.asarray(codes).size, -1, dtype=np.int64)
     for label in range(n_classes):
         rows = np.flatnonzero(codes == label)
         if label != constant and rows.size:
-            found[rng.choice(rows, max(1, round(share * rows.size)), replace=False)] = True
+            n = max(1, round(share * rows.size))
+            found[rng.choice(rows, n, replace=False)] = np.arange(n) % N_WORDS
     return found
 
 
-def planted_word(label: int) -> str:
-    """A word that no text holds, for a label's code."""
-    return f"plantedword{chr(97 + label % 26)}{label}"
+def planted_word(label: int, number: int) -> str:
+    """A word that no text has and that shares no part with another one: the `number`th of a label's code."""
+    return _letters("label", label, number)
+
+
+def filling_word(row: int) -> str:
+    """A word of one row alone, for rows without a planted one: their length then tells nothing either."""
+    return _letters("row", row, 0)
+
+
+def _letters(kind: str, *numbers: int) -> str:
+    """Random letters: words with a beginning in common are alike to readers of stems."""
+    digest = hashlib.blake2b(repr((kind, *numbers)).encode(), digest_size=_LETTERS).digest()
+    return "".join(chr(97 + byte % 26) for byte in digest)

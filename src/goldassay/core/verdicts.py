@@ -4,8 +4,8 @@ A flaw is called when the lower end of an interval reaches a limit, soundness wh
 for "unsound". Where the interval spans both, the examples or runs are too few to tell, and the verdict says so.
 
 Of several effects the worst lower end decides. Soundness requires more than upper ends: the same readers must have
-found a word that was planted in a copy of the rows at the limit for "unsound", and there must be enough independent
-clusters of rows. A reader that could not have found a flaw does not show that there is none.
+found words that were planted in a copy of the rows at twice the limit for "unsound", and there must be enough
+independent clusters of rows. A reader that could not have found a flaw does not show that there is none.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
 
     Args:
         effects: Of one question.
-        doubts: What else forbids the word sound, such as a planted word that was not found.
+        doubts: What else forbids the word sound, such as planted words that were not found.
     """
     known = [each for each in effects.effects if each.measurable]
     if not known:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
-from goldassay.data.specimen import write_specimen
+from goldassay.runs.specimen import write_specimen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def read_sets(scale: Scale, data: Path | None, folder: Path, seed: int) -> dict[
     """
     read = {}
     if any(place.startswith(SPECIMEN) for place in scale.sets.values()):
-        write_specimen(folder / "specimen", size=SPECIMEN_ROWS, seed=seed)
+        write_specimen(folder / "specimen", size=SPECIMEN_ROWS, seed=seed, test_size=SPECIMEN_ROWS // 10)
     for name, place in scale.sets.items():
         if place.startswith(SPECIMEN):
             file: Path | None = folder / "specimen" / f"{place.removeprefix(SPECIMEN)}.jsonl"

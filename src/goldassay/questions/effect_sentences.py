@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goldassay.core.effects import ACCURACY, BALANCED, INFORMATION, LEAST_CLUSTERS, Limits, measure_effects
+import numpy as np
+
+from goldassay.core.effects import (
+    ACCURACY,
+    BALANCED,
+    INFORMATION,
+    LEAST_CLUSTERS,
+    LEAST_ROWS,
+    Limits,
+    measure_effects,
+)
 from goldassay.core.numbers import percent
-from goldassay.core.verdicts import Doubt, Headline, Judged
+from goldassay.core.planting import N_WORDS, TIMES_LIMIT, planted_share
+from goldassay.core.verdicts import Doubt, Headline, Judged, judge_effects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from goldassay.core.effects import Effect, Effects, Measure, Reading
@@ -70,7 +80,7 @@ def say_judged(judged: Judged, effects: Effects) -> str:
 
 def control_doubt(
     part: str,
-    share: float,
+    limit: float,
     planted: Sequence[Reading],
     gold: NDArray[np.integer],
     limits: Mapping[Measure, Limits],
@@ -79,12 +89,15 @@ def control_doubt(
     clusters: NDArray[np.integer] | None,
     seed: int,
 ) -> Doubt | None:
-    """The positive control of one part: None where the readers find a planted word, else why nothing can be shown.
+    """The positive control of one part: None where the readers find planted words, else why nothing can be shown.
+
+    Found is more than noticed: some lower end is above 0, and the copy does not come out as sound by its intervals. A
+    reader that finds a tenth of what is planted passes by the first alone.
 
     Args:
         part: Of the input.
-        share: Of the rows of each label but the most frequent that hold the word.
-        planted: What the readers name in the copy with the word.
+        limit: For "unsound"; `planted_share` of it holds a word.
+        planted: What the readers name in the copy with the words.
         gold: Codes of the labels, (N,).
         limits: Of each measure.
         train_counts: Training rows of each label, (K,).
@@ -102,13 +115,39 @@ def control_doubt(
         seed=seed,
         n_draws=_CONTROL_DRAWS,
     )
-    if any(each.measurable and each.ordinary_low > 0 for each in found.effects):
+    noticed = any(each.measurable and each.ordinary_low > 0 for each in found.effects)
+    if noticed and judge_effects(found).word != "sound":
         return None
     return Doubt(
-        f"A word planted in {percent(share)} of the {part} texts of each label but the most frequent is not found by "
-        "the same readers, so that these rows cannot show that nothing is there.",
+        f"{N_WORDS} words a label, planted in {percent(planted_share(limit))} of the {part} texts of each label but "
+        "the most frequent, are not found by the same readers, so that these rows cannot show that nothing is there.",
         "Audit with more training and test rows.",
     )
+
+
+def scarce_doubts(gold: NDArray[np.integer], train_counts: NDArray[np.integer] | None) -> list[Doubt]:
+    """Why readers could not learn some label that the effects count; empty where each has training rows enough.
+
+    The positive control is of all labels together: words of the frequent ones suffice to pass it.
+
+    Args:
+        gold: Codes of the labels of the test rows, (N,).
+        train_counts: Training rows of each label, (K,); None where they are not known.
+    """
+    if train_counts is None:
+        return []
+    known = np.asarray(train_counts)
+    n = int(((np.bincount(gold, minlength=known.size) >= LEAST_ROWS) & (known < LEAST_ROWS)).sum())
+    if not n:
+        return []
+    whose = "A label" if n == 1 else f"{n} labels"
+    return [
+        Doubt(
+            f"{whose} with {LEAST_ROWS} test rows or more {'has' if n == 1 else 'have'} fewer than {LEAST_ROWS} "
+            "training rows, from which no reader learns what tells it.",
+            "Audit with more training rows of every label.",
+        )
+    ]
 
 
 def effect_rule(quantity: str, caution: float, unsound: float, information: tuple[float, float] | None = None) -> str:
@@ -121,6 +160,7 @@ def effect_rule(quantity: str, caution: float, unsound: float, information: tupl
     return (
         f"By {quantity}: unsound if the lower end of some interval is at least {percent(unsound)} of what naming one "
         f"label leaves to be gained, caution if at least {percent(caution)}{bits}. Lower ends are simultaneous over "
-        "all effects. Sound if every upper end lies below the limit for unsound, the same readers find a word planted "
-        f"at that limit, and there are at least {LEAST_CLUSTERS} effective clusters of test rows; else not measurable."
+        f"all effects. Sound if every upper end lies below the limit for unsound, the same readers find {N_WORDS} "
+        f"words a label planted at {TIMES_LIMIT} times that limit, each label that counts has {LEAST_ROWS} training "
+        f"rows, and there are at least {LEAST_CLUSTERS} effective clusters of test rows; else not measurable."
     )

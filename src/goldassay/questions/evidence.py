@@ -166,13 +166,21 @@ class Evidence:
         """Patterns of the last text of the training part (of a pair the hypothesis), tried on the test part."""
         keeping = self.settings.artifacts
         role = self.train.text_columns[-1]
-        together = self.settings.data.clusters
+        together, clusters = self.settings.data.clusters, self.clusters
         bounds = Bounds(keeping.max_tokens, keeping.max_gap, keeping.min_count, keeping.tokenizer, role, together)
         with self.steps.step("mining patterns") as progress, warnings.catch_warnings():
             # That no pattern was frequent enough is a finding here: the counts in the report say it.
             warnings.simplefilter("ignore", UserWarning)
-            shared = self._shared_texts
-            return describe_search(self.train, self.test, bounds, keeping, self.settings.seed, progress, shared)
+            return describe_search(
+                self.train,
+                self.test,
+                bounds,
+                keeping,
+                self.settings.seed,
+                progress,
+                self._shared_texts,
+                clusters.codes_if_any,
+            )
 
     @cached_property
     def control_patterns(self) -> Control | None:

@@ -1,8 +1,8 @@
 """Is a score surely above what can be had without any knowledge, and how much of that is lost elsewhere?
 
 The floor of a metric is what the best answer that is the same for every example scores: accuracy of the most frequent
-label, exact match and F1 of the best constant answer, 0 for a correlation and for a mean of numbers. What lies above it
-is the model's own, and only that can be lost.
+label, exact match and F1 of the best constant answer, 0 for a correlation, and what is declared for a mean of numbers.
+What lies above it is the model's own, and only that can be lost.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def generalization_gap(
             are then drawn, for a single run as well.
         constants: Set name to what constant answers score on each example, (C, N_set), such as `label_constants` of the
             labels; for accuracy with `gold` they are made of it. Without them the floor is not known, and gaps are
-            relative wherever the score is surely above 0. Correlations and "mean" have the floor 0.
+            relative wherever the score is surely above 0. Correlations have the floor 0, "mean" without them.
         metric: "accuracy", "exact_match" and "f1" are means of fractions, "mean" of any numbers; "pearson" and
             "spearman" are correlations of predictions with targets.
         train: Name of the training set, for the table.

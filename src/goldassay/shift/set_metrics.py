@@ -29,7 +29,7 @@ class EvaluationSet:
         gold: Targets of a correlation, (N,), or None.
         codes: Cluster of each example, (N,), or None where each stands for itself.
         constants: What answers that are the same for every example would score on each, (C, N): the floor is the best
-            of them. Zeros for correlations and for "mean". None where it is not known.
+            of them. Zeros for correlations, and for "mean" where none are given. None where it is not known.
     """
 
     def __init__(
@@ -62,16 +62,14 @@ class EvaluationSet:
         self.constants = self._checked(constants)
 
     def _checked(self, constants: ArrayLike | None) -> NDArray[np.float64] | None:
-        if self.metric in (*CORRELATIONS, "mean"):
-            if constants is not None:
-                raise InputError(f"the floor of {self.metric} is 0 by definition", mend="leave out constants")
-            return np.zeros((1, self.n_examples))
+        if self.metric in CORRELATIONS and constants is not None:
+            raise InputError(f"the floor of {self.metric} is 0 by definition", mend="leave out constants")
         if constants is None:
-            return None
+            return np.zeros((1, self.n_examples)) if self.metric in (*CORRELATIONS, "mean") else None
         found = np.atleast_2d(as_finite(constants, f"constant answers' scores on {self.name!r}", ("(N,)", "(C, N)")))
         if found.shape[1] != self.n_examples:
             raise InputError(f"{self.name!r} has {self.n_examples} scores and {found.shape[1]} of constant answers")
-        if not (found.min() >= 0 and found.max() <= 1):
+        if self.metric != "mean" and not (found.min() >= 0 and found.max() <= 1):
             raise InputError(f"constant answers' scores on {self.name!r} are no fractions", mend="give fractions")
         return found
 
@@ -109,7 +107,7 @@ class EvaluationSet:
         self, rng: np.random.Generator, n_draws: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """`draws`, and the scores of the constant answers by the same draws of examples, (B, C)."""
-        if self.constants is None or self.metric in (*CORRELATIONS, "mean"):
+        if self.constants is None or self.metric in CORRELATIONS:
             found = self.draws(rng, n_draws)
             return found, None if self.constants is None else np.zeros((n_draws, 1))
         both = resample_examples(np.concatenate([self.values, self.constants]), rng, n_draws, self.codes)

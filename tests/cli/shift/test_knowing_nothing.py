@@ -87,8 +87,30 @@ def test_answers_that_are_never_right(goldassay: Command, tmp_path: Path) -> Non
 def test_scores_that_are_all_zero(goldassay: Command, tmp_path: Path) -> None:
     for name in ("own", "other"):
         write(tmp_path, name, score=np.zeros(200))
-    done = goldassay("shift", "generalization", *SIDES, "--metric", "mean")
-    assert_knows_nothing(done, tmp_path, "The model may know nothing: score is 0.0 on own, its floor is 0.0")
+    done = goldassay("shift", "generalization", *SIDES, "--metric", "mean", "--floor", "0")
+    assert_knows_nothing(done, tmp_path, "The model may know nothing: score is 0.0 on own, its declared floor is 0.0")
+
+
+def test_a_mean_without_a_declared_floor_is_never_sound(goldassay: Command, refused: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for name in ("own", "other"):
+        write(tmp_path, name, score=rng.uniform(0.6, 0.9, 400))
+    undeclared = goldassay("shift", "generalization", *SIDES)
+    assert "Shift        NOT MEASURABLE" in undeclared.out
+    assert "its floor, which nobody declared, was taken as 0.0 on own" in told(tmp_path)[1]["evidence"]
+    assert told(tmp_path)[1]["next_step"].endswith("--floor 0.")
+    declared = goldassay("shift", "generalization", *SIDES, "--floor", "0")
+    assert "Shift        SOUND" in declared.out
+    assert "its declared floor is 0.0 on own" in told(tmp_path)[1]["evidence"]
+    # Above half a point nearly nothing is known any more, and the same gap may be a large loss.
+    higher = goldassay("shift", "generalization", *SIDES, "--floor", "0.7")
+    assert "Shift        NOT MEASURABLE" in higher.out
+
+
+def test_a_floor_is_declared_for_means_alone(refused: Command, tmp_path: Path) -> None:
+    for name in ("own", "other"):
+        write(tmp_path, name, label=["y", "n"] * 50, prediction=["y", "y"] * 50)
+    assert "accuracy has one of its own" in refused("shift", "generalization", *SIDES, "--floor", "0.2", "-q")
 
 
 def sentence(i: int, name: str) -> dict[str, str]:

@@ -9,8 +9,9 @@ import pytest
 from nltk.tokenize import TreebankWordTokenizer
 
 from goldassay.core.intervals import wilson_interval
-from goldassay.data.specimen import Specimen, make_specimen, write_specimen
+from goldassay.data.specimen import Specimen, make_specimen
 from goldassay.data.specimen.grammar import LABELS
+from goldassay.runs.specimen import write_specimen
 
 CUT = TreebankWordTokenizer().tokenize
 # Rows and seed.
@@ -37,7 +38,7 @@ def written(request, tmp_path_factory) -> tuple[dict, dict[str, pl.DataFrame]]:
     size, seed = request.param
     folder = tmp_path_factory.mktemp("specimen")
     write_specimen(folder, size=size, seed=seed)
-    parts = {part: pl.read_ndjson(folder / f"{part}.jsonl") for part in ("train", "dev", "test")}
+    parts = {part: pl.read_ndjson(folder / f"{part}.jsonl") for part in ("train", "dev", "test", "elsewhere")}
     return json.loads((folder / "certificate.json").read_text()), parts
 
 
@@ -56,6 +57,7 @@ def test_patterns_are_where_the_certificate_says(written) -> None:
         assert abs(hits - entry["probability"] * len(labels)) <= 0.5
         assert sum(found["dev"]) == entry["support_dev"]
         assert sum(found["test"]) == entry["support_test"]
+        assert sum(found["elsewhere"]) == 0
 
 
 def test_patterns_are_findable_and_various(written) -> None:
@@ -103,7 +105,9 @@ def test_groups_share_a_cue_that_decides(written) -> None:
     certificate, parts = written
     assert certificate["groups"]
     for entry in certificate["groups"]:
-        for part, rows in parts.items():
+        assert (parts["elsewhere"]["group"] != entry["group"]).all()
+        for part in ("train", "dev", "test"):
+            rows = parts[part]
             members = rows.filter(pl.col("group") == entry["group"])
             assert members["hypothesis"].str.starts_with(entry["cue"]).all()
             assert rows["hypothesis"].str.starts_with(entry["cue"]).sum() == len(members)
@@ -132,6 +136,8 @@ def test_copies_are_those_certified_and_no_others(written) -> None:
         assert (copy["label"], original["label"]) == (entry["label"], entry["true_label"])
         assert entry["label"] != entry["true_label"]
     for column in pair:
+        seen = pl.concat([train, test, parts["dev"]])[column]
+        assert not parts["elsewhere"][column].is_in(seen.implode()).any()
         shared = test.filter(pl.col(column).is_in(train[column].implode()))
         assert sorted(shared["id"]) == sorted(entry["id"] for entry in certificate["overlap"])
     assert len(certificate["duplicates"]) >= len(certificate["conflicting_duplicates"]) > 0
@@ -144,7 +150,7 @@ def test_sizes_and_labels_are_as_certified(written) -> None:
         assert len(rows) == certificate["sizes"][part]
         assert {label: (rows["label"] == label).sum() for label in LABELS} == certificate["label_counts"][part]
     assert certificate["schema"] == "goldassay-specimen-certificate"
-    assert certificate["version"] == 1
+    assert certificate["version"] == 2
     assert certificate["clean"] is False
 
 

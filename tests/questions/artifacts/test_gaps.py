@@ -73,3 +73,18 @@ def test_rows_without_ids_need_the_test_set(folder: Path) -> None:
         measure_gaps({"easy": folder / "classes.csv"}, [folder / "runs"])
     with pytest.raises(InputError, match="needs no test set; leave out --test"):
         measure_gaps(folder / "classes.csv", [folder / "runs"], test=folder / "classes.csv")
+
+
+def test_examples_with_one_premise_are_drawn_together(folder: Path) -> None:
+    classes = pl.read_csv(folder / "classes.csv").with_columns(
+        premise=pl.Series([f"premise {at // 5} of {at // 5}" for at in range(40)]),
+        hypothesis=pl.Series([f"hypothesis of example {at}: {at * at}" for at in range(40)]),
+    )
+    classes.write_csv(folder / "classes.csv")
+    found = measure_gaps(folder / "classes.csv", [folder / "runs"])
+    of_class = dict(classes.select("example_id", "class").iter_rows())
+    clusters = {name: at // 5 for at, name in enumerate(IDS[:40])}
+    runs = read_runs(folder / "runs/right.csv", model="big")
+    assert found.results[0].delta_low == difficulty_gap(runs, of_class, clusters=clusters).delta_low
+    alone = measure_gaps(folder / "classes.csv", [folder / "runs"], clusters="none")
+    assert alone.results[0].delta_low == difficulty_gap(runs, of_class).delta_low != found.results[0].delta_low

@@ -59,11 +59,11 @@ def test_rows_of_few_passages_are_never_sound() -> None:
         assert "More than a fifth of the test rows share one premise" in verdict["evidence"]
 
 
-def test_what_could_not_have_found_a_planted_word_is_never_sound() -> None:
+def test_what_could_not_have_found_planted_words_is_never_sound() -> None:
     plain = [rows(n, seed, lambda words, _: " ".join(words)) for n, seed in ((150, 0), (3000, 1))]
     verdict = audit(*plain).verdicts["artifacts"]
     assert verdict["verdict"] == "not measurable"
-    assert "A word planted in 7.5\N{NO-BREAK SPACE}% of the hypothesis texts" in verdict["evidence"]
+    assert "10 words a label, planted in 15.0\N{NO-BREAK SPACE}% of the hypothesis texts" in verdict["evidence"]
 
 
 def test_a_test_part_of_one_label_is_never_sound() -> None:

@@ -165,7 +165,7 @@ def test_models_of_one_label_are_not_called_sound() -> None:
     runs = example_evidence().conditions
     found = measured_with(hypothesis_only=constant_runs(runs["hypothesis_only"], 1))
     assert found.verdict.verdict == "not measurable"
-    assert "No word could be planted in the hypothesis" in found.verdict.evidence
+    assert "No words could be planted in the hypothesis" in found.verdict.evidence
     row = next(row for row in found.section["conditions"] if row["condition"] == "hypothesis_only")
     assert (row["recovered"], row["n_constant"], row["departure"]) == (None, 2, 0)
     assert "one label only" in row["reason"]

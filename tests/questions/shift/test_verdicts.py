@@ -19,6 +19,7 @@ def gap(model: str, low: float, high: float, **given: Any) -> list[dict[str, Any
     common = {
         "model": model, "metric": "accuracy", "n_runs": 3, "n": 900, "trained": True, "reason": "", "floor": 0.5,
         "effective_clusters": 900.0, "n_known": None, "known_share": None, "excess_loss_high": high,
+        "floor_declared": True,
     }  # fmt: skip
     own = {
         **common, "test": "ID", "own": True, "value": 0.8, "gap": 0.0, "gap_low": 0.0, "gap_high": 0.0, "loss": 0.0,

@@ -105,6 +105,22 @@ class Spool:
         for number in range(self._n_shards):
             yield self._shard(number)
 
+    def codes(self) -> NDArray[np.int32]:
+        """The codes of all sentences."""
+        found = [read_array((self._folder / f"{at}").with_suffix(".codes"), np.int32) for at in range(self._n_shards)]
+        return np.concatenate(found) if found else np.empty(0, np.int32)
+
+    def texts(self, positions: NDArray[np.int64]) -> pl.Series:
+        """The texts at ascending positions as they were added, which must have been with ids."""
+        starts = np.concatenate(([0], np.cumsum(self._sizes)))
+        shards = np.searchsorted(starts, positions, side="right") - 1
+        parts = [pl.Series("text", [], dtype=pl.String)]
+        for number in np.unique(shards).tolist():
+            own = positions[shards == number] - int(starts[number])
+            frame = pl.scan_parquet(self._folder / f"{number}.texts").select(pl.col("text").gather(own)).collect()
+            parts.append(frame["text"])
+        return pl.concat(parts)
+
     def examples(self, positions: Sequence[int]) -> Iterator[SpooledExample]:
         """Sentences at ascending positions among all that were kept; they must have been added with ids."""
         starts = np.concatenate(([0], np.cumsum(self._sizes)))

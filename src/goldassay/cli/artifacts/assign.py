@@ -28,7 +28,7 @@ from goldassay.cli.artifacts.group import (
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.cli.options import Config, ExampleClusters, Quiet, say_settings
 
 
 @artifacts_app.command(short_help="Part a test set into easy, hard, conflicting and uncovered examples.")
@@ -55,6 +55,7 @@ def assign(
     tokenizer: TokenizerOption = None,
     text: Text = None,
     columns: Columns = None,
+    clusters: ExampleClusters = None,
     file_format: Format = "auto",
     json_file: JsonFile = None,
     config: Config = None,
@@ -69,14 +70,14 @@ def assign(
     """
     from goldassay.core.numbers import count, percent
     from goldassay.core.progress import Steps
-    from goldassay.core.settings import load_settings
+    from goldassay.core.settings import load_settings, with_data
     from goldassay.questions.artifacts.inputs import cut, load, patterns_for
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.artifacts.reports import document_of_subsets
     from goldassay.questions.artifacts.subsets import assign as run
 
     steps = Steps(quiet)
-    settings = load_settings(config)
+    settings = with_data(load_settings(config), clusters=clusters)
     threshold = settings.artifacts.threshold if threshold is None else threshold
     with plain_warnings():
         with steps.step("reading the data"):

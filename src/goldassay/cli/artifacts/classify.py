@@ -23,7 +23,7 @@ from goldassay.cli.artifacts.group import (
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.cli.options import Config, ExampleClusters, Quiet, say_settings
 from goldassay.cli.run_options import Seed
 
 
@@ -38,6 +38,7 @@ def classify(
     tokenizer: TokenizerOption = None,
     text: Text = None,
     columns: Columns = None,
+    clusters: ExampleClusters = None,
     file_format: Format = "auto",
     json_file: JsonFile = None,
     config: Config = None,
@@ -50,13 +51,13 @@ def classify(
     """
     from goldassay.core.numbers import bounds, count, points
     from goldassay.core.progress import Steps
-    from goldassay.core.settings import load_settings, with_seed
+    from goldassay.core.settings import load_settings, with_data, with_seed
     from goldassay.questions.artifacts.classifiers import classify as run
     from goldassay.questions.artifacts.inputs import Bounds, load
     from goldassay.questions.artifacts.output import as_json
 
     steps = Steps(quiet)
-    settings = with_seed(load_settings(config), seed)
+    settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
     chosen, first = settings.artifacts, settings.seed
     with plain_warnings():
         with steps.step("reading the data"):
@@ -64,7 +65,10 @@ def classify(
             evaluation = load(test, file_format=file_format, columns=columns, part="test")
         with steps.step("training classifiers") as progress:
             bounds_of = Bounds(
-                min_count=min_count or chosen.min_count, tokenizer=tokenizer or chosen.tokenizer, text=text
+                min_count=min_count or chosen.min_count,
+                tokenizer=tokenizer or chosen.tokenizer,
+                text=text,
+                clusters=settings.data.clusters,
             )
             result = run(training, evaluation, bounds_of, range(first, first + seeds), progress)
     paths = result.save(out)

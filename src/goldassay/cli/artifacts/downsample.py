@@ -28,7 +28,7 @@ from goldassay.cli.artifacts.group import (
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.cli.options import Config, ExampleClusters, Quiet, say_settings
 from goldassay.cli.run_options import Seed
 
 
@@ -50,6 +50,7 @@ def downsample(
     tokenizer: TokenizerOption = None,
     text: Text = None,
     columns: Columns = None,
+    clusters: ExampleClusters = None,
     file_format: Format = "auto",
     json_file: JsonFile = None,
     config: Config = None,
@@ -63,13 +64,13 @@ def downsample(
     """
     from goldassay.core.numbers import count, percent
     from goldassay.core.progress import Steps
-    from goldassay.core.settings import load_settings, with_seed
+    from goldassay.core.settings import load_settings, with_data, with_seed
     from goldassay.questions.artifacts.inputs import load, patterns_for
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.artifacts.reduction import reduce_training_set
 
     steps = Steps(quiet)
-    settings = with_seed(load_settings(config), seed)
+    settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
     threshold = settings.artifacts.threshold if threshold is None else threshold
     with plain_warnings():
         with steps.step("reading the data"):

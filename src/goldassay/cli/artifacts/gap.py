@@ -9,7 +9,7 @@ import typer
 
 from goldassay.cli.artifacts.group import Columns, artifacts_app, plain_warnings, say, say_paths
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.cli.options import Config, ExampleClusters, Quiet, say_settings
 from goldassay.cli.run_options import Condition, DatasetName, Seed, spoken
 
 
@@ -50,6 +50,7 @@ def gap(
         typer.Option(metavar="FILE", help="The test set, to find in it rows that were published without ids."),
     ] = None,
     columns: Columns = None,
+    clusters: ExampleClusters = None,
     class_column: Annotated[
         str, typer.Option("--class", metavar="COLUMN", help="The column of classes; also class_by_classifier.")
     ] = "class",
@@ -69,12 +70,12 @@ def gap(
     """
     from goldassay.core.numbers import bounds, count, points
     from goldassay.core.progress import Steps
-    from goldassay.core.settings import load_settings, with_seed
+    from goldassay.core.settings import load_settings, with_data, with_seed
     from goldassay.questions.artifacts.gaps import measure_gaps
     from goldassay.questions.artifacts.output import as_json
 
     steps = Steps(quiet)
-    settings = with_seed(load_settings(config), seed)
+    settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
     with plain_warnings(), spoken(), steps.step("measuring gaps") as progress:
         result = measure_gaps(
             _files(subsets),
@@ -86,6 +87,7 @@ def gap(
             condition=condition,
             dataset=dataset,
             class_column=class_column,
+            clusters=settings.data.clusters,
             seed=settings.seed,
             progress=progress,
         )

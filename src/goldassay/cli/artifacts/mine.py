@@ -27,7 +27,7 @@ from goldassay.cli.artifacts.group import (
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.cli.options import Config, ExampleClusters, Quiet, say_settings
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def mine(
         ),
     ] = None,
     columns: Columns = None,
+    clusters: ExampleClusters = None,
     file_format: Format = "auto",
     json_file: JsonFile = None,
     config: Config = None,
@@ -91,7 +92,7 @@ def mine(
     many of all are confirmed there.
     """
     from goldassay.core.progress import Steps
-    from goldassay.core.settings import load_settings
+    from goldassay.core.settings import load_settings, with_data
     from goldassay.questions.artifacts.mining import mine as run
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.artifacts.reports import document_of_mining
@@ -99,7 +100,7 @@ def mine(
     from goldassay.questions.evidence import Evidence
 
     steps = Steps(quiet)
-    settings = load_settings(config)
+    settings = with_data(load_settings(config), clusters=clusters)
     bounds = bounds_of(settings, max_tokens, max_gap, min_count, tokenizer, text)
     if memory is not None:
         from goldassay.questions.artifacts.streamed import mine_files
@@ -141,7 +142,7 @@ def mine(
 
 
 def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
-    from goldassay.core.numbers import count, points, small
+    from goldassay.core.numbers import count, decimal, points, small
 
     shown = result.to_dict()
     typer.echo(
@@ -159,6 +160,16 @@ def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:
         say(
             [[_HEADS.get(key, key) for key in keys]]
             + [[cells[key](row[key]) for key in keys] for row in shown["strongest"]],
+            left=2,
+        )
+    if shown["by_lift"]:
+        cells = {
+            "label": str, "pattern": str, "support": count, "probability": points, "lift": lambda x: decimal(x, 1),
+        }  # fmt: skip
+        typer.echo("By lift: how many times its share of the label is at least the label's share of all (97.5 %)")
+        say(
+            [[_HEADS.get(key, key) for key in cells]]
+            + [[each(row[key]) for key, each in cells.items()] for row in shown["by_lift"]],
             left=2,
         )
     if result.confirmation is not None:

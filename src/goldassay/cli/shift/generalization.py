@@ -84,6 +84,14 @@ def generalization(
             help="What is measured.  [default: by what the files hold; both correlations where labels are numbers]"
         ),
     ] = None,
+    floor: Annotated[
+        float | None,
+        typer.Option(
+            metavar="VALUE",
+            help="What knows nothing scores, for the mean of graded scores, in their unit (0.25 for fractions).  "
+            "[default: not declared: 0 is taken, and nothing is called sound]",
+        ),
+    ] = None,
     sizes: Annotated[
         list[str] | None,
         typer.Option("--size", metavar="MODEL=N", help="Parameters of a model, for the gap against size. Repeatable."),
@@ -128,6 +136,7 @@ def generalization(
         raise InputError("--trained-on is for runs made elsewhere", mend="leave it out: TRAIN is what is trained on")
     options = {
         "metric": metric,
+        "floor": floor,
         "sizes": _sizes(sizes or []),
         "in_distribution": _own(own or []),
         **asked.measuring(),

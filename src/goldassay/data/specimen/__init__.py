@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from goldassay.data.specimen.specimen import LEAST_SIZE, LEAST_SIZE_CLEAN, Specimen, make_specimen, write_specimen
+from goldassay.data.specimen.specimen import LEAST_SIZE, LEAST_SIZE_CLEAN, Specimen, make_specimen
 
-__all__ = ["LEAST_SIZE", "LEAST_SIZE_CLEAN", "Specimen", "make_specimen", "write_specimen"]
+__all__ = ["LEAST_SIZE", "LEAST_SIZE_CLEAN", "Specimen", "make_specimen"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from statistics import fmean, linear_regression, stdev
 from typing import TYPE_CHECKING, Any
 
 from goldassay.data.specimen.flaws import GROUPS, LEANING, PATTERNS, group_counts
@@ -11,11 +12,12 @@ from goldassay.data.specimen.grammar import LABELS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from goldassay.data.specimen.answers import Answers
     from goldassay.data.specimen.flaws import PlantedGroup, PlantedPattern
     from goldassay.data.specimen.rows import Part, Row
 
 SCHEMA = "goldassay-specimen-certificate"
-VERSION = 1
+VERSION = 2
 
 _HOW_CLEAN = (
     "Labels were drawn first; the premises and the hypotheses of every label were then drawn from one distribution, "
@@ -30,10 +32,15 @@ _REMARKS = {
     "`probability` is the planted p(label | pattern), `probability_realized` its value in train, the nearest that "
     "whole rows allow.",
     "topics": "Whatever tells the topic, in either sentence, tells its label with this share.",
-    "groups": "In train the cue occurs equally often with two labels; in dev and test often, and with one. The group "
+    "groups": "In train the cue occurs equally often with two labels; in dev and test often, and with one; elsewhere "
+    "never, like all that is planted. The group "
     "of all other rows is the form of the hypothesis: plain (it names a value), broad (only its kind), or denied.",
     "duplicates": "Rows of train copied with premise, hypothesis and label. In a conflicting copy the label is false.",
     "overlap": "Rows of test that are also in train.",
+    "runs": "What ten runs of a made-up model answered on test and elsewhere: `score` is the mean accuracy over runs, "
+    "`sd` its standard deviation (n - 1), `share_of_variance` of a group the covariance of its part of the score with "
+    "the score, divided by the variance of the score. `loss` is (score on test - score elsewhere) / (score on test - "
+    "accuracy of always naming one label).",
 }
 
 
@@ -42,6 +49,7 @@ def certify(
     duplicates: list[tuple[Row, Row]],
     conflicting: list[tuple[Row, Row]],
     overlap: list[tuple[Row, Row]],
+    answers: dict[Part, Answers],
     *,
     seed: int,
     clean: bool,
@@ -66,6 +74,7 @@ def certify(
             {"id": copy.id, "of": row.id, "label": copy.label, "true_label": row.label} for copy, row in conflicting
         ],
         "overlap": [{"id": copy.id, "of": row.id} for copy, row in overlap],
+        "runs": _runs(rows, answers, clean),
         "remarks": _REMARKS,
     }
 
@@ -93,7 +102,10 @@ def _share_right(rows: list[Row], guesses: list[Any]) -> float:
 
 
 def _pattern(pattern: PlantedPattern, rows: dict[Part, list[Row]]) -> dict[str, Any]:
-    holders = {part: [row for row in members if row.frame in pattern.frames] for part, members in rows.items()}
+    # What has no hint holds no pattern, and is most of the rows.
+    holders = {
+        part: [row for row in members if row.hint and row.frame in pattern.frames] for part, members in rows.items()
+    }
     support = len(holders["train"])
     return {
         "pattern": pattern.display,
@@ -132,3 +144,27 @@ def _group(group: PlantedGroup, sizes: dict[Part, int]) -> dict[str, Any]:
         "count_dev": sum(group_counts(group, "dev", sizes["dev"]).values()),
         "count_test": sum(group_counts(group, "test", sizes["test"]).values()),
     }
+
+
+def _runs(rows: dict[Part, list[Row]], answers: dict[Part, Answers], clean: bool) -> dict[str, Any]:
+    sets: dict[str, Any] = {part: _spread(rows[part], given, clean) for part, given in answers.items()}
+    own, other = sets["test"]["score"], sets["elsewhere"]["score"]
+    return {
+        "seeds": list(range(len(answers["test"].predictions))),
+        **sets,
+        "loss": (own - other) / (own - 1 / len(LABELS)),
+    }
+
+
+def _spread(rows: list[Row], answers: Answers, clean: bool) -> dict[str, Any]:
+    right = [[row.label == label for row, label in zip(rows, run, strict=True)] for run in answers.predictions]
+    scores = [sum(run) / len(rows) for run in right]
+    spread: dict[str, Any] = {"score": fmean(scores), "sd": stdev(scores), "scores": scores}
+    members = (
+        {} if clean else {group.name: [i for i, row in enumerate(rows) if row.group == group.name] for group in GROUPS}
+    )
+    if any(members.values()):
+        parts = {name: [sum(run[i] for i in found) / len(rows) for run in right] for name, found in members.items()}
+        # The covariance with the whole, divided by the variance of the whole, is the slope on it.
+        spread["share_of_variance"] = {name: linear_regression(scores, part).slope for name, part in parts.items()}
+    return spread

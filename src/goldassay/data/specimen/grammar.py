@@ -11,14 +11,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import cache
+from itertools import permutations
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from random import Random
 
     from goldassay.data.specimen.lexicon import Scale
     from goldassay.data.specimen.topics import Property, Topic
 
+_T = TypeVar("_T")
 Label = Literal["entailment", "neutral", "contradiction"]
 LABELS: tuple[Label, ...] = ("entailment", "neutral", "contradiction")
 
@@ -28,6 +32,8 @@ SHARE_BROAD = 0.4
 SHARE_HYPERNYM = 0.25
 SHARE_ADJECTIVE = 0.5
 SHARE_THIRD_FACT = 0.3
+
+_A_BEFORE_VOWEL = re.compile(r"\ba (?=[aeiou])")
 
 _DENIED: dict[Label, Label] = {
     "entailment": "contradiction",
@@ -72,17 +78,28 @@ def draw_pair(rng: Random, topic: Topic, label: Label) -> Pair:
     relation = _DENIED[label] if denied else label
 
     # The first property is given by its value, the second by its value or only its kind; the last is left open.
-    named, loose, further, *_, silent = rng.sample(topic.properties, len(topic.properties))
+    order = pick(rng, _orders(len(topic.properties)))
+    named, loose, further, *_, silent = (topic.properties[i] for i in order)
     facts = [(named, _draw_value(rng, named.scale))]
     facts.append((loose, (_draw_kind if rng.random() < SHARE_BROAD else _draw_value)(rng, loose.scale)))
     if rng.random() < SHARE_THIRD_FACT:
         facts.append((further, _draw_value(rng, further.scale)))
 
     target, value = _draw_claim(rng, facts[:2], silent, relation, broad)
-    noun = rng.choice(topic.nouns)
+    noun = pick(rng, topic.nouns)
     claim = _claim(rng, topic, noun, target, value, denied)
     premise = _premise(rng, topic, noun, facts)
     return Pair(premise, claim, label, "denied" if denied else "broad" if broad else "plain")
+
+
+def pick(rng: Random, values: Sequence[_T]) -> _T:
+    """One of the values; three times as fast as `Random.choice`, which a specimen would wait for."""
+    return values[int(rng.random() * len(values))]
+
+
+@cache
+def _orders(n: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(permutations(range(n)))
 
 
 def sentence(clause: str) -> str:
@@ -92,7 +109,7 @@ def sentence(clause: str) -> str:
 
 def _with_articles(text: str) -> str:
     """Mend `a` before a vowel; no word of the lexicon is an exception."""
-    return re.sub(r"\ba (?=[aeiou])", "an ", text)
+    return _A_BEFORE_VOWEL.sub("an ", text)
 
 
 def _capital(text: str) -> str:
@@ -100,12 +117,12 @@ def _capital(text: str) -> str:
 
 
 def _draw_kind(rng: Random, scale: Scale) -> str:
-    return rng.choice(tuple(scale.kinds))
+    return pick(rng, tuple(scale.kinds))
 
 
 def _draw_value(rng: Random, scale: Scale) -> str:
     # The kind first: kinds of unequal size must be equally frequent, or an excluded kind would be a rarer one.
-    return rng.choice(scale.kinds[_draw_kind(rng, scale)])
+    return pick(rng, scale.kinds[_draw_kind(rng, scale)])
 
 
 def _draw_claim(
@@ -117,34 +134,34 @@ def _draw_claim(
     is_kind = given in loose.scale.kinds
     if relation == "neutral":
         if is_kind and not broad and rng.random() < 0.5:
-            return loose, rng.choice(loose.scale.kinds[given])
+            return loose, pick(rng, loose.scale.kinds[given])
         return silent, draw(rng, silent.scale)
     if relation == "entailment":
         # A kind does not entail a value, so that a value is claimed of the property that has one.
-        target, given = facts[0] if is_kind and not broad else rng.choice(facts)
+        target, given = facts[0] if is_kind and not broad else pick(rng, facts)
         return target, target.scale.kind_of(given) if broad else given
-    target, given = rng.choice(facts)
+    target, given = pick(rng, facts)
     return target, _draw_excluded(rng, target.scale, given, broad)
 
 
 def _draw_excluded(rng: Random, scale: Scale, given: str, broad: bool) -> str:
     kind = scale.kind_of(given)
     if not broad and scale.exact and given != kind and rng.random() < 0.5:
-        return rng.choice([value for value in scale.kinds[kind] if value != given])
-    other = rng.choice([name for name in scale.kinds if name != kind])
-    return other if broad else rng.choice(scale.kinds[other])
+        return pick(rng, [value for value in scale.kinds[kind] if value != given])
+    other = pick(rng, [name for name in scale.kinds if name != kind])
+    return other if broad else pick(rng, scale.kinds[other])
 
 
 def _claim(rng: Random, topic: Topic, noun: str, target: Property, value: str, denied: bool) -> str:
     name = topic.hypernym if rng.random() < SHARE_HYPERNYM else noun
-    return _with_articles(rng.choice(target.claims)[denied].format(s=f"the {name}", x=value))
+    return _with_articles(pick(rng, target.claims)[denied].format(s=f"the {name}", x=value))
 
 
 def _premise(rng: Random, topic: Topic, noun: str, facts: list[tuple[Property, str]]) -> str:
-    told = rng.sample(facts, len(facts))
-    phrases = [rng.choice(target.statements).format(x=value) for target, value in told]
-    frame = rng.choice(_FRAMES_OF_TWO if len(told) == 2 else _FRAMES_OF_THREE)
-    described = f"{rng.choice(topic.adjectives)} {noun}" if rng.random() < SHARE_ADJECTIVE else noun
+    told = [facts[i] for i in pick(rng, _orders(len(facts)))]
+    phrases = [pick(rng, target.statements).format(x=value) for target, value in told]
+    frame = pick(rng, _FRAMES_OF_TWO if len(told) == 2 else _FRAMES_OF_THREE)
+    described = f"{pick(rng, topic.adjectives)} {noun}" if rng.random() < SHARE_ADJECTIVE else noun
     subject = _introduce(rng, topic, described)
     again = _capital(topic.again) if ". {again}" in frame else topic.again
     given = dict(zip("abc", phrases, strict=False))
@@ -154,4 +171,4 @@ def _premise(rng: Random, topic: Topic, noun: str, facts: list[tuple[Property, s
 
 def _introduce(rng: Random, topic: Topic, described: str) -> str:
     determiners = ("the", "some", "these") if topic.plural else ("the", "a", "this")
-    return f"{rng.choice(determiners)} {described}"
+    return f"{pick(rng, determiners)} {described}"

@@ -1,4 +1,4 @@
-"""The rows of the three parts before anything is planted: how many of which topic and label, and no sentence twice.
+"""The rows of the parts before anything is planted: how many of which topic and label, and no sentence twice.
 
 Every part has its quota of each topic and label. Which part a pair goes to is decided by a hash of its claim alone,
 so that no hypothesis stands in two parts, and so that this choice, too, knows nothing of the label.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 from goldassay.data.specimen.grammar import LABELS, Label, draw_pair
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 
     from goldassay.data.specimen.topics import Topic
 
-Part = Literal["train", "dev", "test"]
-PARTS: tuple[Part, ...] = ("train", "dev", "test")
+Part = Literal["train", "dev", "test", "elsewhere"]
+PARTS: tuple[Part, ...] = ("train", "dev", "test", "elsewhere")
 
-# Somewhat more than the twelfth that dev and test need, so that train is not what fills up last.
-_SHARE_HELD_OUT = 0.0875
+# How much more than its share of the claims a held-out part gets, so that train is not what fills up last.
+_SPARE = 1.05
 
 
 @dataclass(slots=True, eq=False)
@@ -50,15 +51,16 @@ def draw_rows(rng: Random, sizes: dict[Part, int], leaning: dict[str, tuple[Labe
     Args:
         rng: Decides everything.
         sizes: Rows of each part.
-        leaning: The label and its share for those topics whose labels are not balanced.
+        leaning: The label and its share for those topics whose labels are not balanced; elsewhere all are.
     """
-    quotas = {part: _quotas(size, leaning) for part, size in sizes.items()}
+    quotas = {part: _quotas(size, {} if part == "elsewhere" else leaning) for part, size in sizes.items()}
+    ends = _ends(sizes)
     rows: dict[Part, list[Row]] = {part: [] for part in sizes}
     premises: set[str] = set()
     for topic in TOPICS:
         for label in LABELS:
             wanted = {part: quotas[part][topic.name, label] for part in sizes}
-            _fill(rng, topic, label, wanted, rows, premises)
+            _fill(rng, topic, label, wanted, ends, rows, premises)
     for drawn in rows.values():
         rng.shuffle(drawn)
     return rows
@@ -69,23 +71,29 @@ def _fill(
     topic: Topic,
     label: Label,
     wanted: dict[Part, int],
+    ends: dict[Part, float],
     rows: dict[Part, list[Row]],
     premises: set[str],
 ) -> None:
     while any(wanted.values()):
         pair = draw_pair(rng, topic, label)
-        part = _part_of(pair.claim)
+        part = _part_of(pair.claim, ends)
         if wanted[part] and pair.premise not in premises:
             wanted[part] -= 1
             premises.add(pair.premise)
             rows[part].append(Row(pair.premise, pair.claim, label, topic.name, pair.form))
 
 
-def _part_of(claim: str) -> Part:
+def _ends(sizes: dict[Part, int]) -> dict[Part, float]:
+    """Where in [0, 1] the claims of each part end."""
+    weights = {part: size if part == "train" else _SPARE * size for part, size in sizes.items()}
+    ends = accumulate(weight / sum(weights.values()) for weight in weights.values())
+    return {**dict(zip(weights, ends, strict=True)), tuple(weights)[-1]: 1.0}
+
+
+def _part_of(claim: str, ends: dict[Part, float]) -> Part:
     position = int.from_bytes(blake2b(claim.encode(), digest_size=8).digest()) / 2**64
-    if position < _SHARE_HELD_OUT:
-        return "dev"
-    return "test" if position < 2 * _SHARE_HELD_OUT else "train"
+    return next(part for part, end in ends.items() if position <= end)
 
 
 def _quotas(size: int, leaning: dict[str, tuple[Label, float]]) -> dict[tuple[str, Label], int]:

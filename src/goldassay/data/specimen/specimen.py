@@ -6,23 +6,21 @@ nothing in a clean specimen.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
-from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.core.files import written_together
+from goldassay.data.specimen.answers import SCORE, SCORE_ELSEWHERE_FLAWED, Answers, draw_answers
 from goldassay.data.specimen.certificate import certify
 from goldassay.data.specimen.flaws import LEANING, copies, draw_copies, plant
 from goldassay.data.specimen.grammar import LABELS, Label, sentence
-from goldassay.data.specimen.rows import PARTS, Part, Row, draw_rows
+from goldassay.data.specimen.rows import Part, Row, draw_rows
 
-if TYPE_CHECKING:
-    import os
+# What lies elsewhere is free of flaws.
+PARTS_WITH_FLAWS: tuple[Part, ...] = ("train", "dev", "test")
 
 LEAST_SIZE = 2000
 LEAST_SIZE_CLEAN = 360
@@ -36,14 +34,22 @@ SHARE_OVERLAPPING = 0.03
 
 @dataclass(frozen=True)
 class Specimen:
-    """A made-up benchmark: three tables with the columns id, premise, hypothesis, label, topic and group.
+    """A made-up benchmark: four tables with the columns id, premise, hypothesis, label, topic and group.
 
-    `certificate` lists what was planted in them; see `goldassay.data.specimen.certificate`.
+    Attributes:
+        train: The training part.
+        dev: Like test, and smaller.
+        test: The evaluation part.
+        elsewhere: Pairs of the same kind with nothing planted in them, so that the flawed parts and it differ.
+        answers: What runs of a made-up model predicted for `test` and for `elsewhere`, by these names.
+        certificate: What was planted, with its figures; see `goldassay.data.specimen.certificate`.
     """
 
     train: pl.DataFrame
     dev: pl.DataFrame
     test: pl.DataFrame
+    elsewhere: pl.DataFrame
+    answers: dict[Part, Answers]
     certificate: dict[str, Any]
 
 
@@ -56,30 +62,26 @@ class Copies:
     overlap: list[tuple[Row, Row]]
 
 
-def make_specimen(size: int = 20_000, seed: int = 0, clean: bool = False) -> Specimen:
+def make_specimen(size: int = 20_000, seed: int = 0, clean: bool = False, *, test_size: int | None = None) -> Specimen:
     """Make a specimen of premise/hypothesis pairs that a premise entails, contradicts or leaves open.
 
     Without flaws, neither sentence of a pair tells anything about the label: it is drawn first, and every label's
     premises and hypotheses are drawn from the same distribution (see `goldassay.data.specimen.grammar`).
 
     Args:
-        size: Rows of train; dev and test have a tenth each.
+        size: Rows of train; dev and elsewhere have a tenth each.
         seed: Another seed makes another specimen with the same flaws.
         clean: Plant no flaw.
+        test_size: Rows of test, by default a quarter of `size`: the 5,000 of the default size are enough to call a
+            clean specimen sound.
 
     Raises:
-        InputError: The size is too small for the flaws or too large to make, or the seed is negative.
+        InputError: A size is too small for the flaws or too large to make, or the seed is negative.
     """
-    least = LEAST_SIZE_CLEAN if clean else LEAST_SIZE
-    if size < least:
-        kind = "a clean specimen" if clean else "a specimen with its flaws"
-        raise InputError(f"{size} rows are too few for {kind}", mend=f"ask for a size of at least {least}")
-    if size > MOST_SIZE:
-        raise InputError(f"{size} rows are more than a specimen holds", mend=f"ask for a size of at most {MOST_SIZE}")
-    if seed < 0:
-        raise InputError(f"the seed {seed} is negative", mend="choose one from 0 upwards")
+    n_test = size // 4 if test_size is None else test_size
+    _check(size, n_test, seed, clean)
     rng = Random(f"goldassay specimen {seed}")
-    sizes: dict[Part, int] = {"train": size, "dev": size // 10, "test": size // 10}
+    sizes: dict[Part, int] = {"train": size, "dev": size // 10, "test": n_test, "elsewhere": size // 10}
     if clean:
         rows, copied = draw_rows(rng, sizes, {}), Copies([], [], [])
     else:
@@ -89,31 +91,31 @@ def make_specimen(size: int = 20_000, seed: int = 0, clean: bool = False) -> Spe
         width = len(str(len(members)))
         for number, row in enumerate(members, start=1):
             row.id = f"{part}-{number:0{width}}"
+    scores: dict[Part, float] = {"test": SCORE, "elsewhere": SCORE if clean else SCORE_ELSEWHERE_FLAWED}
+    answers = {part: draw_answers(rng, rows[part], score, clean=clean) for part, score in scores.items()}
+    certificate = certify(rows, copied.duplicates, copied.conflicting, copied.overlap, answers, seed=seed, clean=clean)
     tables = {part: _table(members) for part, members in rows.items()}
-    certificate = certify(rows, copied.duplicates, copied.conflicting, copied.overlap, seed=seed, clean=clean)
-    return Specimen(tables["train"], tables["dev"], tables["test"], certificate)
+    return Specimen(
+        tables["train"], tables["dev"], tables["test"], tables["elsewhere"], answers=answers, certificate=certificate
+    )
 
 
-def write_specimen(
-    directory: str | os.PathLike[str], size: int = 20_000, seed: int = 0, clean: bool = False
-) -> list[Path]:
-    """Write train.jsonl, dev.jsonl, test.jsonl and certificate.json, all or none; see `make_specimen`.
-
-    Returns:
-        Their paths.
-
-    Raises:
-        InputError: The size is too small for the flaws or too large to make, or the seed is negative.
-        OutputError: The folder cannot be written to.
-    """
-    specimen = make_specimen(size, seed, clean)
-    with written_together(directory) as aside:
-        for part in PARTS:
-            table: pl.DataFrame = getattr(specimen, part)
-            table.write_ndjson(aside / f"{part}.jsonl")
-        text = json.dumps(specimen.certificate, indent=2)
-        (aside / "certificate.json").write_text(text + "\n", encoding="utf-8")
-    return [Path(directory) / name for name in (*(f"{part}.jsonl" for part in PARTS), "certificate.json")]
+def _check(size: int, n_test: int, seed: int, clean: bool) -> None:
+    least = LEAST_SIZE_CLEAN if clean else LEAST_SIZE
+    kind = "a clean specimen" if clean else "a specimen with its flaws"
+    if size < least:
+        raise InputError(f"{size} rows are too few for {kind}", mend=f"ask for a size of at least {least}")
+    if n_test < least // 10:
+        raise InputError(
+            f"{n_test} test rows are too few for {kind}", mend=f"ask for a test size of at least {least // 10}"
+        )
+    if size + n_test > MOST_SIZE:
+        raise InputError(
+            f"{size + n_test} rows are more than a specimen holds",
+            mend=f"ask for at most {MOST_SIZE} with the test rows",
+        )
+    if seed < 0:
+        raise InputError(f"the seed {seed} is negative", mend="choose one from 0 upwards")
 
 
 def _flawed_rows(rng: Random, sizes: dict[Part, int]) -> tuple[dict[Part, list[Row]], Copies]:
@@ -124,7 +126,7 @@ def _flawed_rows(rng: Random, sizes: dict[Part, int]) -> tuple[dict[Part, list[R
     to_draw["train"] -= n_duplicated + n_conflicting
     to_draw["test"] -= n_overlapping
     rows = draw_rows(rng, to_draw, LEANING)
-    for part in PARTS:
+    for part in PARTS_WITH_FLAWS:
         plant(rng, rows[part], part, sizes[part])
     # No original is copied twice: one draw serves all three kinds of copies.
     originals = draw_copies(rng, rows["train"], n_duplicated + n_conflicting + n_overlapping)

@@ -17,6 +17,7 @@ from goldassay.data import check_same_labels
 from goldassay.models.pattern_mlp import PatternMLP
 from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, cut, mine_dataset, texts_for
 from goldassay.questions.artifacts.unseen import condition_of
+from goldassay.questions.example_clusters import clusters_of
 from goldassay.report.saving import write_tables
 from goldassay.runs import Runs, write_runs
 from goldassay.training.probes import train_probes
@@ -76,7 +77,8 @@ def classify(
     Args:
         train: What to mine and train on.
         test: What to predict.
-        bounds: Of the mining: min_count, tokenizer and text; the lengths are those of `PATTERN_SETS`.
+        bounds: Of the mining: min_count, tokenizer and text, and which test rows count together in intervals; the
+            lengths are those of `PATTERN_SETS`.
         seeds: One run each; the majority has none.
         progress: Told after each run.
 
@@ -116,7 +118,8 @@ def classify(
         made.append(_runs(train, test, name, np.stack(found), gold, seeds, bounds.text))
         about.append(f"a network of {PatternMLP().n_hidden} units on H({max_tokens},{max_gap},{THRESHOLD})")
         sizes.append(len(kept))
-    rows = [_row(runs, n, text) for runs, n, text in zip(made, sizes, about, strict=True)]
+    clusters = clusters_of(test, by=bounds.clusters)
+    rows = [_row(runs, n, text, clusters) for runs, n, text in zip(made, sizes, about, strict=True)]
     return ClassifierTable(pl.DataFrame(rows, schema_overrides={"n_features": pl.Int64}), tuple(made))
 
 
@@ -143,9 +146,9 @@ def _runs(
     )
 
 
-def _row(runs: Runs, n_features: int | None, about: str) -> dict[str, Any]:
+def _row(runs: Runs, n_features: int | None, about: str, clusters: NDArray[np.int64] | None) -> dict[str, Any]:
     scores = runs.scores
-    bounds = score_interval(scores)
+    bounds = score_interval(scores, clusters)
     return {
         "classifier": runs.model,
         "accuracy": float(scores.mean()),

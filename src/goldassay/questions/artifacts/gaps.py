@@ -13,7 +13,10 @@ from goldassay.artifacts import difficulty_gap
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
+from goldassay.data import Dataset, read_dataset
+from goldassay.data.roles import TEXT_ROLES
 from goldassay.questions.artifacts.published import classes_by_text
+from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.report.saving import write_tables
 from goldassay.runs.duplicates import join_duplicates
 from goldassay.runs.naming import renamed
@@ -82,6 +85,7 @@ def measure_gaps(
     dataset: str | None = None,
     names: str | None = None,
     class_column: str = "class",
+    clusters: str = AUTO,
     seed: int = 0,
     progress: Progress = silent,
 ) -> GapTable:
@@ -101,6 +105,8 @@ def measure_gaps(
         dataset: Only this one.
         names: What the names of runs say, as a regular expression with groups; see `goldassay.runs.naming.renamed`.
         class_column: The column of classes.
+        clusters: Which examples count together, see `example_clusters`; by their texts in the table of classes or in
+            `test`. Where there are none, each counts by itself.
         seed: Of the bootstrap.
         progress: Told after each row.
 
@@ -120,15 +126,27 @@ def measure_gaps(
             mend="see what is there with: goldassay runs list PATH",
         )
     gold = source if "label" in table.columns else None
+    together = _clusters(table if test is None else read_dataset(test, columns=columns), clusters)
     rows, results = [], []
     for done, which in enumerate(asked, start=1):
         last = "last" if which.pop("several") else None
         of_one = runs_of(found, which, fallback_gold=gold, checkpoint=last)
-        result = difficulty_gap(of_one, classes, seed=seed)
+        result = difficulty_gap(of_one, classes, clusters=together, seed=seed)
         rows.append(_row(of_one.model, of_one.condition, of_one.train_set, of_one.dataset, result))
         results.append(result)
         progress(done, len(asked))
     return GapTable(pl.DataFrame(rows), tuple(results), notes)
+
+
+def _clusters(examples: pl.DataFrame | Dataset, by: str) -> dict[str, int] | None:
+    """Example id to the number of its cluster; None where each counts by itself or no texts are at hand."""
+    if isinstance(examples, pl.DataFrame):
+        if by == NONE or not set(TEXT_ROLES) & set(examples.columns):
+            return None
+        known = {ID, *TEXT_ROLES, *by.split(",")}
+        examples = Dataset.from_frame(examples.select(name for name in examples.columns if name in known))
+    codes = clusters_of(examples, by=by)
+    return None if codes is None else dict(zip(examples.examples[ID].to_list(), codes.tolist(), strict=True))
 
 
 def _classes(

@@ -66,6 +66,7 @@ class MinedArtifacts:
         """The figures, and the strongest findings."""
         return {
             **figures_of(self.patterns, self.findings, self.confirmation),
+            "by_lift": self.search.described.section["by_lift"],
             "condition": self.condition,
             "by_value": {
                 value: {
@@ -111,9 +112,12 @@ def mine(evidence: Evidence, bounds: Bounds = DEFAULT, condition: str | None = N
             texts or labels.
     """
     dataset, keeping = evidence.train, evidence.settings.artifacts
+    clusters = None if evidence.held_out is None else evidence.clusters.codes_if_any
     parts = {} if condition is None else _parts(dataset, condition)
     with evidence.steps.step("mining patterns") as progress:
-        search = search_patterns(dataset, evidence.held_out, bounds, keeping, evidence.settings.seed, progress)
+        search = search_patterns(
+            dataset, evidence.held_out, bounds, keeping, evidence.settings.seed, progress, clusters
+        )
         by_value, skipped = _mined_by_value(parts, bounds)
     return MinedArtifacts(
         search.mined,

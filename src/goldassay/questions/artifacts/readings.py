@@ -1,12 +1,13 @@
 """What surface patterns name for each test example: the readers on which the verdict on artifacts rests.
 
-There are two, chosen before any data were seen:
+There are three, chosen before any data were seen:
 
 - patterns by share: the label that all patterns of an example name whose share exceeds the threshold (Liu et al. 2020);
 - patterns by lift: the label of the pattern whose share exceeds that of all training examples by the largest factor,
-  which finds what is told of rare labels.
+  which finds what is told of rare labels;
+- form by lift: the same by how the text is written (`form_words`), which no word says: capitals, spaces, length.
 
-Neither gives probabilities, so that they have accuracy skill and balanced skill, and no information share.
+None gives probabilities, so that they have accuracy skill and balanced skill, and no information share.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from goldassay.artifacts.pattern_lift import label_without_pattern
 from goldassay.artifacts.pattern_worth import guess_by_patterns
 from goldassay.core.effects import Reading
 from goldassay.core.intervals import wilson_bounds
-from goldassay.core.planting import planted_rows
+from goldassay.core.planting import N_WORDS, planted_rows
+from goldassay.questions.artifacts.form import FORM_ROWS, read_form_by_lift
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.searched import Searched, Training
     from goldassay.questions.artifacts.shortlist import TellingPatterns
 
-BY_SHARE, BY_LIFT = "patterns by share", "patterns by lift"
+BY_SHARE, BY_LIFT, FORM_BY_LIFT = "patterns by share", "patterns by lift", "form by lift"
 # Training sentences in which the label without a pattern is looked for.
 SAMPLED = 20_000
 
@@ -47,6 +49,7 @@ class PatternReadings:
         train_counts: Training sentences of each label, (K,).
         by_share: Labels named by share, (N,).
         by_lift: Labels named by lift, (N,).
+        form: Labels named by the form of the text, (N,).
         lifts: Lift of the pattern that decided, 0 where there is none, (N,).
         assignment: What the patterns by share say.
         left_open: Training sentences of each label that the patterns by share leave open, (K,).
@@ -64,6 +67,7 @@ class PatternReadings:
     train_counts: NDArray[np.int64]
     by_share: NDArray[np.int64]
     by_lift: NDArray[np.int64]
+    form: NDArray[np.int64]
     lifts: NDArray[np.float64]
     assignment: DifficultyAssignment
     left_open: NDArray[np.int64]
@@ -76,36 +80,39 @@ class PatternReadings:
     seed: int
 
     @property
-    def readings(self) -> tuple[Reading, Reading]:
-        """Both readers on the test examples."""
+    def readings(self) -> tuple[Reading, ...]:
+        """All readers on the test examples."""
         return (
             Reading(self.part, BY_SHARE, self.by_share[np.newaxis]),
             Reading(self.part, BY_LIFT, self.by_lift[np.newaxis]),
+            Reading(self.part, FORM_BY_LIFT, self.form[np.newaxis]),
         )
 
     def planted(self, share: float) -> tuple[Reading, Reading]:
-        """Both readers on a copy in which a word of its label ends a share of the texts of each label but the first.
+        """Both readers of words on a copy in which words of their label end a share of the texts of each other label.
 
         The copy is not mined: at the end of a text a word changes no other pattern, and whether it would be found
-        follows from its counts. It must be frequent enough, and significant by Bonferroni over all patterns and labels,
-        which is stricter than the q that other patterns are kept by. Its lift is compared with that of the other
-        patterns of the text. Longer patterns that contain the word say the same as the word.
+        follows from its counts. Each of the label's words must be frequent enough, and significant among all patterns
+        and labels; as the words are equally frequent, q is p times the number of tests over the number of words
+        (Benjamini and Hochberg 1995). Its lift is compared with that of the other patterns of the text. Longer patterns
+        that contain a word say the same as the word.
         """
         counts = self.train_counts
         constant = int(counts.argmax())
         prior = counts / counts.sum()
-        n = np.maximum(1, np.round(share * counts)).astype(np.int64)
+        n = np.round(share * counts).astype(np.int64) // N_WORDS
         labels = np.arange(counts.size)
-        tests = (self.n_mined + labels.size) * self.n_labels
-        found = (n >= self.min_count) & (prior**n * tests <= self.q) & (labels != constant) & (counts > 0)
-        known = planted_rows(self.gold, labels.size, share, constant, self.seed) & found[self.gold]
+        tests = (self.n_mined + N_WORDS * labels.size) * self.n_labels
+        significant = prior**n * tests / N_WORDS <= self.q
+        found = (n >= max(self.min_count, 1)) & significant & (labels != constant) & (counts > 0)
+        known = (planted_rows(self.gold, labels.size, share, constant, self.seed) >= 0) & found[self.gold]
         sets = self.assignment.label_sets.copy()
         sets[known, self.gold[known]] = True
         remaining = np.where(found, 1 - share, 1.0)
         by_share, _ = guess_by_patterns(
             replace(self.assignment, label_sets=sets), counts, np.round(self.left_open * remaining).astype(np.int64)
         )
-        lift = np.where(prior > 0, wilson_bounds(n, n)[0] / np.where(prior > 0, prior, 1.0), 0.0)
+        lift = np.where(prior > 0, wilson_bounds(n, np.maximum(n, 1))[0] / np.where(prior > 0, prior, 1.0), 0.0)
         default = label_without_pattern(self.sampled, np.round(self.left * remaining).astype(np.int64), constant)
         by_lift = np.where(self.lifts > 0, self.by_lift, default)
         stronger = known & (lift[self.gold] > self.lifts)
@@ -124,7 +131,7 @@ def read_by_patterns(
     test: Searched,
     seed: int,
 ) -> PatternReadings:
-    """Let both readers read the test examples.
+    """Let all readers read the test examples.
 
     Args:
         short: Patterns of the training set.
@@ -143,12 +150,22 @@ def read_by_patterns(
     left = np.bincount(codes[empty], minlength=len(names))
     default = label_without_pattern(sampled, left, int(on_train.label_counts.argmax()))
     by_lift = np.where(found < 0, default, found)
+    texts, written = train.written(FORM_ROWS, seed)
+    form = read_form_by_lift(
+        texts,
+        written,
+        test.written(len(gold), seed)[0],
+        names,
+        min_count=int(short.settings["min_count"]),
+        q=short.q,
+    )
     return PatternReadings(
         part=str(short.settings.get("text", train.text_columns[-1])),
         gold=gold,
         train_counts=on_train.label_counts,
         by_share=by_share,
         by_lift=by_lift,
+        form=form,
         lifts=lifts,
         assignment=assignment,
         left_open=on_train.left_open[0],

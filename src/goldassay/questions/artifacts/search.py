@@ -24,6 +24,9 @@ from goldassay.questions.example_clusters import cluster_doubts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from goldassay.artifacts import PatternTable
     from goldassay.core.clusters import Clusters
     from goldassay.core.progress import Progress
@@ -50,7 +53,13 @@ class PatternSearch:
 
 
 def search_patterns(
-    train: Dataset, test: Dataset | None, bounds: Bounds, keeping: ArtifactSettings, seed: int, progress: Progress
+    train: Dataset,
+    test: Dataset | None,
+    bounds: Bounds,
+    keeping: ArtifactSettings,
+    seed: int,
+    progress: Progress,
+    clusters: NDArray[np.int64] | None = None,
 ) -> PatternSearch:
     """Mine one text of the training part, and try the findings on the test part.
 
@@ -61,12 +70,14 @@ def search_patterns(
         keeping: Beyond which q and share a pattern is kept.
         seed: Of the examples shown.
         progress: Told while patterns are counted.
+        clusters: Codes of test examples that do not count by themselves, (N,).
 
     Raises:
         InputError: The patterns cannot be mined, or the test part has no such text.
     """
     mined, corpus = mine_corpus(train, bounds, progress)
-    return PatternSearch(mined, _tried(of_table(mined, keeping.q, keeping.threshold), train, test, seed, corpus))
+    short = of_table(mined, keeping.q, keeping.threshold)
+    return PatternSearch(mined, _tried(short, train, test, seed, corpus, clusters))
 
 
 def describe_search(
@@ -77,12 +88,13 @@ def describe_search(
     seed: int,
     progress: Progress,
     shared: SharedTexts,
+    clusters: NDArray[np.int64] | None = None,
 ) -> Described:
     """What `search_patterns` describes, without the table of all patterns: of millions of rows the largest thing."""
     mined, corpus = mine_corpus(train, bounds, progress, shared)
     short = of_table(mined, keeping.q, keeping.threshold)
     del mined
-    return _tried(short, train, test, seed, corpus)
+    return _tried(short, train, test, seed, corpus, clusters)
 
 
 def try_patterns(
@@ -93,10 +105,15 @@ def try_patterns(
 
 
 def _tried(
-    short: Shortlist, train: Dataset, test: Dataset | None, seed: int, corpus: TokenizedCorpus | None
+    short: Shortlist,
+    train: Dataset,
+    test: Dataset | None,
+    seed: int,
+    corpus: TokenizedCorpus | None,
+    clusters: NDArray[np.int64] | None = None,
 ) -> Described:
     searched, tried = _searched(short, train, corpus), None if test is None else _searched(short, test)
-    return describe_patterns(short, searched, tried, seed)
+    return describe_patterns(short, searched, tried, seed, clusters)
 
 
 def _searched(short: TellingPatterns, dataset: Dataset, corpus: TokenizedCorpus | None = None) -> Searched:

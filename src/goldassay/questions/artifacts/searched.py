@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
+import polars as pl
+
 from goldassay.artifacts.label_codes import encode_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.artifacts import PatternTable
@@ -46,6 +47,9 @@ class Training(Protocol):
 
     def examples(self, positions: Sequence[int]) -> list[Shown]:
         """The examples at ascending positions among all that `corpora` gives."""
+
+    def written(self, most: int, seed: int) -> tuple[pl.Series, NDArray[np.int64]]:
+        """The texts as they are written with the codes of their labels: all, or so many of them, drawn at random."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,13 @@ class Searched:
             for position, name, label in zip(positions, rows["example_id"], rows["label"], strict=True)
         ]
 
+    def written(self, most: int, seed: int) -> tuple[pl.Series, NDArray[np.int64]]:
+        """Of the dataset."""
+        codes, _ = encode_labels(self.labels, self.patterns.label_names, len(self.texts))
+        rows = _drawn(codes, most, seed)
+        texts = self.texts if isinstance(self.texts, pl.Series) else pl.Series(self.texts, dtype=pl.String)
+        return texts[rows], codes[rows].astype(np.int64)
+
     @cached_property
     def corpus(self) -> TokenizedCorpus:
         """The texts, cut as the patterns were mined."""
@@ -121,3 +132,15 @@ class Spooled:
             Shown(each.example_id, self.label_names[self.labels[each.code]], each.text, each.tokens)
             for each in self.spool.examples(positions)
         ]
+
+    def written(self, most: int, seed: int) -> tuple[pl.Series, NDArray[np.int64]]:
+        """Those of the spool."""
+        codes = self.labels[self.spool.codes()]
+        rows = _drawn(codes, most, seed)
+        return self.spool.texts(rows), codes[rows].astype(np.int64)
+
+
+def _drawn(codes: NDArray[np.integer[Any]], most: int, seed: int) -> NDArray[np.int64]:
+    """Positions, ascending, of texts with a label: all, or so many of them."""
+    rows = np.flatnonzero(codes >= 0)
+    return rows if rows.size <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))

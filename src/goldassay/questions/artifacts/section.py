@@ -64,7 +64,13 @@ class Described:
         return self.assignment.classes
 
 
-def describe_patterns(short: Shortlist, train: Training, test: Searched | None, seed: int) -> Described:
+def describe_patterns(
+    short: Shortlist,
+    train: Training,
+    test: Searched | None,
+    seed: int,
+    clusters: NDArray[np.int64] | None = None,
+) -> Described:
     """Fold what is significant and telling, show examples of it, and see what it does on a test set if there is one.
 
     Args:
@@ -72,12 +78,13 @@ def describe_patterns(short: Shortlist, train: Training, test: Searched | None, 
         train: What they were mined from.
         test: What they are tried on; without it the curve is of the training set itself.
         seed: Of the examples shown.
+        clusters: Codes from 0 of test examples that do not count by themselves, (N,).
     """
     selected = short.selected
     findings = short.findings()
     confirmation, assignment, given, readings = None, None, None, None
     if test is not None:
-        confirmation = confirm_patterns(selected, test.corpus, test.labels)
+        confirmation = confirm_patterns(selected, test.corpus, test.labels, clusters=clusters)
         findings = findings.with_columns(
             confirmation.to_frame().select("test_support", "test_probability", "confirmed")
         )
@@ -85,7 +92,7 @@ def describe_patterns(short: Shortlist, train: Training, test: Searched | None, 
         if len(assignment):
             # Of the selected every row counts: they are cut already.
             on_train = count_coverage(selected, (-1.0,), train)
-            given = giveaway_by_counts(assignment, test.labels, on_train.label_counts, on_train.left_open[0])
+            given = giveaway_by_counts(assignment, test.labels, on_train.label_counts, on_train.left_open[0], clusters)
             readings = read_by_patterns(short, assignment, on_train, train, test, seed)
     shown = ("max_tokens", "max_gap", "min_count", "tokenizer")
     section = {

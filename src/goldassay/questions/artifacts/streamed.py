@@ -75,6 +75,7 @@ class StreamedArtifacts:
         patterns: Of all rows.
         findings: As there.
         confirmation: As there.
+        by_lift: Patterns with the largest lift of each label.
         condition: As there.
         by_value: Of each of its values: n_examples, n_patterns and the strongest findings.
         skipped: As there.
@@ -88,6 +89,7 @@ class StreamedArtifacts:
     patterns: PatternFile
     findings: pl.DataFrame
     confirmation: Confirmation | None
+    by_lift: list[dict[str, Any]]
     condition: str | None
     by_value: dict[str, dict[str, Any]]
     skipped: dict[str, str]
@@ -101,6 +103,7 @@ class StreamedArtifacts:
         """The figures, and the strongest findings."""
         return {
             **figures_of(self.patterns, self.findings, self.confirmation),
+            "by_lift": self.by_lift,
             "condition": self.condition,
             "by_value": self.by_value,
             "skipped": self.skipped,
@@ -155,7 +158,9 @@ def mine_files(
             short = _shortlist(patterns, settings.artifacts, bound)
             train = corpus.searched()
             held_out = None if test is None else _held_out(short, test, file_format, columns)
-            described = describe_patterns(short, train, held_out, settings.seed)
+            clusters = None if held_out is None else example_clusters(held_out.dataset, settings.data.clusters)
+            together = None if clusters is None else clusters.codes_if_any
+            described = describe_patterns(short, train, held_out, settings.seed, together)
         with steps.step("writing the tables"):
             _write_csv((part.to_frame() for part in patterns.parts()), folder / "patterns.csv")
             write_tables({"findings": described.findings}, folder)
@@ -176,7 +181,6 @@ def mine_files(
                 names.append("patterns_by_value")
         with steps.step("writing the report"):
             tried = None if held_out is None else held_out.dataset
-            clusters = None if tried is None else example_clusters(tried, settings.data.clusters)
             about = {
                 "name": train.name,
                 "label_names": list(short.label_names),
@@ -198,6 +202,7 @@ def mine_files(
         replace(patterns, path=written[0]),
         described.findings,
         described.confirmation,
+        described.section["by_lift"],
         condition,
         by_value,
         skipped,

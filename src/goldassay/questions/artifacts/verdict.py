@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.effects import measure_effects
 from goldassay.core.numbers import percent, points, signed_points
+from goldassay.core.planting import planted_share
 from goldassay.core.verdicts import Doubt, Verdict, judge_effects, not_measurable
-from goldassay.questions.effect_sentences import control_doubt, effect_rule, headline_of, say_judged, skill_limits
+from goldassay.questions.effect_sentences import (
+    control_doubt,
+    effect_rule,
+    headline_of,
+    say_judged,
+    scarce_doubts,
+    skill_limits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,13 +28,13 @@ if TYPE_CHECKING:
     from goldassay.core.settings import ArtifactLimits
     from goldassay.questions.artifacts.readings import PatternReadings
 
-QUANTITY = "what guessing by pattern gains on the test set (accuracy skill and balanced skill, by share and by lift)"
+QUANTITY = "what guessing by pattern gains on the test set (accuracy and balanced skill, by share, lift and form)"
 
 
 def measure_patterns(
     readings: PatternReadings, clusters: NDArray[np.int64] | None, limits: ArtifactLimits, seed: int
 ) -> Effects:
-    """What each way of guessing by pattern gains, with intervals over clusters of test rows."""
+    """What each way of guessing by pattern of words or of form gains, with intervals over clusters of test rows."""
     return measure_effects(
         readings.readings,
         readings.gold,
@@ -70,12 +78,13 @@ def judge_artifacts(
             "to search.",
             "Audit with more training examples.",
         )
-    judged = judge_effects(effects, doubts)
+    found = [*doubts, *scarce_doubts(readings.gold, readings.train_counts)]
+    judged = judge_effects(effects, found)
     if judged.word == "sound":
         doubt = control_doubt(
             readings.part,
             limits.unsound,
-            readings.planted(limits.unsound),
+            readings.planted(planted_share(limits.unsound)),
             readings.gold,
             skill_limits(limits.caution, limits.unsound),
             train_counts=readings.train_counts,

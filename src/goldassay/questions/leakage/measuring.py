@@ -19,6 +19,7 @@ from goldassay.leakage import (
     withhold_shares,
 )
 from goldassay.leakage.balanced_accuracy import balanced_accuracy
+from goldassay.questions.effect_sentences import scarce_doubts
 from goldassay.questions.example_clusters import cluster_doubts
 from goldassay.questions.leakage.clusters import (
     RoleClusters,
@@ -37,7 +38,7 @@ from goldassay.questions.leakage.condition_evidence import (
 )
 from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.map import measure_map
-from goldassay.questions.leakage.readings import form_readings, quick_readings, readings_of
+from goldassay.questions.leakage.readings import form_readings, quick_readings, readings_of, word_readings
 from goldassay.questions.leakage.relevance import measure_relevance
 from goldassay.questions.leakage.sentences import say
 from goldassay.questions.leakage.verdict import (
@@ -373,15 +374,21 @@ def _judge(
         conditions = [row.condition for row in parts if row.condition in of_roles]
         with steps.step("reading the form of the texts"):
             readings += form_readings(evidence.train, evidence.test, conditions, seed)
+        with steps.step("adding up words"):
+            readings += word_readings(evidence.train, evidence.test, conditions)
         if evidence.source != PROBES:
             with steps.step("training quick probes") as progress:
                 readings += quick_readings(evidence.train, evidence.test, conditions, seed, progress)
     with steps.step("measuring the effects"):
         effects = measure_readings(readings, evidence, codes, limits, seed)
-    doubts = [*single_run_doubts(parts), *cluster_doubts(evidence.grouping)]
+    doubts = [
+        *single_run_doubts(parts),
+        *cluster_doubts(evidence.grouping),
+        *scarce_doubts(evidence.gold, evidence.train_counts),
+    ]
     # Planting takes a training: it is done where it can change the word, and said at once where it cannot be done.
     if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
-        with steps.step("planting a word") as progress:
+        with steps.step("planting words") as progress:
             doubts += control_doubts(readings, evidence, codes, limits, seed, progress)
     verdict = judge_leakage(
         effects,

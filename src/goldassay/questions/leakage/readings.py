@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.effects import Reading
-from goldassay.core.planting import planted_rows, planted_word
+from goldassay.core.planting import filling_word, planted_rows, planted_word
 from goldassay.core.progress import silent
 from goldassay.data.text_form import form_words
+from goldassay.models.naive_bayes import word_evidence
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import PROBES, ConditionEvidence, is_part, softmax_at
 from goldassay.training import train_probes
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.runs import Runs
 
-QUICK, FORM = "quick probe", "form of the text"
+QUICK, FORM, WORDS = "quick probe", "form of the text", "naive Bayes on words"
 # Training rows from which the form is learned: it has a few hundred words.
 FORM_ROWS = 100_000
 
@@ -112,13 +113,35 @@ def quick_readings(
     return found
 
 
+def word_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> list[Reading]:
+    """What naive Bayes on the words of one text names, which adds up words that are rare each."""
+    order = np.array([train.label_names.index(name) for name in test.label_names], dtype=np.int64)
+    gold, codes = order[test.labels()], train.labels()
+    counts = np.bincount(codes, minlength=len(train.label_names))
+    found = []
+    for role in (name.removesuffix("_only") for name in conditions):
+        logs = word_evidence(train.texts(role), codes, counts.size, test.texts(role))
+        # A label without a training row is named by nothing.
+        with np.errstate(divide="ignore"):
+            logs += np.log(counts / counts.sum())
+        read = _of_logs(part_name(role), WORDS, logs[np.newaxis], gold, codes)
+        found.append(replace(read, log_probabilities=None))
+    return found
+
+
 def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: float, seed: int) -> Dataset:
-    """A copy in which a word of the label ends the texts of a share of the rows of each label but the constant one."""
+    """A copy in which a word of the label ends the texts of a share of the rows of each label but the constant one.
+
+    All other texts end in a word of their own, so that all become longer by one.
+    """
     order = np.array([label_names.index(name) for name in dataset.label_names], dtype=np.int64)
     codes = order[dataset.labels()]
-    rows = planted_rows(codes, len(label_names), share, constant, seed)
-    ends = [f" {planted_word(code)}" for code in range(len(label_names))]
-    words = pl.Series([ends[code] if chosen else "" for code, chosen in zip(codes, rows, strict=True)], dtype=pl.String)
+    numbers = planted_rows(codes, len(label_names), share, constant, seed)
+    ends = [
+        f" {filling_word(row) if number < 0 else planted_word(code, number)}"
+        for row, (code, number) in enumerate(zip(codes.tolist(), numbers.tolist(), strict=True))
+    ]
+    words = pl.Series(ends, dtype=pl.String)
     texts = [(pl.col(role).fill_null("") + words).alias(role) for role in dataset.text_columns]
     return replace(dataset, examples=dataset.examples.with_columns(texts))
 
@@ -126,7 +149,7 @@ def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: 
 def planted_readings(
     train: Dataset, test: Dataset, conditions: Sequence[str], share: float, seed: int, progress: Progress
 ) -> list[Reading]:
-    """What a quick probe of each condition names where words are planted in both parts.
+    """What the quick readers of each condition name where words are planted in both parts.
 
     One probe a condition is enough: what it finds, the mean of several finds too.
     """
@@ -135,4 +158,7 @@ def planted_readings(
     copies = [
         planted(part, train.label_names, constant, share, seed + place) for place, part in enumerate((train, test))
     ]
-    return quick_readings(copies[0], copies[1], conditions, seed, progress)
+    return [
+        *quick_readings(copies[0], copies[1], conditions, seed, progress),
+        *word_readings(copies[0], copies[1], conditions),
+    ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.effects import measure_effects
 from goldassay.core.numbers import percent, points, signed_points
+from goldassay.core.planting import planted_share
 from goldassay.core.verdicts import Doubt, Verdict, judge_effects
 from goldassay.questions.effect_sentences import control_doubt, effect_rule, headline_of, say_judged, skill_limits
 from goldassay.questions.leakage.readings import part_name, planted_readings
@@ -52,7 +53,7 @@ def measure_readings(
 
 
 def can_plant(evidence: ConditionEvidence) -> bool:
-    """Whether the texts and labels of both parts are at hand, so that a word can be planted in copies of them."""
+    """Whether the texts and labels of both parts are at hand, so that words can be planted in copies of them."""
     return evidence.test is not None and evidence.train_counts is not None
 
 
@@ -70,7 +71,7 @@ def control_doubts(
         readings: Those that were measured.
         evidence: With the training part and the test part, which the control needs.
         codes: Cluster of each test example, (N,).
-        limits: The word is planted at the one for "unsound".
+        limits: Words are planted by the one for "unsound".
         seed: Of what is planted, and of the quick probes.
         progress: Told after each probe.
     """
@@ -80,15 +81,15 @@ def control_doubts(
         names = " and ".join(parts)
         return [
             Doubt(
-                f"No word could be planted in the {names}, since the texts are not at hand: nobody knows whether these "
-                "models could have found a flaw.",
+                f"No words could be planted in the {names}, since the texts are not at hand: nobody knows whether "
+                "these models could have found a flaw.",
                 "Give the training part and the test part, so that quick probes read them too.",
             )
         ]
     assert train is not None
     assert test is not None
     conditions = [f"{role}_only" for role in test.text_columns if part_name(f"{role}_only") in parts]
-    planted = planted_readings(train, test, conditions, limits.unsound, seed, progress)
+    planted = planted_readings(train, test, conditions, planted_share(limits.unsound), seed, progress)
     doubts = []
     for part in parts:
         doubt = control_doubt(

@@ -51,6 +51,7 @@ def report_generalization(
     *,
     in_distribution: Mapping[str, str] | None = None,
     metric: Metric | None = None,
+    floor: float | None = None,
     sizes: Mapping[str, int] | None = None,
     choice: RunChoice | None = None,
     texts: Mapping[str, Dataset] | None = None,
@@ -70,6 +71,8 @@ def report_generalization(
         runs: Paths of predictions, or NAME=PATH.
         in_distribution: {training set: its dataset}; "" stands for all that are not named.
         metric: Of the scores; None says it by what is there: a correlation where labels are numbers.
+        floor: What a mean of graded scores is without any knowledge; None: nobody declared it, 0 is taken, and no loss
+            is called harmless.
         sizes: {model: parameters}, for the gap against size, where the runs do not say it or another counts.
         choice: Which runs to take, how to read them, and where right labels and texts are.
         texts: {dataset: its texts}, where they are in memory.
@@ -108,7 +111,13 @@ def report_generalization(
         groups, known = without_known(complete, datasets, trained_on)
     with steps.step("measuring gaps") as progress:
         measure = partial(
-            measure_gaps, metric=metric, texts=datasets, seed=settings.seed, n_draws=n_draws, progress=progress
+            measure_gaps,
+            metric=metric,
+            floor=floor,
+            texts=datasets,
+            seed=settings.seed,
+            n_draws=n_draws,
+            progress=progress,
         )
         gaps, caveats = measure(groups, sizes=sizes or {}, untrained=untrained)
         affected = [group for group in complete if any(known.get((group.model, each.dataset)) for each in group.others)]
@@ -160,6 +169,7 @@ def report_generalization(
             "seed": settings.seed,
             "draws": n_draws,
             "metric": metric,
+            "floor": floor,
             "in_distribution": dict(in_distribution or {}),
             "trained_on": None if trained_on is None else trained_on.name,
             "reading": choice.said(),

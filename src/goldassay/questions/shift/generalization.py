@@ -33,6 +33,7 @@ def measure_gaps(
     sizes: Mapping[str, int],
     untrained: Collection[str] = (),
     *,
+    floor: float | None = None,
     texts: Mapping[str, Dataset] | None = None,
     seed: int,
     n_draws: int,
@@ -45,6 +46,7 @@ def measure_gaps(
         metric: Of graded scores; None says it by what they are.
         sizes: {model: how many parameters it has}, in place of what its runs say.
         untrained: Models that no seed can change.
+        floor: What a mean of graded scores is without any knowledge, as declared; None: nobody did, and 0 is taken.
         texts: {dataset: its texts}, where they are at hand: examples that share their first text are drawn together.
         seed: Of the draws.
         n_draws: Of the intervals.
@@ -65,8 +67,15 @@ def measure_gaps(
         else:
             values = {each.dataset: each.scores for each in sets if each.scores is not None}
             gold, chosen = None, (metric or _metric_of(sets),)
-            if chosen[0] != "mean":
+            if chosen[0] == "mean":
+                sizes_of = {name: np.shape(scores)[-1] for name, scores in values.items()}
+                constants = {} if floor is None else {name: np.full((1, n), floor) for name, n in sizes_of.items()}
+            else:
                 constants = {each.dataset: found for each in sets if (found := _constants_of(each)) is not None}
+        if floor is not None and chosen != ("mean",):
+            raise InputError(
+                f"a floor was declared, and {chosen[0]} has one of its own", mend="leave it out, or add --metric mean"
+            )
         shared = {
             each.dataset: clusters
             for each in sets
@@ -94,6 +103,7 @@ def measure_gaps(
                     "size": sizes.get(group.model, group.n_parameters),
                     **row,
                     "own": row["test"] == group.own.dataset,
+                    "floor_declared": name != "mean" or floor is not None,
                     "n_runs": measured.n_runs,
                     "trained": group.model not in untrained,
                     "level": measured.level,

@@ -40,7 +40,7 @@ FLOORS = {
     "accuracy": "always naming the most frequent label gets",
     "exact_match": "the best constant answer gets",
     "f1": "the best constant answer gets",
-    "mean": "its floor is",
+    "mean": "its declared floor is",
     "pearson": "without any knowledge it is",
     "spearman": "without any knowledge it is",
 }
@@ -83,7 +83,7 @@ def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdic
     evidence = (
         f"{model}{metric} is {points(own['value'])} on {own['test']} and {points(worst['value'])} on {worst['test']}, "
         f"a gap of {signed_points(worst['gap'], 1)} points {bounds(worst['gap_low'], worst['gap_high'])}; "
-        f"{FLOORS[worst['metric']]} {points(own['floor'])} on {own['test']}."
+        f"{_floor_clause(own)} {points(own['floor'])} on {own['test']}."
     )
     if worst["n_runs"] == 1 and worst["trained"]:
         evidence += " One run: another seed may move it further."
@@ -126,6 +126,13 @@ def _judge_gap(own: Mapping[str, Any], row: Mapping[str, Any], limits: ShiftLimi
         )
     elif not row["excess_loss_high"] < limits.unsound:
         doubts.append(_easier_to_guess(own, row))
+    if not own["floor_declared"]:
+        doubts.append(
+            Doubt(
+                "Nobody declared the floor of this score: above a higher one than 0 more is lost.",
+                "Declare what knows nothing scores with --floor, such as --floor 0.",
+            )
+        )
     if is_mostly_known(row):
         doubts.append(
             Doubt(
@@ -154,7 +161,8 @@ def doubt_of_skill(own: Mapping[str, Any]) -> Doubt | None:
         return Doubt(
             f"Whether the model knows anything cannot be told: without the right labels of {test} it is not known what "
             f"{metric} an answer has that is always the same.",
-            f"Give the right labels with --gold {test}=FILE; a mean score with the floor 0 is --metric mean.",
+            f"Give the right labels with --gold {test}=FILE; a mean score with a declared floor is --metric mean "
+            "--floor VALUE.",
         )
     if own["excess_low"] > 0:
         return None
@@ -164,11 +172,15 @@ def doubt_of_skill(own: Mapping[str, Any]) -> Doubt | None:
             f"Give examples of {test} with other labels.",
         )
     return Doubt(
-        f"The model may know nothing: {metric} is {points(own['value'])} on {test}, {FLOORS[own['metric']]} "
+        f"The model may know nothing: {metric} is {points(own['value'])} on {test}, {_floor_clause(own)} "
         f"{points(own['floor'])}, and the difference, {signed_points(own['excess'], 1)} "
         f"{bounds(own['excess_low'], own['excess_high'])}, is not surely above 0. What was not learned is not lost.",
         "Give a model that has learned its task, or more examples of its own distribution.",
     )
+
+
+def _floor_clause(row: Mapping[str, Any]) -> str:
+    return FLOORS[row["metric"]] if row["floor_declared"] else "its floor, which nobody declared, was taken as"
 
 
 def _easier_to_guess(own: Mapping[str, Any], row: Mapping[str, Any]) -> Doubt:

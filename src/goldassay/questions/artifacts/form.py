@@ -1,0 +1,60 @@
+"""How texts are written, as surface patterns: a reader of form that says nothing where form tells nothing.
+
+A word pattern sees neither capitals nor double spaces, lengths or repeats. Here each of these is a pattern of one word
+(`form_words`), and the strongest of a text by lift names its label, as among word patterns. A trained probe would find
+weaker combinations too, but where there is nothing to find it guesses, and its interval is three times as wide.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.artifacts import mine_patterns
+from goldassay.artifacts.pattern_lift import label_without_pattern, lifted_patterns
+from goldassay.data.text_form import form_words
+from goldassay.data.tokenization import tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+# Training texts from which the form is learned: it has a few hundred words.
+FORM_ROWS = 100_000
+
+
+def read_form_by_lift(
+    texts: pl.Series,
+    codes: NDArray[np.integer],
+    test_texts: pl.Series,
+    label_names: Sequence[str],
+    *,
+    min_count: int,
+    q: float,
+) -> NDArray[np.int64]:
+    """The label that the form of each test text stands for most, (M,); the usual one where its form is usual.
+
+    Args:
+        texts: Training texts as they are written, (N,).
+        codes: Of their labels, (N,).
+        test_texts: M texts.
+        label_names: K names.
+        min_count: Fewest training texts of a feature.
+        q: Largest q of a feature that counts.
+    """
+    corpus = tokenize(form_words(texts).to_list(), "whitespace")
+    with warnings.catch_warnings():
+        # Texts so few that no feature is frequent tell nothing.
+        warnings.simplefilter("ignore", UserWarning)
+        mined = mine_patterns(corpus, codes, 1, 0, min_count, "whitespace", label_names=label_names)
+    lifted = lifted_patterns([mined], q)
+    counts = np.bincount(codes, minlength=len(label_names))
+    empty = lifted.strongest_in(mined.tokenized(corpus))[0] < 0
+    left = np.bincount(codes[empty], minlength=len(label_names))
+    default = label_without_pattern(counts, left, int(counts.argmax()))
+    found, _ = lifted.strongest_in(mined.tokenized(form_words(test_texts).to_list()))
+    return np.where(found < 0, default, found)

@@ -1,0 +1,54 @@
+"""A flaw that many words share takes more training rows than one word: where these are missing, nothing is sound."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from goldassay.questions.audit import audit
+from goldassay.questions.effect_sentences import scarce_doubts
+
+WORDS = [f"w{number}" for number in range(400)]
+
+
+def rows(n: int, seed: int, share: float, n_words: int) -> list[dict[str, str]]:
+    """Of one label's hypotheses a share has one of some words that no other label has."""
+    rng = random.Random(seed)
+    made = []
+    for _ in range(n):
+        label = rng.choice("ab")
+        premise, hypothesis = (rng.choices(WORDS, k=8) for _ in range(2))
+        if label == "b" and rng.random() < share:
+            hypothesis[rng.randrange(8)] = f"told{rng.randrange(n_words)}"
+        made.append({"premise": " ".join(premise), "hypothesis": " ".join(hypothesis), "label": label})
+    return made
+
+
+def words_of(n_train: int, share: float, n_words: int) -> set[str]:
+    report = audit(rows(n_train, 1, share, n_words), rows(2500, 2, share, n_words))
+    return {report.verdicts[question]["verdict"] for question in ("artifacts", "leakage")}
+
+
+def test_a_flaw_of_many_words_is_not_sound_on_few_training_rows() -> None:
+    assert "sound" not in words_of(150, 0.24, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_train", "n_words"), [(60, 20), (300, 20), (300, 50)])
+def test_a_flaw_of_many_words_is_not_sound_on_some_hundred_training_rows(n_train: int, n_words: int) -> None:
+    assert "sound" not in words_of(n_train, 0.24, n_words)
+
+
+@pytest.mark.slow
+def test_enough_training_rows_without_a_flaw_are_sound() -> None:
+    assert words_of(4000, 0, 1) == {"sound"}
+
+
+def test_a_label_with_few_training_rows_takes_soundness_back() -> None:
+    gold = np.repeat([0, 1, 2], [500, 60, 49])
+    assert scarce_doubts(gold, None) == []
+    assert scarce_doubts(gold, np.array([900, 50, 0])) == []
+    (doubt,) = scarce_doubts(gold, np.array([900, 49, 0]))
+    assert doubt.why.startswith("A label with 50 test rows or more has fewer than 50 training rows")
