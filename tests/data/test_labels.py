@@ -64,6 +64,13 @@ def test_floats_of_whole_numbers_lose_the_point():
     assert texts([1.0, None, 0.0]).label_names == ("0", "1")
 
 
+def test_infinite_labels_are_missing() -> None:
+    """So are NaN; and a whole number that no integer column holds stays text."""
+    clean = clean_labels(pl.Series([1.0, float("inf"), 0.0, float("nan"), -float("inf")]), is_pair=False)
+    assert clean.values.to_list() == ["1", None, "0", None, None]
+    assert clean_labels(pl.Series([1e300, 1.0]), is_pair=False).values.null_count() == 0
+
+
 def test_fractions_are_scores():
     dataset = texts(["3.8", "1.0", "", "2.5"])
     assert dataset.label_names == ()

@@ -8,6 +8,8 @@ overruns the stack, numbers overflow. A file is at fault far more often than we 
 from __future__ import annotations
 
 import os
+import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +51,28 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
             file=path,
             mend="write or copy it again, or name its format if it is another",
         ) from error
+
+
+@contextmanager
+def panics_unprinted() -> Iterator[None]:
+    """Drop what a compiled engine prints to standard error before it raises: pages of its own stack.
+
+    What is printed meanwhile by others, such as a progress bar, is printed afterwards if nothing is raised.
+    """
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as kept:
+        screen = os.dup(2)
+        os.dup2(kept.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            kept.truncate(0)
+            raise
+        finally:
+            os.dup2(screen, 2)
+            kept.seek(0)
+            os.write(screen, kept.read())
+            os.close(screen)
 
 
 def described(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from goldassay.core.errors import OutputError
+from goldassay.core.pipes import seekable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def sha256_of(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file's bytes, as hexadecimal digits."""
-    with Path(path).open("rb") as file:
+    with seekable(Path(path)).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.invalid import in_words
+from goldassay.core.pipes import seekable
 
 if TYPE_CHECKING:
     import os
@@ -242,12 +243,15 @@ def read_toml(file: Path) -> dict[str, Any]:
     """
     try:
         # Some editors begin a file with a byte order mark.
-        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+        return tomllib.loads(seekable(file).read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror})", file=file, mend="name a settings file that exists"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise InputError("is nested too deeply", file=file, mend="write tables of plain values") from error
+    # Of text that is no TOML, of bytes that are no text, and of numbers of thousands of digits.
+    except ValueError as error:
         raise InputError(f"is not TOML: {error}", file=file, mend="correct it at that place") from error
 
 

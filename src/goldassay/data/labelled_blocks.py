@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
 from goldassay.data.blocks import Block, read_blocks
 from goldassay.data.building import EMPTY_TEXT, is_fractional
@@ -122,11 +123,12 @@ class LabelledBlocks:
             InputError: As `read_dataset`; or the columns or what they hold changes within the files.
         """
         for number, path in enumerate(self._paths):
-            for block in read_blocks(path, self._format):
-                if block.frame.height:
-                    texts, ids, codes = self._coded(block, path)
-                    done = (number + block.done) / len(self._paths)
-                    yield LabelledBlock(texts, ids, codes, done, self._groups(block.frame))
+            with reading(path):
+                for block in read_blocks(path, self._format):
+                    if block.frame.height:
+                        texts, ids, codes = self._coded(block, path)
+                        done = (number + block.done) / len(self._paths)
+                        yield LabelledBlock(texts, ids, codes, done, self._groups(block.frame))
         if self._roles is None:
             raise InputError(
                 "there is not a single row", file=self._paths[0], mend="give a file with at least one example"

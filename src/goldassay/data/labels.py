@@ -43,6 +43,7 @@ DASH = "gold label is '-'"
 EMPTY = "label is empty"
 NULL = "label is null"
 HIDDEN = "label is -1 (hidden)"
+_EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -93,12 +94,16 @@ def clean_labels(column: pl.Series, is_pair: bool, class_names: Sequence[str] | 
 
 
 def as_text(column: pl.Series) -> pl.Series:
-    """Turn values into text; whole numbers lose the decimal point that missing values force on them."""
+    """Turn values into text; whole numbers lose the decimal point that missing values force on them.
+
+    What is no number or infinite is missing.
+    """
     if column.dtype.is_float():
-        whole = column.drop_nulls().drop_nans()
-        if bool((whole == whole.round()).all()):
-            return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
-        return column.fill_nan(None).cast(pl.String)
+        finite = pl.select(pl.when(column.is_finite()).then(column)).to_series()
+        # Floats beyond this do not hold every integer.
+        if bool(((finite == finite.round()) & (finite.abs() < _EXACT)).all()):
+            return finite.cast(pl.Int64).cast(pl.String)
+        return finite.cast(pl.String)
     return column.cast(pl.String)
 
 

@@ -15,6 +15,7 @@ from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NA
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure
 from goldassay.core.invalid import in_words
+from goldassay.core.pipes import seekable
 
 if TYPE_CHECKING:
     import os
@@ -110,7 +111,7 @@ def _finished(file: Path) -> str:
 
 def _read_json(file: Path) -> Any:
     try:
-        content = file.read_bytes()
+        content = seekable(file).read_bytes()
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror})", file=file, mend=f"name a {FILE_NAME} or its folder"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.long_table import find_roles
 from goldassay.runs.labels import order_labels
@@ -50,7 +51,8 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
         try:
             gold = read_dataset(path)
         except InputError:
-            table = _read_labels(path)
+            with reading(path):
+                table = _read_labels(path)
             if table is None:
                 raise
             return table

@@ -113,7 +113,10 @@ def runs_of(
         InputError: As for `read_runs`.
     """
     chosen = at_checkpoint(choose_slices(found, asked), checkpoint)
-    answers = read_answers(Path(gold)) if isinstance(gold, (str, os.PathLike)) else None
+    answers = None
+    if isinstance(gold, (str, os.PathLike)):
+        with reading(gold):
+            answers = read_answers(Path(gold))
     if answers is not None:
         chosen = [_scored(part, answers, answer_metric, align) for part in chosen]
         gold = None

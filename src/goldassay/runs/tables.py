@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import polars as pl
 
+from goldassay.core.boundary import panics_unprinted
 from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
@@ -182,7 +183,8 @@ def read_table(path: Path) -> pl.DataFrame | None:
     """
     if is_parquet(path):
         try:
-            return pl.read_parquet(path)
+            with panics_unprinted():
+                return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(
                 "the Parquet file is damaged or cut short", file=path, mend="write or copy it again"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.boundary import panics_unprinted
 from goldassay.core.errors import InputError
 from goldassay.data.class_names import class_names_in
 from goldassay.data.readers import CERTAIN, NO
@@ -32,7 +33,8 @@ def read(path: Path) -> Table:
     data, entry = read_bytes(path)
     try:
         buffer = io.BytesIO(data)
-        frame = pl.read_ipc(buffer) if data.startswith(_FILE) else pl.read_ipc_stream(buffer)
+        with panics_unprinted():
+            frame = pl.read_ipc(buffer) if data.startswith(_FILE) else pl.read_ipc_stream(buffer)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError("the Arrow file is damaged or cut short", file=path, mend="copy it again") from error
     return Table(frame, name, (entry,), class_names=class_names_in(_schema_metadata(data)))

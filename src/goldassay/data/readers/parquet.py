@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.boundary import panics_unprinted
 from goldassay.core.errors import InputError
 from goldassay.data.class_names import class_names_in
 from goldassay.data.readers import CERTAIN, NO
@@ -28,8 +29,9 @@ def read(path: Path) -> Table:
     """Read all columns; integer labels take the names that the hub's metadata give."""
     data, entry = read_bytes(path)
     try:
-        frame = pl.read_parquet(io.BytesIO(data))
-        metadata = pl.read_parquet_metadata(io.BytesIO(data))
+        with panics_unprinted():
+            frame = pl.read_parquet(io.BytesIO(data))
+            metadata = pl.read_parquet_metadata(io.BytesIO(data))
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(
             "the Parquet file is damaged or cut short", file=path, mend="copy or download it again"

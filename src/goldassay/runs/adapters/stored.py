@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.boundary import panics_unprinted
 from goldassay.core.errors import InputError
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.store import FORMAT_VERSION, METADATA_KEY
@@ -54,7 +55,8 @@ def _load(path: Path, label_names: tuple[str, ...]) -> Columns:
     try:
         names = pl.read_parquet_schema(path)
         columns = [name for name in names if name in _ROWS or name.startswith("group_")]
-        frame = pl.read_parquet(path, columns=columns)
+        with panics_unprinted():
+            frame = pl.read_parquet(path, columns=columns)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _broken(path) from error
     present = set(columns)
