@@ -38,6 +38,12 @@ SHOWN = {
     "instability": ("instability_runs", "instability_decomposition"),
     "shift": ("shift_slopes", "shift_reliability"),
 }
+# Pictures of the study on the crossing, by what they are called on its page.
+CROSSING = {
+    "matrix_overlap": "crossing_matrix",
+    "matrix_overlap_at_equal_difficulty": "crossing_equal_difficulty",
+    "differences_debiasing_differences": "crossing_differences",
+}
 
 
 def adaptive(picture: str) -> str:
@@ -50,10 +56,9 @@ def adaptive(picture: str) -> str:
 def draw_crossing(folder: Path) -> None:
     """Draw what the page on the crossing shows, out of the study's own document."""
     document = json.loads((folder / "study.json").read_text("utf-8"))
-    for name, chart in study_charts(document, {}).items():
-        drawn = name.partition("_")[0]
-        if drawn in ("matrix", "differences"):
-            draw(chart, f"crossing_{drawn}")
+    charts = study_charts(document, {})
+    for chart, name in CROSSING.items():
+        draw(charts[chart], name)
 
 
 def draw(chart: Chart, name: str) -> None:
