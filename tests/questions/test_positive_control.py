@@ -9,6 +9,7 @@ import pytest
 
 from goldassay.questions.audit import audit
 from goldassay.questions.effect_sentences import scarce_doubts
+from goldassay.questions.left_out import doubts_of_dropped
 
 WORDS = [f"w{number}" for number in range(400)]
 
@@ -44,6 +45,24 @@ def test_a_flaw_of_many_words_is_not_sound_on_some_hundred_training_rows(n_train
 @pytest.mark.slow
 def test_enough_training_rows_without_a_flaw_are_sound() -> None:
     assert words_of(4000, 0, 1) == {"sound"}
+
+
+def test_a_label_behind_missing_texts_is_not_sound() -> None:
+    parts = [rows(n, seed, 0, 1) for n, seed in ((2000, 1), (2500, 2))]
+    for part in parts:
+        for row in [row for row in part if row["label"] == "b"][::4]:
+            row["hypothesis"] = ""
+    report = audit(*parts)
+    for question in ("artifacts", "leakage"):
+        verdict = report.verdicts[question]
+        assert verdict["verdict"] == "not measurable"
+        assert "lack a text and were left out" in verdict["evidence"]
+
+
+def test_a_few_missing_texts_raise_no_doubt() -> None:
+    assert doubts_of_dropped("train", 1000, {"hypothesis is empty": 10, "no label": 500}) == []
+    (doubt,) = doubts_of_dropped("train", 1000, {"hypothesis is empty": 6, "premise is empty": 5})
+    assert doubt.why.startswith("11 of the 1,000 rows of train (1.1\N{NO-BREAK SPACE}%) lack a text")
 
 
 def test_a_label_with_few_training_rows_takes_soundness_back() -> None:

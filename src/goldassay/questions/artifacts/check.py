@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.questions.artifacts.search import answer
+from goldassay.questions.left_out import left_out_doubts
 
 if TYPE_CHECKING:
     from goldassay.core.finding import Finding
@@ -42,7 +43,8 @@ class _Artifacts:
         """Judge any search for patterns; without a test part what they give away is not measurable."""
         limits, seed = evidence.settings.verdicts.artifacts, evidence.settings.seed
         clusters = None if evidence.held_out is None else evidence.clusters
-        return answer(described, evidence.train.text_columns, clusters, limits, seed)
+        doubts = left_out_doubts(evidence.train, evidence.held_out)
+        return answer(described, evidence.train.text_columns, clusters, limits, seed, doubts)
 
 
 CHECK = _Artifacts()

@@ -2,7 +2,7 @@
 
 A word pattern sees neither capitals nor double spaces, lengths or repeats. Here each of these is a pattern of one word
 (`form_words`), and the strongest of a text by lift names its label, as among word patterns. A trained probe would find
-weaker combinations too, but where there is nothing to find it guesses, and its interval is three times as wide.
+weaker combinations too, but where there is nothing to find it guesses, and its interval is wide.
 """
 
 from __future__ import annotations

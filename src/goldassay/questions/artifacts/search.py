@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from goldassay.core.clusters import Clusters
     from goldassay.core.progress import Progress
     from goldassay.core.settings import ArtifactLimits, ArtifactSettings, Settings
+    from goldassay.core.verdicts import Doubt
     from goldassay.data import Dataset
     from goldassay.data.tokenization import TokenizedCorpus
     from goldassay.questions.artifacts.dependence import SharedTexts
@@ -126,6 +127,7 @@ def answer(
     grouping: Clusters | None,
     limits: ArtifactLimits,
     seed: int,
+    doubts: Sequence[Doubt] = (),
 ) -> Finding:
     """The finding on mined patterns, wherever they and what they were mined from are.
 
@@ -135,6 +137,7 @@ def answer(
         grouping: Clusters of the examples that they were tried on, if there are any.
         limits: When to say caution or unsound.
         seed: Of the draws behind the intervals.
+        doubts: Why nothing can be called sound, besides clusters.
     """
     tables = {"patterns": described.findings}
     if described.given is None or described.readings is None:
@@ -150,7 +153,7 @@ def answer(
         described.readings,
         described.given,
         clusters=clusters,
-        doubts=cluster_doubts(grouping),
+        doubts=[*cluster_doubts(grouping), *doubts],
         n_selected=described.section["n_selected"],
         threshold=described.section["settings"]["threshold"],
         is_part=len(text_columns) > 1 and described.section["applies_to"] != "all",

@@ -45,6 +45,7 @@ from goldassay.questions.artifacts.segmenters import AUTO
 from goldassay.questions.artifacts.shortlist import Shortlist, shortlist
 from goldassay.questions.example_clusters import NONE, example_clusters
 from goldassay.questions.inputs import describe_input
+from goldassay.questions.left_out import doubts_of_dropped, left_out_doubts
 from goldassay.report.saving import flattened, write_tables
 
 if TYPE_CHECKING:
@@ -181,13 +182,17 @@ def mine_files(
                 names.append("patterns_by_value")
         with steps.step("writing the report"):
             tried = None if held_out is None else held_out.dataset
+            doubts = [
+                *doubts_of_dropped(train.name, corpus.resolved.n_read, corpus.resolved.dropped),
+                *left_out_doubts(tried),
+            ]
             about = {
                 "name": train.name,
                 "label_names": list(short.label_names),
                 "text_columns": list(train.text_columns),
             }
             document = document_of_finding(
-                answer(described, train.text_columns, clusters, settings.verdicts.artifacts, settings.seed),
+                answer(described, train.text_columns, clusters, settings.verdicts.artifacts, settings.seed, doubts),
                 about,
                 [corpus.about_input(), *([] if tried is None else [describe_input("test", tried)])],
                 None if tried is None else tried.name,

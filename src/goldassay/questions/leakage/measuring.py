@@ -48,6 +48,7 @@ from goldassay.questions.leakage.verdict import (
     measure_readings,
     single_run_doubts,
 )
+from goldassay.questions.left_out import left_out_doubts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -385,6 +386,7 @@ def _judge(
         *single_run_doubts(parts),
         *cluster_doubts(evidence.grouping),
         *scarce_doubts(evidence.gold, evidence.train_counts),
+        *left_out_doubts(evidence.train, evidence.test),
     ]
     # Planting takes a training: it is done where it can change the word, and said at once where it cannot be done.
     if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
