@@ -17,6 +17,7 @@ from goldassay.core.settings import parse_settings
 from goldassay.data.specimen import make_specimen
 from tests.cli.run_files import goldassay as here
 from tests.end_to_end.conftest import COMMAND, Outcome, goldassay
+from tests.training.in_place import in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., Outcome]
 
-__all__ = ["goldassay", "here"]
+__all__ = ["goldassay", "here", "in_place"]
 
 TINY = """
 [leakage]
@@ -49,9 +50,17 @@ def specimen(made: Specimen, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_network_judges_and_the_report_says_so(goldassay: Command, here: Command, specimen: Path) -> None:
+@pytest.fixture
+def trains_here(in_place: None, here: Command) -> Command:
+    return here
+
+
+@pytest.mark.parametrize("command", ["trains_here", pytest.param("goldassay", marks=pytest.mark.slow)])
+def test_a_network_judges_and_the_report_says_so(
+    command: str, request: pytest.FixtureRequest, here: Command, specimen: Path
+) -> None:
     arguments = ("audit", "train.jsonl", "--test", "test.jsonl", "--model", "ngram_average", "-o", "report")
-    done = goldassay(*arguments, "-q")
+    done = request.getfixturevalue(command)(*arguments, "-q")
     assert done.status == 0, done.err
     document = json.loads((specimen / "report" / "report.json").read_text())
     leakage = document["leakage"]
