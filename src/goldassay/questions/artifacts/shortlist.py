@@ -182,10 +182,11 @@ def of_table(mined: PatternTable, q: float, threshold: float) -> Shortlist:
 
 def telling_of_table(mined: PatternTable, q: float, threshold: float) -> TellingPatterns:
     """Of the shortlist of a table in memory what guessing needs; a control takes no more."""
+    lifted = lifted_patterns([mined], q)
     significant = mined.significant(q)
     return TellingPatterns(
         selected=significant.select(threshold),
-        lifted=lifted_patterns([mined], q),
+        lifted=lifted,
         n_significant=len(significant),
         n_mined=len(mined),
         q=q,
