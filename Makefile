@@ -1,5 +1,5 @@
 # make audit                                  audit the specimen: see what a report looks like
-# make audit DATA=train.jsonl TEST=test.jsonl audit your own files
+# make audit DATA=train.jsonl TEST=test.jsonl audit your own files; with RUNS=runs ELSEWHERE=far.jsonl all questions
 # make test                                   run the whole test suite
 # make docs                                   build the documentation as a site, into build/docs
 
@@ -8,6 +8,8 @@ OUT ?= goldassay-report
 SPECIMEN ?= specimen
 DATA ?=
 TEST ?=
+RUNS ?=
+ELSEWHERE ?=
 PYTEST ?=
 
 BIN := .venv/bin
@@ -18,9 +20,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 audit: .venv/.installed
 ifeq ($(DATA),)
 	@$(BIN)/goldassay specimen --quiet -o $(SPECIMEN)
-	@$(BIN)/goldassay audit $(SPECIMEN)/train.jsonl --test $(SPECIMEN)/test.jsonl -o $(OUT)
+	@$(BIN)/goldassay audit $(SPECIMEN)/train.jsonl --test $(SPECIMEN)/test.jsonl --runs $(SPECIMEN)/runs \
+		--elsewhere $(SPECIMEN)/elsewhere.jsonl -o $(OUT)
 else
-	@$(BIN)/goldassay audit "$(DATA)" $(if $(TEST),--test "$(TEST)") -o $(OUT)
+	@$(BIN)/goldassay audit "$(DATA)" $(if $(TEST),--test "$(TEST)") $(if $(RUNS),--runs "$(RUNS)") \
+		$(if $(ELSEWHERE),--elsewhere "$(ELSEWHERE)") -o $(OUT)
 endif
 
 # Many tests are processes of their own, and torch takes twice as long to load where nothing compiled is kept. Two

@@ -49,13 +49,14 @@ N_TRAIN, N_TEST = 400, 48
 
 # Each command by the folder of its report.
 COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "audit": ("audit", "train.jsonl", "--test", "test.jsonl", "--runs", "runs"),
+    "audit": ("audit", "train.jsonl", "--test", "test.jsonl", "--runs", "runs", "--runs", "far",
+              "--elsewhere", "far=far.jsonl"),
     "mine": ("artifacts", "mine", "train.jsonl", "--test", "test.jsonl"),
     "measure": ("leakage", "measure", "train.jsonl", "--test", "test.jsonl"),
     "instability": ("instability", "runs"),
     "compare": ("compare", "runs"),
     "shift": ("shift", "generalization", "--runs", "test=runs", "--runs", "far=far", "--in-distribution", "test",
-              "--gold", "test=test.jsonl"),
+              "--gold", "test=test.jsonl", "--gold", "far=far.jsonl", "--trained-on", "train.jsonl"),
 }  # fmt: skip
 
 
@@ -97,9 +98,15 @@ def make_outputs(folder: Path) -> dict[str, Output]:
 
 def _write_input(folder: Path) -> None:
     rng = np.random.default_rng(0)
-    for name, n in (("train", N_TRAIN), ("test", N_TEST)):
-        rows = [_row(f"{name}-{i}", rng) for i in range(n)]
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    train, rows = ([_row(f"{name}-{i}", rng) for i in range(n)] for name, n in (("train", N_TRAIN), ("test", N_TEST)))
+    _write(folder / "train.jsonl", train)
+    _write(folder / "test.jsonl", rows)
+    far = [
+        {**row, "id": f"far-{i}", "premise": row["premise"].replace("street", "river")} for i, row in enumerate(rows)
+    ]
+    # Some texts of the other distribution stand in the training part.
+    far[:3] = [{**known, "id": f"far-{i}", "label": far[i]["label"]} for i, known in enumerate(train[:3])]
+    _write(folder / "far.jsonl", far)
     gold = np.array([LABELS.index(row["label"]) for row in rows])
     for model, level in (("a", 0.8), ("b", 0.6)):
         for dataset, place, lost in (("test", "runs", 0.0), ("far", "far", 0.3)):
@@ -112,6 +119,10 @@ def _write_input(folder: Path) -> None:
             )  # fmt: skip
             write_runs(made, folder / place)
     (folder / "goldassay.toml").write_text(SETTINGS, encoding="utf-8")
+
+
+def _write(path: Path, rows: list[dict[str, str]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def _row(name: str, rng: np.random.Generator) -> dict[str, str]:

@@ -35,7 +35,7 @@ DOORS: Mapping[str, tuple[str, ...]] = {
     "artifacts": ("audit", "mine"),
     "leakage": ("audit", "measure"),
     "instability": ("audit", "instability"),
-    "shift": ("shift",),
+    "shift": ("audit", "shift"),
     "comparison": ("compare",),
 }
 # What Markdown has a backslash before.
@@ -49,13 +49,17 @@ SHARED = {
     ("audit", "instability"): {"instability.mean", "instability.sd", "instability.design_effect",
                                "instability.effective_size"},
     ("audit", "compare"): {"instability.mean", "instability.sd"},
+    ("audit", "shift"): {"shift.score", "shift.gap", "shift.relative_gap", "shift.best_constant", "shift.excess",
+                         "shift.loss", "shift.excess_loss", "shift.known_share", "shift.score_with_known",
+                         "shift.gap_with_known", "shift.clusters", "shift.runs"},
     ("instability", "compare"): {"instability.mean", "instability.sd"},
 }  # fmt: skip
 
 # Figures that the tables of a command's page and Markdown show with their intervals.
 SHOWN = {
     "audit": {"artifacts.gain", "leakage.improvement", "leakage.accuracy", "leakage.recovered",
-              "leakage.balanced_accuracy", "leakage.information", "leakage.agreement", "instability.sd"},
+              "leakage.balanced_accuracy", "leakage.information", "leakage.agreement", "instability.sd",
+              "shift.score", "shift.gap", "shift.loss", "shift.excess"},
     "mine": {"artifacts.gain"},
     "measure": {"leakage.improvement", "leakage.accuracy", "leakage.recovered", "leakage.balanced_accuracy",
                 "leakage.information", "leakage.agreement"},
@@ -179,7 +183,9 @@ def test_limits_of_the_settings_decide_in_every_command(outputs: dict[str, Outpu
 def test_python_gives_what_the_command_gives(outputs: dict[str, Output]) -> None:
     output = outputs["audit"]
     with inside(output.path.parent):
-        report = goldassay.audit("train.jsonl", "test.jsonl", runs="runs", settings=load_settings())
+        report = goldassay.audit(
+            "train.jsonl", "test.jsonl", ["runs", "far"], {"far": "far.jsonl"}, settings=load_settings()
+        )
     found = report.to_dict()
     assert found["digest"] == output.document["digest"]
     assert report.summary() in output.terminal
@@ -208,7 +214,9 @@ def test_a_policy_judges_the_figure_of_the_report(outputs: dict[str, Output], ru
 @pytest.mark.parametrize("rule", [rule for rule in rules() if rule != "min_runs"])
 def test_a_policy_finds_the_same_in_the_audit_and_in_the_single_command(outputs: dict[str, Output], rule: str) -> None:
     """Of `min_runs` the audit counts the runs of several questions."""
-    found = {command: outcome_of(outputs[command], rule) for command in ("audit", "mine", "measure", "instability")}
+    found = {
+        command: outcome_of(outputs[command], rule) for command in ("audit", "mine", "measure", "instability", "shift")
+    }
     audit = found.pop("audit")
     for outcome in found.values():
         if "skipped" in (audit.status, outcome.status):
@@ -218,7 +226,7 @@ def test_a_policy_finds_the_same_in_the_audit_and_in_the_single_command(outputs:
         assert (audit.status, audit.of) == (outcome.status, outcome.of)
 
 
-@pytest.mark.parametrize("question", ["artifacts", "leakage", "instability"])
+@pytest.mark.parametrize("question", ["artifacts", "leakage", "instability", "shift"])
 def test_a_diff_sees_no_change_between_two_commands(outputs: dict[str, Output], question: str) -> None:
     audit, single = (outputs[command].path for command in DOORS[question])
     rows = [row for row in diff_reports(audit, single).document["measures"] if row["question"] == question]

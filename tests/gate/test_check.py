@@ -17,6 +17,7 @@ from goldassay.core.document import Document
 from goldassay.core.errors import InputError
 from goldassay.core.figures import Measure, declared, judged_questions
 from goldassay.core.results import to_plain
+from goldassay.core.verdicts import not_asked
 from goldassay.gate.check import Check, check_reports
 from goldassay.gate.junit import to_junit
 from goldassay.gate.policy import read_policy
@@ -72,8 +73,7 @@ AUDIT = stored(
     "audit",
     verdicts={
         "artifacts": verdict("caution"), "leakage": verdict("unsound"),
-        "instability": verdict("not measurable", None, "No runs. A probe."),
-        "shift": verdict("not measurable", None, "One dataset alone cannot tell."),
+        "instability": not_asked("instability", ["runs"]), "shift": not_asked("shift", ["elsewhere"]),
     },
     artifacts={
         "coverage_of": "test", "giveaway": {"value": 0.04, "low": 0.03, "high": 0.06},
@@ -82,8 +82,6 @@ AUDIT = stored(
     leakage={
         "conditions": [condition("paired", 0.4), condition("premise_only", 0.01), condition("hypothesis_only", 0.08)]
     },
-    instability={"source": "probe", "results": [result("probe", 5, 900.0, 0.001)]},
-    shift={"reason": "One dataset alone cannot tell."},
 )  # fmt: skip
 RUNS = stored(
     "runs",
@@ -160,9 +158,9 @@ def test_what_no_report_has_breaks_its_rule_unless_it_is_optional(name: str) -> 
 
 def test_why_it_is_lacking_is_said() -> None:
     (runs,) = checked(AUDIT, min_runs=2).outcomes
-    assert runs.line == "min_runs: number of runs of a model is not in the report: No runs"
+    assert runs.line == "min_runs: number of runs of a model is not in the report: Not asked: instability"
     (shift,) = checked(AUDIT, max_generalization_gap=0.1).outcomes
-    assert shift.line.endswith("is not in the report: One dataset alone cannot tell")
+    assert shift.line.endswith("is not in the report: Not asked: shift")
 
 
 @pytest.mark.parametrize(
@@ -282,7 +280,7 @@ class TestIdsOfFigures:
 
     def test_a_figure_that_is_lacking(self) -> None:
         (outcome,) = checked(AUDIT, **{"shift.gap": {"max": 0.1}}).outcomes
-        assert outcome.line.endswith("is not in the report: One dataset alone cannot tell")
+        assert outcome.line.endswith("is not in the report: Not asked: shift")
         assert checked(AUDIT, **{"shift.gap": {"max": 0.1, "optional": True}}).passed
 
     @pytest.mark.parametrize(
@@ -328,7 +326,7 @@ class TestVerdicts:
     def test_not_measurable(self) -> None:
         """One question demanded by name must be answered; of all, one that was measured and cannot be told must not."""
         (outcome,) = checked(AUDIT, worst_shift_verdict="unsound").outcomes
-        assert outcome.line == "worst_shift_verdict: verdict on shift is not measurable"
+        assert outcome.line == "worst_shift_verdict: verdict on shift is not in the report"
         assert outcome.status != "kept"
         few = stored("few", verdicts={"artifacts": verdict("not measurable"), "leakage": verdict("sound")})
         assert not checked(few, worst_verdict="unsound").passed
@@ -347,7 +345,7 @@ def test_several_reports_are_judged_together() -> None:
     assert check.broken[0].report == str(RUNS.path)
     assert f" (b, d, paired) in {RUNS.path}; the policy" in check.broken[0].line
     lacking = checked([AUDIT, RUNS], max_generalization_gap=0.1).broken[0]
-    assert f"is in none of the 2 reports ({AUDIT.path}, {RUNS.path}): One dataset" in lacking.line
+    assert f"is in none of the 2 reports ({AUDIT.path}, {RUNS.path}): Not asked: shift" in lacking.line
     few = stored("few", instability={"source": "runs", "results": [result("a", 2, None, 0.0)]})
     undefined = checked([AUDIT, few], min_effective_size=10).broken[0]
     assert undefined.line.endswith(f"is not defined (a, d, paired) in {few.path}: no spread")

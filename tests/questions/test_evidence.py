@@ -54,7 +54,7 @@ def test_data_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "load_inputs", lambda *a, **k: read.append(a) or load_inputs(*a, **k))
     evidence = known(rows(60), rows(30, 100))
     assert read == []
-    assert (len(evidence.train), len(evidence.test), evidence.given_runs) == (60, 30, ([], ()))
+    assert (len(evidence.train), len(evidence.test), evidence.run_sets) == (60, 30, [])
     assert [each["role"] for each in evidence.inputs] == ["train", "test"]
     assert len(read) == 1
 

@@ -81,11 +81,6 @@ class TestInstability:
         )
         assert not size.has_interval
 
-    def test_the_spread_of_probes_is_not_that_of_runs(self) -> None:
-        section = {"source": "probe", "results": [result("quick_probe", 5, 900.0, 0.001)]}
-        ids = {figure.id for figure in figures_of({"instability": section})}
-        assert ids == {f"instability.probe_{name}" for name in ("mean", "sd", "effective_size", "runs")}
-
 
 class TestLeakage:
     def test_runs_of_a_model_count_and_those_of_an_audit_do_not(self) -> None:

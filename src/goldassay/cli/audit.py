@@ -30,9 +30,18 @@ def audit(
     runs: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATH",
+            metavar="[NAME=]PATH",
             help="Predictions of several trained models on the test set (Parquet, CSV or JSONL, or a folder "
-            "of them): asks whether the score would come out the same with another seed. Repeatable.",
+            "of them): asks whether the score would come out the same with another seed. Those on a set of --elsewhere "
+            "tell whether it holds there. Repeatable.",
+        ),
+    ] = None,
+    elsewhere: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE",
+            help="A set of another distribution, with the same labels or with entailment and non-entailment for three: "
+            "asks whether the score holds there, of runs that answer it, else of quick models. Repeatable.",
         ),
     ] = None,
     model: Annotated[
@@ -77,10 +86,15 @@ def audit(
     """Audit a benchmark: can its labels be guessed by a shortcut, and would a score on it hold?
 
     Reads the data, searches the training part for word patterns that give the label away, trains small quick
-    models that may see only a part of each input, and measures how much the score moves from seed to seed.
+    models that may see only a part of each input; with --runs measures how much the score moves from seed to
+    seed, and with --elsewhere what it loses on other distributions.
     Writes report.html (open it in a browser), report.json, report.md and the tables and figures behind them,
     and prints a summary: a verdict for each question (sound, caution, unsound, not measurable) with the
-    figure that decided it.
+    figure that decided it, and what to add for a question that was not asked.
+
+    \b
+      goldassay audit train.jsonl --test test.jsonl
+      goldassay audit train.jsonl --test test.jsonl --runs runs --elsewhere far=far.jsonl
 
     The quick models need no GPU and about a minute for 20,000 rows. They set a lower bound: what they can
     read from a part of the input, a stronger model can read too.
@@ -93,6 +107,7 @@ def audit(
             train,
             test,
             runs=runs or None,
+            elsewhere=elsewhere or None,
             seed=seed,
             model=model,
             out=out,

@@ -36,9 +36,9 @@ class Headline(_Part):
 
 
 class Verdict(_Part):
-    """The answer to one question; of two models that are compared, whether they are told apart."""
+    """The answer to one question, or that it was not asked; of two models, whether they are told apart."""
 
-    verdict: Literal["sound", "caution", "unsound", "not measurable", "told apart", "not told apart"]
+    verdict: Literal["sound", "caution", "unsound", "not measurable", "not asked", "told apart", "not told apart"]
     evidence: str
     headline: Headline | None
     next_step: str

@@ -79,7 +79,7 @@ class Rule:
         name: The key in `[policy]`.
         sentence: What is limited, in words.
         direction: Which side of the limit is allowed.
-        without: Figures that do not count, by what they belong to.
+        without: Figures that do not count, by what they belong to; what follows a name in parentheses is no part of it.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Rule:
 
     def counts(self, figure: Figure) -> bool:
         """Whether a figure is limited by the rule."""
-        return not any(figure.of.get(role) == name for role, name in self.without.items())
+        return not any(figure.of.get(role, "").partition(" (")[0] == name for role, name in self.without.items())
 
 
 @dataclass(frozen=True)

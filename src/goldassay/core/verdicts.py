@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.results import Result
+from goldassay.core.severity import NOT_ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,6 +170,18 @@ def rows_to_settle(effect: Effect, n_examples: int) -> int | None:
         return None
     step = 10 ** max(0, math.floor(math.log10(max(rows, 1))) - 1)
     return max(math.ceil(rows / step) * step, n_examples + 1)
+
+
+def not_asked(question: str, needs: Sequence[str]) -> dict[str, Any]:
+    """What a report says of a question that nothing was given for, in the form of a verdict."""
+    options = " and ".join(f"--{need}" for need in needs)
+    return {
+        "verdict": NOT_ASKED,
+        "evidence": f"Not asked: {question}. Add {options}.",
+        "headline": None,
+        "next_step": f"Add {options}.",
+        "rule": "",
+    }
 
 
 def not_measurable(reason: str, next_step: str) -> Verdict:

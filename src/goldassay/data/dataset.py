@@ -112,6 +112,11 @@ class Dataset:
         )
         return codes.to_numpy().astype(np.int64)
 
+    def joined_texts(self) -> list[str]:
+        """The texts of each row, all roles joined by one space, in order of rows."""
+        joined = pl.concat_str(list(self.text_columns), separator=" ", ignore_nulls=True)
+        return self.examples.select(joined.alias("text"))["text"].to_list()
+
     def texts(self, role: str) -> list[str]:
         """Texts of one role, in order of rows.
 

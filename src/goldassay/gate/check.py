@@ -192,7 +192,7 @@ def _why_lacking(demand: Demand, report: StoredReport) -> str:
     if demand.rule is not None and any(demand.limits(figure) for figure in report.figures):
         return f"what it has is of {' or '.join(demand.rule.without.values())}, which does not count"
     for question in dict.fromkeys(measure.question for measure in demand.measures):
-        verdict = report.verdicts.get(question)
+        verdict = report.stated.get(question)
         # Without a headline nothing was measured, and the evidence says why.
         if verdict is not None and verdict["headline"] is None:
             return str(verdict["evidence"]).partition(". ")[0].rstrip(".")

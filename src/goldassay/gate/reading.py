@@ -16,6 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure
 from goldassay.core.invalid import in_words
 from goldassay.core.pipes import seekable
+from goldassay.core.severity import NOT_ASKED
 
 if TYPE_CHECKING:
     import os
@@ -45,6 +46,11 @@ class StoredReport:
     @property
     def verdicts(self) -> dict[str, dict[str, Any]]:
         """The verdict on each question that it answers."""
+        return {question: each for question, each in self.stated.items() if each["verdict"] != NOT_ASKED}
+
+    @property
+    def stated(self) -> dict[str, dict[str, Any]]:
+        """The same with the questions that were not asked."""
         return self.document.get("verdicts") or {}
 
     @property

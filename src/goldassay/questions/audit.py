@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
+from goldassay.core.verdicts import not_asked
 from goldassay.questions.checks import AUDITED, registered_checks
 from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.data_notes import data_notes, describe_clusters
@@ -30,6 +31,7 @@ def audit(
     train: Any,
     test: Any = None,
     runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    elsewhere: Mapping[str, Any] | Sequence[Any] | str | os.PathLike[str] | None = None,
     seed: int | None = None,
     *,
     model: str | None = None,
@@ -42,14 +44,18 @@ def audit(
     settings: Settings | None = None,
     quiet: bool = True,
 ) -> Report:
-    """Audit a benchmark: facts, artifacts, leakage, instability, and a verdict for each question.
+    """Audit a benchmark: facts, artifacts, leakage, and with more given instability and shift; a verdict for each.
 
     Args:
         train: The training part: a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or
             list of dicts.
         test: The evaluation part, likewise. Without it the data's own test part is used, or a share of the rows is set
             apart such that no sentence stands in both parts.
-        runs: Predictions of trained models on the evaluation part: a path or several.
+        runs: Predictions of trained models: a path or several, each of which may be NAME=PATH. Those on the evaluation
+            part tell whether the score would come out the same with another seed.
+        elsewhere: Sets of other distributions, as {name: data} or a list, each as `train` may be: does the score hold
+            there? Of runs that answer both the evaluation part and such a set it is asked, else of quick probes of the
+            whole input. A set may tell entailment from the rest only, where the training part has three labels.
         seed: Of everything that draws at random; by default that of the settings, 0.
         model: A network that judges leakage in place of the quick probes: its name, or a checkpoint's folder or name
             on the hub; by default that of the settings, none. It needs the extra `train`.
@@ -80,6 +86,7 @@ def audit(
         train,
         test,
         _as_list(runs),
+        elsewhere=elsewhere,
         columns=columns,
         label_names=label_names,
         file_format=format,
@@ -90,16 +97,20 @@ def audit(
     with evidence_directory(out) as directory, compiling_ahead():
         evidence.keep_runs_in(directory)
         facts = evidence.facts
-        answered = [(check, check.run(evidence)) for check in registered_checks()]
+        checks = registered_checks()
+        lacking = {each.question: [need for need in each.needs if not evidence.has(need)] for each in checks}
+        answered = [(check, check.run(evidence)) for check in checks if not lacking[check.question]]
         conditions = list(evidence.readers.conditions)
     training, evaluation = evidence.train, evidence.test
     found = [finding for _, finding in answered]
     added = [(check, finding) for check, finding in answered if check.question not in AUDITED]
+    verdicts = {check.question: finding.verdict.to_dict() for check, finding in answered if finding.verdict is not None}
+    verdicts |= {question: not_asked(question, needs) for question, needs in lacking.items() if needs}
     document = {
         "verdicts": {
-            check.question: {**finding.verdict.to_dict(), "question": check.asks}
-            for check, finding in answered
-            if finding.verdict is not None
+            check.question: {**verdicts[check.question], "question": check.asks}
+            for check in checks
+            if check.question in verdicts
         },
         "dataset": {
             "name": training.name,
@@ -109,7 +120,9 @@ def audit(
         },
         "inputs": evidence.inputs,
         "clusters": describe_clusters(evidence.clusters),
-        "data_notes": data_notes(training, evaluation, evidence.clusters, evidence.decisions),
+        "data_notes": data_notes(
+            training, evaluation, evidence.clusters, evidence.decisions, tuple(evidence.elsewhere.values())
+        ),
         "facts": facts.to_dict(),
         **{each.question: each.results for each in found},
         "settings": settings.model_dump(mode="json"),

@@ -36,11 +36,13 @@ class Check(Protocol):
         question: Its key in reports, settings and the public interface.
         title: Its heading.
         asks: The question itself, for people.
+        needs: What an audit must be given for it, "runs" or "elsewhere"; without that the question is not asked.
     """
 
     question: str
     title: str
     asks: str
+    needs: tuple[str, ...]
 
     def run(self, evidence: Evidence) -> Finding:
         """Answer the question from the evidence; what the evidence does not allow is `not measurable`."""

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def data_notes(
-    train: Dataset | None, test: Dataset | None, clusters: Clusters | None, decisions: Sequence[str] = ()
+    train: Dataset | None,
+    test: Dataset | None,
+    clusters: Clusters | None,
+    decisions: Sequence[str] = (),
+    elsewhere: Sequence[Dataset] = (),
 ) -> list[str]:
     """Sentences for the terminal and the top of the page.
 
@@ -25,11 +29,12 @@ def data_notes(
         test: The evaluation part, if its texts are known.
         clusters: Of the evaluation part, if its texts are known.
         decisions: How the evaluation part came about.
+        elsewhere: Sets of other distributions.
     """
     notes = [said for said in decisions if "were set apart" in said]
     if clusters is not None:
         notes.append(clusters.taken)
-    parts = [part for part in (train, test) if part is not None]
+    parts = [part for part in (train, test, *elsewhere) if part is not None]
     if unread := list(dict.fromkeys(name for part in parts for name in part.unread.columns)):
         several = len(unread) > 1
         notes.append(

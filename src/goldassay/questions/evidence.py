@@ -8,15 +8,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from goldassay.data.facts import describe
+from goldassay.questions.answered import Answered, sort_by_dataset
 from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import describe_search, read_control
 from goldassay.questions.example_clusters import example_clusters
-from goldassay.questions.given_runs import read_given_runs
-from goldassay.questions.inputs import describe_input, describe_runs, load_inputs
+from goldassay.questions.inputs import describe_input, describe_runs, load_elsewhere, load_inputs
+from goldassay.questions.instability.texts import read_texts
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unloaded_sets
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
@@ -28,7 +32,8 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.search import Control
     from goldassay.questions.artifacts.section import Described
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
-    from goldassay.runs import Runs
+    from goldassay.questions.run_sets import RunSet
+    from goldassay.runs.slices import Slice
     from goldassay.training import Job
 
 
@@ -37,19 +42,21 @@ class _Loaded:
     train: Dataset
     test: Dataset | None
     decisions: tuple[str, ...]
-    runs: list[Runs]
-    remarks: tuple[str, ...]
 
 
 class Evidence:
-    """A benchmark's parts, runs on it, and what several questions derive from them.
+    """A benchmark's parts, runs on it, and what several questions derive from them; or runs alone, on any datasets.
 
-    Nothing is read before it is used; `load` reads data and runs at once.
+    Nothing is read before it is used; `load` reads data and finds runs at once.
 
     Args:
-        train: The training part: a path, a `Dataset` or a frame.
+        train: The training part: a path, a `Dataset` or a frame; None where there are runs alone.
         test: The evaluation part, likewise; None takes the data's own, or sets a share of the rows apart.
-        runs: Paths of predictions on the evaluation part.
+        runs: Paths of predictions.
+        elsewhere: Sets of other distributions: {name: path, `Dataset` or frame}, or several of these.
+        choice: Which runs to take, and how to read them; by default each run at its last checkpoint.
+        texts: {dataset: what was predicted} of runs alone, where it is in memory.
+        trained_on: What the models of runs alone were trained on.
         columns: Which column plays which role.
         label_names: The labels that may occur, in order.
         file_format: The format of the files, where their content does not say it.
@@ -63,8 +70,12 @@ class Evidence:
         self,
         train: Any = None,
         test: Any = None,
-        runs: Sequence[str | Path] = (),
+        runs: Sequence[str | os.PathLike[str]] = (),
         *,
+        elsewhere: Any = None,
+        choice: RunChoice | None = None,
+        texts: Mapping[str, Dataset] | None = None,
+        trained_on: Dataset | None = None,
         columns: str | Mapping[str, str] | None = None,
         label_names: Sequence[str] | None = None,
         file_format: str = "auto",
@@ -74,7 +85,8 @@ class Evidence:
         make_readers: Callable[[Evidence], ConditionEvidence] | None = None,
     ) -> None:
         self.settings, self.steps = settings, steps
-        self._sources, self._run_paths = (train, test), tuple(runs)
+        self.choice = choice or RunChoice(checkpoint=None if train is None else "last")
+        self._sources, self._elsewhere, self._run_paths = (train, test), elsewhere, tuple(runs)
         self._reading: dict[str, Any] = {
             "columns": columns,
             "label_names": label_names,
@@ -82,23 +94,26 @@ class Evidence:
             "split": split,
         }
         self._make_readers = make_readers
+        self._texts, self._trained_on = texts or {}, trained_on
+        self._gold_texts: dict[str, Dataset | None] = {}
         self._directory: Path | None = None
         self._jobs: Sequence[Job] = ()
 
     @cached_property
     def _loaded(self) -> _Loaded:
         with self.steps.step("reading the data"):
-            train, test, decisions = load_inputs(*self._sources, settings=self.settings, **self._reading)
-            runs, remarks = ([], ()) if test is None else read_given_runs(self._run_paths, test)
-            return _Loaded(train, test, decisions, runs, remarks)
+            return _Loaded(*load_inputs(*self._sources, settings=self.settings, **self._reading))
 
     def load(self) -> None:
-        """Read the data and the runs now, so that bad input is refused before anything is written.
+        """Read the data and the runs now, so that bad input is refused before anything is trained or written.
 
         Raises:
             InputError: The data or the runs cannot be read or do not fit together.
         """
-        _ = self._loaded
+        _ = self._loaded, self.elsewhere
+        for sets in self.answered.sets.values():
+            for runs in sets:
+                runs.load()
 
     @property
     def train(self) -> Dataset:
@@ -116,15 +131,110 @@ class Evidence:
         """The evaluation part, if there is one: always, unless `split` is off."""
         return self._loaded.test
 
+    @cached_property
+    def elsewhere(self) -> dict[str, Dataset]:
+        """Sets of other distributions by name.
+
+        Raises:
+            InputError: See `load_elsewhere`.
+        """
+        if self._elsewhere is None:
+            return {}
+        reading = {key: self._reading[key] for key in ("columns", "file_format")}
+        with self.steps.step("reading the data"):
+            return load_elsewhere(self._elsewhere, self.train, self.test, **reading)
+
+    @property
+    def texts(self) -> dict[str, Dataset]:
+        """{dataset: what was predicted} of runs on several datasets, where it is at hand."""
+        return dict(self._texts) if self._sources[0] is None else {self.test.name: self.test, **self.elsewhere}
+
+    @property
+    def trained_on(self) -> Dataset | None:
+        """What the models were trained on, where it is at hand."""
+        return self._trained_on if self._sources[0] is None else self.train
+
     @property
     def decisions(self) -> tuple[str, ...]:
         """How the evaluation part came about, in sentences."""
         return self._loaded.decisions
 
+    @cached_property
+    def found_runs(self) -> list[Slice]:
+        """The runs that lie at the paths, taken together, none of them loaded.
+
+        Raises:
+            InputError: Nothing is there or cannot be read, or nothing there is what was asked for.
+        """
+        return find_runs(self._run_paths, self.choice)
+
+    @cached_property
+    def named_runs(self) -> list[Slice]:
+        """The same of each path by itself, which may be NAME=PATH and then says what its dataset is called.
+
+        Raises:
+            InputError: As for `found_runs`, or a path that is to be one dataset holds others.
+        """
+        return [part for path in self._run_paths for part in find_at(Place.parse(path), self.choice)]
+
     @property
-    def given_runs(self) -> tuple[list[Runs], tuple[str, ...]]:
-        """Runs on the evaluation part, and what is not as one would expect of them."""
-        return self._loaded.runs, self._loaded.remarks
+    def run_places(self) -> list[str]:
+        """The paths of the runs without names."""
+        return [Place.parse(path).path for path in self._run_paths]
+
+    @cached_property
+    def answered(self) -> Answered:
+        """Which of the runs answer the evaluation part, and which the sets of other distributions.
+
+        Raises:
+            InputError: As for `named_runs`, or the runs answer none of these, or bring other labels.
+        """
+        if not self._run_paths:
+            return Answered({})
+        with self.steps.step("finding the runs"), placed(self._run_paths):
+            # Of several paths, those that name no dataset are of different ones; a single one may stay without a name.
+            alone = len(self._run_paths) == 1 and self.run_places == list(map(str, self._run_paths))
+            found = unloaded_sets(self.found_runs if alone else self.named_runs, self.choice)
+            return sort_by_dataset(found, self.train.label_names, {self.test.name: self.test, **self.elsewhere})
+
+    @property
+    def unanswered(self) -> list[Dataset]:
+        """Sets of other distributions that the readers must answer: no model's runs answer them and the test part."""
+        at_home = {runs.of for runs in self.run_sets if runs.is_comparable}
+        return [
+            dataset
+            for name, dataset in self.elsewhere.items()
+            if not any(runs.of in at_home and runs.is_comparable for runs in self.answered.sets.get(name, ()))
+        ]
+
+    @cached_property
+    def run_sets(self) -> list[RunSet]:
+        """Sets of runs to measure: those on the evaluation part, or where there are runs alone all of them.
+
+        Raises:
+            InputError: As for `found_runs`, or the runs are on other examples than the evaluation part's.
+        """
+        if self._sources[0] is None:
+            with placed(self._run_paths):
+                return unloaded_sets(self.found_runs, self.choice)
+        return self.answered.sets.get(self.test.name, [])
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is not as one would expect of the runs, in sentences."""
+        return () if self._sources[0] is None else self.answered.remarks
+
+    def texts_of(self, runs: RunSet) -> Dataset | None:
+        """What was predicted by a set of runs; None where it is not at hand."""
+        if runs.fallback is not None or not isinstance(runs.gold, str):
+            return runs.fallback
+        if runs.gold not in self._gold_texts:
+            self._gold_texts[runs.gold] = read_texts(runs.gold)
+        return self._gold_texts[runs.gold]
+
+    def has(self, need: str) -> bool:
+        """Whether there is what a check needs: "runs" on the evaluation part, or sets "elsewhere"."""
+        return bool({"runs": self.run_sets, "elsewhere": self.elsewhere}[need])
 
     def keep_runs_in(self, directory: Path) -> None:
         """Plan the readers, whose runs are kept in the folder.
@@ -134,7 +244,7 @@ class Evidence:
             MissingDependencyError: A network is to read the parts, and the extra `train` is not installed.
         """
         self._directory = directory
-        self._jobs = plan_readers(self.train, self.test, self.settings, directory)
+        self._jobs = plan_readers(self.train, self.test, self.settings, directory, self.unanswered)
 
     @property
     def inputs(self) -> list[dict[str, Any]]:
@@ -142,7 +252,8 @@ class Evidence:
         return [
             describe_input("train", self.train),
             *([] if self.held_out is None else [describe_input("test", self.held_out, self.decisions)]),
-            *map(describe_runs, self._run_paths),
+            *(describe_input("elsewhere", each) for each in self.elsewhere.values()),
+            *map(describe_runs, self.run_places),
         ]
 
     @cached_property
@@ -199,7 +310,9 @@ class Evidence:
         else:
             assert self._directory is not None
             with self.steps.step("training networks" if self._jobs else "training quick probes") as progress:
-                made = train_readers(self.train, self.test, self.settings, self._directory, progress, self._jobs)
+                made = train_readers(
+                    self.train, self.test, self.settings, self._directory, progress, self._jobs, self.unanswered
+                )
         if made.test is None:
             return made
         # Runs that were made elsewhere may be of some of the test examples.

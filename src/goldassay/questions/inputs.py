@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from goldassay.core.files import sha256_of
 from goldassay.core.naming import split_named_path
 from goldassay.data import Dataset, check_same_labels, parse_columns, read_dataset, require_classes
 from goldassay.data.splits import columns_to_split_by, split_disjoint
+from goldassay.training.coarser_labels import coarsening
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,6 +88,102 @@ def load_inputs(
         )
     check_same_labels(training, evaluation)
     return training, evaluation, tuple(decisions)
+
+
+def load_elsewhere(sources: Any, train: Dataset, test: Dataset, **reading: Any) -> dict[str, Dataset]:
+    """Read sets of other distributions, by name.
+
+    Their labels are those of the training part or coarser ones, see `coarsening`. Texts that stand in the training
+    part or in the test part are no reason to refuse a set unless all of them do: they are left out of what is measured.
+
+    Args:
+        sources: {name: path, `Dataset` or frame}, or several of these under names of their own; a path may be
+            NAME=FILE.
+        train: The training part.
+        test: The evaluation part.
+        reading: `columns` and `file_format`, as for `load_inputs`.
+
+    Raises:
+        InputError: A set cannot be read, has the name of another, other texts or labels, or no text of its own.
+    """
+    found: dict[str, Dataset] = {}
+    for name, source in _named_sources(sources):
+        try:
+            dataset = _read_elsewhere(name, source, **reading)
+            _check_elsewhere(dataset, train)
+        except InputError as error:
+            raise _of_elsewhere(error, name or (source if isinstance(source, str) else "")) from error
+        if dataset.name in (test.name, *found):
+            other = "the test part" if dataset.name == test.name else "another set"
+            raise InputError(
+                f"--elsewhere names a set {dataset.name!r}, as {other} is called",
+                file=dataset.source,
+                mend="give it another name: --elsewhere NAME=FILE",
+            )
+        _check_own_texts(dataset, train, test)
+        found[dataset.name] = dataset
+    return found
+
+
+def _named_sources(sources: Any) -> list[tuple[str, Any]]:
+    """Each set with its name, "" where none was given. A list of dicts are the rows of one set."""
+    if isinstance(sources, dict):
+        return list(sources.items())
+    several = isinstance(sources, (list, tuple)) and not all(isinstance(each, dict) for each in sources)
+    return [("", each) for each in (sources if several else [sources])]
+
+
+def _read_elsewhere(name: str, source: Any, *, columns: Any, file_format: str) -> Dataset:
+    roles = parse_columns(columns) if isinstance(columns, str) else columns
+    dataset = _load(source, {"columns": roles}, file_format, name or "elsewhere")
+    if len(dataset.parts) > 1 and "test" in dataset.parts:
+        dataset = dataset.parts["test"]
+    return replace(dataset, name=name) if name else dataset
+
+
+def _check_elsewhere(dataset: Dataset, train: Dataset) -> None:
+    dataset.labels()
+    if dataset.text_columns != train.text_columns:
+        raise InputError(
+            f"its texts are {', '.join(dataset.text_columns)}, those of the training data "
+            f"{', '.join(train.text_columns)}",
+            file=dataset.source,
+            mend="make the roles equal with --columns",
+        )
+    other = [name for name in dataset.label_names if name not in train.label_names]
+    if other and coarsening(train.label_names, dataset.label_names) is None:
+        raise InputError(
+            f"it has labels that the training data lack ({', '.join(other[:5])}; they have "
+            f"{', '.join(train.label_names[:5])})",
+            file=dataset.source,
+            mend="give a set of the same task, or choose its label column with --columns label=NAME",
+        )
+
+
+def _check_own_texts(dataset: Dataset, train: Dataset, test: Dataset) -> None:
+    from goldassay.shift import shared_texts
+
+    texts = dataset.joined_texts()
+    in_test, in_train = (shared_texts(part.joined_texts(), texts) for part in (test, train))
+    if (in_test | in_train).all():
+        where = (
+            "in the test part"
+            if in_test.all()
+            else "in the training part"
+            if in_train.all()
+            else "in one of both parts"
+        )
+        raise InputError(
+            f"every text of the set {dataset.name!r} of --elsewhere stands {where}",
+            file=dataset.source,
+            mend="give texts of another distribution",
+        )
+
+
+def _of_elsewhere(error: InputError, name: str) -> InputError:
+    """The error with the option that named the set."""
+    said = f"--elsewhere {name}: {error.problem}" if name else f"--elsewhere: {error.problem}"
+    return InputError(said, file=error.file, row=error.row, column=error.column, mend=error.mend)
 
 
 def _load(source: Any, reading: Mapping[str, Any], file_format: str, name: str) -> Dataset:

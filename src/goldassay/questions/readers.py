@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,17 +21,23 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
-    from goldassay.runs import Runs
     from goldassay.training import Done, Job
 
 
 def train_readers(
-    train: Dataset, test: Dataset, settings: Settings, directory: Path, progress: Progress, jobs: Sequence[Job] = ()
+    train: Dataset,
+    test: Dataset,
+    settings: Settings,
+    directory: Path,
+    progress: Progress,
+    jobs: Sequence[Job] = (),
+    elsewhere: Sequence[Dataset] = (),
 ) -> ConditionEvidence:
     """Train under every condition with every seed, store each run as it is done, and read them back.
 
-    The quick readers are trained, or what `plan_readers` planned. What is read back is what anybody else's tool would
-    read: nothing passes from training to the measures but the runs on disk.
+    The quick readers are trained, or what `plan_readers` planned; those of the whole input answer sets of other
+    distributions too. What is read back is what anybody else's tool would read: nothing passes from training to the
+    measures but the runs on disk.
 
     Raises:
         InputError: The folder of a run was made with other settings.
@@ -39,12 +46,24 @@ def train_readers(
     if not jobs:
         seeds = range(settings.seed, settings.seed + settings.leakage.seeds)
         conditions = conditions_of(train.text_columns)
-        return probe_evidence(train, test, conditions, seeds, directory, progress, embed=False)
-    runs = {each.condition: each for each in _train_networks(jobs, settings.training.workers, progress)}
-    return of_trained_runs(runs, train, test, _about_network(train, settings, jobs))
+        return probe_evidence(train, test, conditions, seeds, directory, progress, embed=False, elsewhere=elsewhere)
+    _train_networks(jobs, settings.training.workers, progress)
+    first, whole = jobs[0], jobs[0].condition
+    runs = {
+        condition: read_runs(first.out, model=first.model_name, dataset=test.name, condition=condition)
+        for condition in dict.fromkeys(job.condition for job in jobs)
+    }
+    made = of_trained_runs(runs, train, test, _about_network(train, settings, jobs))
+    others = {
+        each.name: read_runs(first.out, model=first.model_name, dataset=each.name, condition=whole)
+        for each in elsewhere
+    }
+    return replace(made, elsewhere=others)
 
 
-def plan_readers(train: Dataset, test: Dataset, settings: Settings, directory: Path) -> list[Job]:
+def plan_readers(
+    train: Dataset, test: Dataset, settings: Settings, directory: Path, elsewhere: Sequence[Dataset] = ()
+) -> list[Job]:
     """The trainings of a network, checked; none where quick readers serve.
 
     Raises:
@@ -56,7 +75,7 @@ def plan_readers(train: Dataset, test: Dataset, settings: Settings, directory: P
     return plan_jobs(
         train,
         settings.leakage.model,
-        {test.name: test},
+        {each.name: each for each in (test, *elsewhere)},
         out=directory,
         seeds=range(settings.seed, settings.seed + settings.leakage.seeds),
         conditions=conditions_of(train.text_columns),
@@ -64,15 +83,10 @@ def plan_readers(train: Dataset, test: Dataset, settings: Settings, directory: P
     )
 
 
-def _train_networks(jobs: Sequence[Job], workers: int | None, progress: Progress) -> list[Runs]:
+def _train_networks(jobs: Sequence[Job], workers: int | None, progress: Progress) -> None:
     for outcome in run_jobs(jobs, workers, _Counting(progress, len(jobs))):
         if isinstance(outcome, Failure):
             raise GoldassayError(f"{outcome.name}: {outcome.line}")
-    first = jobs[0]
-    conditions = dict.fromkeys(job.condition for job in jobs)
-    return [
-        read_runs(first.out, model=first.model_name, dataset=first.tests[0].name, condition=each) for each in conditions
-    ]
 
 
 class _Counting(Silent):

@@ -14,6 +14,7 @@ from goldassay.core.documents import evidence_of, mapping
 from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.results import to_plain
 from goldassay.core.sections import VerdictCard
+from goldassay.core.severity import NOT_ASKED
 from goldassay.questions import provenance
 from goldassay.questions.charts import charts_of, paper_charts_of
 from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules
@@ -82,7 +83,7 @@ def compose_report(
     plain = to_plain(document)
     asked = _asked(plain)
     written: list[Section] = []
-    if set(AUDITED) <= asked.keys() or plain.get("facts"):
+    if not plain.get("questions") or plain.get("facts"):
         written += question_modules("sections", (DESCRIBING,))[DESCRIBING].sections(plain)
     for module in asked.values():
         written += module.sections(plain)
@@ -91,8 +92,10 @@ def compose_report(
     headings = {question: module.heading(plain) for question, module in asked.items()}
     headings |= {check.question: (check.title, check.asks) for check, _ in added}
     latex = question_modules("latex", tuple(asked))
+    stated = mapping(plain, "verdicts").values()
     return Report(
         document=document,
+        unasked=tuple(str(each["evidence"]) for each in stated if mapping(each).get("verdict") == NOT_ASKED),
         tables=tables,
         charts={**charts_of(plain), **{name: chart for _, found in added for name, chart in found.charts.items()}},
         paper_charts=paper_charts_of(plain),
@@ -105,10 +108,11 @@ def compose_report(
 
 
 def _asked(document: Mapping[str, Any]) -> dict[str, ModuleType]:
-    """The sections' modules of the questions that a document answers: those it names, else all of an audit."""
+    """The sections' modules of the questions that a document answers: those it names, else those an audit asked."""
     named = document.get("questions")
     asked = tuple(question for question in (*AUDITED, *FURTHER) if isinstance(named, list) and question in named)
-    return question_modules("sections", asked or AUDITED)
+    audited = (name for name in AUDITED if mapping(document, "verdicts", name).get("verdict") != NOT_ASKED)
+    return question_modules("sections", asked or tuple(audited))
 
 
 def _cards(document: Mapping[str, Any], headings: Mapping[str, tuple[str, str]]) -> list[VerdictCard]:

@@ -44,6 +44,8 @@ def command_of(document: Mapping[str, Any]) -> str | None:
     # A part that was set apart of the training file comes with it.
     if test.get("files") and test.get("sha256") != train.get("sha256"):
         words += ["--test", _path(test)]
+    for each in (each for each in inputs if each.get("role") == "elsewhere"):
+        words += ["--elsewhere", f"{each.get('name')}={_path(each)}"]
     for runs in (each for each in inputs if each.get("role") == "runs"):
         words += ["--runs", str(runs.get("name"))]
     roles = mapping(train, "roles")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
-from goldassay.core.naming import matches
+from goldassay.core.naming import matches, split_named_path
+from goldassay.core.nearest import did_you_mean
 from goldassay.core.results import to_plain
 from goldassay.instability import summarize_scores
+from goldassay.leakage.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_choice import RunChoice, parse_gold
 from goldassay.runs.answers import read_answers
 from goldassay.runs.gold import read_gold
@@ -20,17 +25,21 @@ from goldassay.runs.reading import find_slices, runs_of
 from goldassay.runs.slices import UNNAMED, Collection, Request
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from goldassay.data import Dataset
     from goldassay.runs import Runs
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.slices import Columns, Slice
 
 __all__ = [
+    "Place",
     "RunChoice",
     "RunSet",
     "describe_paths",
     "describe_set",
+    "find_at",
     "find_runs",
     "parse_gold",
     "placed",
@@ -45,6 +54,20 @@ __all__ = [
 
 
 @dataclasses.dataclass(frozen=True)
+class Place:
+    """A path of runs, and what its dataset is called, or which of its datasets is meant; "" where nothing was said."""
+
+    path: str
+    name: str = ""
+
+    @classmethod
+    def parse(cls, text: str | os.PathLike[str]) -> Place:
+        """Take `NAME=PATH` or `PATH`; a path whose own name holds the sign is taken as it is."""
+        name, path = split_named_path(os.fspath(text))
+        return cls(path, name)
+
+
+@dataclasses.dataclass(frozen=True)
 class RunSet:
     """The runs of one model, dataset and condition among what was found, named now and loaded when they are needed.
 
@@ -53,17 +76,40 @@ class RunSet:
         dataset: What to call the dataset among the others.
         condition: paired, premise_only or hypothesis_only.
         n_runs: How many runs.
-        gold: File of right labels, if one was given.
+        gold: Right labels that replace those of the files: a file of them, a dataset, or None.
+        fallback: The dataset that was predicted, for runs without labels of their own.
+        is_complete: Whether they answer all of it.
     """
 
     model: str
     dataset: str
     condition: str
     n_runs: int
-    gold: str | None
+    gold: str | Dataset | None
     _collection: Collection
-    _parts: tuple[Slice, ...]
+    slices: tuple[Slice, ...]
     _choice: RunChoice
+    fallback: Dataset | None = None
+    is_complete: bool = True
+
+    @property
+    def of(self) -> tuple[str, str, str]:
+        """What answers: (model, training set, condition) as its files name them."""
+        return self._collection.model, self._collection.train_set, self._collection.condition
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether it tells what a reported model scores on a dataset: of all of the input, and on all examples."""
+        return self.condition in (PAIRED, TEXT) and self.is_complete
+
+    @property
+    def file(self) -> str:
+        """Where the first run was found."""
+        return self.slices[0].file
+
+    def columns(self) -> Columns:
+        """The first run as its file holds it."""
+        return self.slices[0].load()
 
     def load(self) -> Runs:
         """All of its runs.
@@ -71,15 +117,23 @@ class RunSet:
         Raises:
             InputError: They cannot be read or do not fit together.
         """
-        return self._of(self._parts)
+        return self._of(self.slices)
 
     def load_one(self) -> Runs:
         """One run at one checkpoint: what the examples are, without most of what was predicted of them."""
-        return self._of(self._parts[:1])
+        return self._of(self.slices[:1])
 
     def _of(self, parts: Sequence[Slice]) -> Runs:
-        runs = _read(parts, self._choice, self._collection._asdict(), self.gold)
-        return dataclasses.replace(runs, model=self.model, dataset=self.dataset)
+        runs = _read(parts, self._choice, self._collection._asdict(), self.gold, self.fallback)
+        groups = {} if self.fallback is None else _groups_of(self.fallback, runs)
+        return dataclasses.replace(runs, model=self.model, dataset=self.dataset, groups={**groups, **runs.groups})
+
+
+def _groups_of(dataset: Dataset, runs: Runs) -> dict[str, NDArray[np.str_]]:
+    """The dataset's groups for each example of runs on it."""
+    place = {str(example): row for row, example in enumerate(dataset.examples["example_id"].to_list())}
+    rows = np.array([place[str(example)] for example in runs.example_ids.tolist()])
+    return {name: dataset.examples[name].cast(str).to_numpy()[rows].astype(np.str_) for name in dataset.groups}
 
 
 def unloaded_sets(found: Sequence[Slice], choice: RunChoice) -> list[RunSet]:
@@ -102,7 +156,7 @@ def unloaded_sets(found: Sequence[Slice], choice: RunChoice) -> list[RunSet]:
             n_runs=len({(part.collection.model, part.seed) for part in parts[key]}),
             gold=choice.gold_of(key.dataset),
             _collection=key,
-            _parts=tuple(parts[key]),
+            slices=tuple(parts[key]),
             _choice=choice,
         )
         for key, names in zip(keys, shown, strict=True)
@@ -131,6 +185,42 @@ def find_runs(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> lis
             raise _nothing(found, asked)
         _check_gold(choice, {part.collection.dataset for part in kept})
         return kept
+
+
+def find_at(place: Place, choice: RunChoice) -> list[Slice]:
+    """What lies at a place, under the name that it has for its dataset.
+
+    Raises:
+        InputError: As for `find_runs`, or a place that is to be one dataset holds others.
+    """
+    # Whether right labels are given for a dataset that is not there is seen once all places are read.
+    found = find_runs([place.path], dataclasses.replace(choice, gold={}))
+    if not place.name:
+        return _named_by_file(found, place.path)
+    datasets = list(dict.fromkeys(part.collection.dataset for part in found))
+    if place.name in datasets:
+        return [part for part in found if part.collection.dataset == place.name]
+    if len(datasets) > 1:
+        raise InputError(
+            f"there are runs on {len(datasets)} datasets, and none is called {place.name!r}",
+            file=place.path,
+            mend=did_you_mean(place.name, datasets),
+        )
+    return [dataclasses.replace(part, collection=part.collection._replace(dataset=place.name)) for part in found]
+
+
+def _named_by_file(found: list[Slice], path: str) -> list[Slice]:
+    """What names no dataset is called after its file: two such files are two datasets here, not one."""
+    file = Path(path)
+    if not file.is_file():
+        return found
+    stem = file.name.split(".")[0]
+    return [
+        dataclasses.replace(part, collection=part.collection._replace(dataset=stem))
+        if part.collection.dataset == UNNAMED
+        else part
+        for part in found
+    ]
 
 
 def read_found(found: Sequence[Slice], choice: RunChoice) -> Iterator[Runs]:
@@ -219,11 +309,18 @@ def describe_paths(paths: Sequence[str | os.PathLike[str]], found: Sequence[Slic
     return described
 
 
-def _read(found: Sequence[Slice], choice: RunChoice, asked: Mapping[str, str | None], gold: str | None) -> Runs:
+def _read(
+    found: Sequence[Slice],
+    choice: RunChoice,
+    asked: Mapping[str, str | None],
+    gold: str | Dataset | None,
+    fallback: Dataset | None = None,
+) -> Runs:
     return runs_of(
         list(found),
         asked,
         gold,
+        fallback_gold=fallback,
         checkpoint=choice.checkpoint,
         labels=choice.labels,
         label_names=choice.label_names,

@@ -53,6 +53,7 @@ class Report:
         tables: Full tables by name, written next to the page as Parquet and CSV.
         sections: What is shown, in reading order.
         cards: The verdict on each question.
+        unasked: Questions that nothing was given for, a sentence each that says what to add.
         subject: What the report is about.
         reproduction: How to get an audit again; None for other reports.
         paper_tables: Tables in the layouts of papers, for `goldassay.report.paper`.
@@ -64,6 +65,7 @@ class Report:
     tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
     sections: tuple[Section, ...] = ()
     cards: tuple[VerdictCard, ...] = ()
+    unasked: tuple[str, ...] = ()
     subject: Subject = field(default_factory=Subject)
     reproduction: Reproduction | None = None
     paper_tables: tuple[Table, ...] = ()

@@ -32,6 +32,7 @@ def render_summary(report: Report) -> str:
     for card in report.cards:
         if card.judged:
             lines += _verdict_lines(card)
+    lines += [_one_line(said) for said in report.unasked]
     if len(report.cards) <= 1:
         sentences = next((section.sentences for section in report.sections if section.sentences), ())
         caveats = [caveat for section in report.sections for caveat in section.caveats]

@@ -13,6 +13,7 @@ import polars as pl
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
+from goldassay.training.coarser_labels import told_in
 from goldassay.training.conditions import conditions_of, roles_of
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def train_probes(
         seeds: One run each.
         n_jobs: Threads; as many as there are cores if not given.
         progress: Told after each fit.
-        extra_tests: Further datasets to predict with the same probes; each gives runs of its own.
+        extra_tests: Further datasets to predict with the same probes; each gives runs of its own. Where one has coarser
+            labels, its runs tell these and have no logits; see `coarsening`.
         max_rows: Of a larger training set a random subset of so many rows is used, the same for all conditions
             and seeds, so that time and memory stay bounded; with more than 100 labels of fewer rows, so that rows times
             labels are 100,000,000 at most.
@@ -107,7 +109,7 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
 
     train = _at_most(plan.train, _most_rows(plan.train, plan.max_rows))
     labels = train.labels()
-    gold = [_gold_codes(test, plan.train.label_names) for test in plan.tests]
+    told = [_told(test, plan.train.label_names) for test in plan.tests]
     parts = (train, *plan.tests)
     texts = tokenize_roles({role: pl.concat(part.column(role) for part in parts) for role in train.text_columns})
 
@@ -140,9 +142,9 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
             logits = _await(future)
             progress(done, len(fits))
             start = 0
-            for test, right in zip(plan.tests, gold, strict=True):
+            for test, in_words in zip(plan.tests, told, strict=True):
                 part = logits[start : start + len(test)]
-                yield _to_runs(plan, test, right, condition, seed, part)
+                yield _to_runs(plan, test, in_words, condition, seed, part)
                 start += len(test)
     finally:
         stopped.set()
@@ -156,21 +158,44 @@ def _await(future: Future[NDArray[np.float32]]) -> NDArray[np.float32]:
     return future.result()
 
 
+@dataclass(frozen=True)
+class _Told:
+    """How answers on a test set are told.
+
+    Attributes:
+        label_names: The labels in which they are, those of the training set unless the set has coarser ones.
+        codes: Which of these each label of the training set stands for, (K,).
+        gold: The right ones, (N,).
+    """
+
+    label_names: tuple[str, ...]
+    codes: NDArray[np.int64]
+    gold: NDArray[np.int64]
+
+
+def _told(test: Dataset, label_names: tuple[str, ...]) -> _Told:
+    names, codes = told_in(label_names, test.label_names)
+    return _Told(names, codes, _gold_codes(test, names))
+
+
 def _to_runs(
     plan: _Plan,
     test: Dataset,
-    gold: NDArray[np.int64],
+    told: _Told,
     condition: str,
     seed: int,
     logits: NDArray[np.float32],
 ) -> Runs:
     from goldassay.runs import Runs
 
+    # Logits of three labels are none of two.
+    merged = told.label_names != plan.train.label_names
     return Runs.from_arrays(
-        gold=gold,
-        logits=logits[np.newaxis],
+        predictions=told.codes[logits.argmax(axis=1)][np.newaxis] if merged else None,
+        gold=told.gold,
+        logits=None if merged else logits[np.newaxis],
         seeds=np.array([seed]),
-        label_names=plan.train.label_names,
+        label_names=told.label_names,
         example_ids=np.array(test.examples["example_id"].to_list()),
         groups={name: np.array(test.examples[name].cast(str).fill_null("").to_list()) for name in test.groups},
         model=plan.probe.name,
@@ -212,7 +237,7 @@ def _check(train: Dataset, tests: Sequence[Dataset], seeds: Sequence[int]) -> No
     if np.unique(train.labels()).size < 2:
         raise InputError(f"training set {train.name!r} has one class only", mend="give rows of two labels or more")
     for test in tests:
-        _gold_codes(test, train.label_names)
+        _told(test, train.label_names)
         if test.text_columns != train.text_columns:
             raise InputError(
                 f"test set {test.name!r} has the texts {', '.join(test.text_columns)}, "

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from goldassay.gate.reading import StoredReport
 
 _MOST_SETTINGS = 8
-_ROLES = {"train": "training data", "test": "test data", "runs": "runs", "gold": "gold labels"}
+_ROLES = {
+    "train": "training data",
+    "test": "test data",
+    "elsewhere": "data from elsewhere",
+    "runs": "runs",
+    "gold": "gold labels",
+}
 # What decides no figure: where and how fast it was computed.
 _IDLE_SETTINGS = ("training", "reading")
 

@@ -20,6 +20,7 @@ class _Artifacts:
     question = "artifacts"
     title = "Artifacts"
     asks = "Which surface patterns give the label away?"
+    needs = ()
 
     def run(self, evidence: Evidence) -> Finding:
         """Judge the patterns of the hypothesis of a pair, of the only text, otherwise of the last text column."""

@@ -29,16 +29,6 @@ _OF_RUNS = {
     "mean": declare(_MEAN), "sd": declare(_SD), "design_effect": declare(_DESIGN_EFFECT),
     "effective_size": declare(_EFFECTIVE_SIZE), "n_runs": declare(_RUNS),
 }  # fmt: skip
-# The spread of an audit's own probes says how steady the probes are, which no policy limits.
-_OF_PROBES = {
-    key: declare(
-        Measure(
-            f"instability.probe_{measure.id.partition('.')[2]}", f"{measure.label} of the probe", measure.unit,
-            measure.better, measure.least, bounded=measure.bounded, compared=False,
-        )
-    )
-    for key, measure in _OF_RUNS.items()
-}  # fmt: skip
 
 
 def figures(document: Mapping[str, Any]) -> list[Figure]:
@@ -47,14 +37,13 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     The interval of a figure is the one of its row, else the one over runs; a mean without either has Student's.
     """
     found = document.get("instability") or {}
-    measures = _OF_RUNS if found.get("source") == "runs" else _OF_PROBES
     over_runs = {
         (_names(each), row["figure"]): (row.get("runs_low"), row.get("runs_high"))
         for each in found.get("intervals") or ()
         for row in each["figures"]
     }
     made = []
-    for key, measure in measures.items():
+    for key, measure in _OF_RUNS.items():
         for row in found.get("results") or ():
             if key not in row:
                 continue

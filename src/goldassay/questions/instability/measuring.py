@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.questions.answered import say_unknown_labels
 from goldassay.questions.instability.deviations import NOTE, measure_deviation
 from goldassay.questions.instability.examples import measure_examples
 from goldassay.questions.instability.inputs import describe_reading
@@ -28,39 +29,15 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Progress
     from goldassay.data import Dataset
+    from goldassay.questions.evidence import Evidence
+    from goldassay.questions.instability.options import InstabilityChoice
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs import Runs
-    from goldassay.runs.slices import Slice
 
 # A map takes a screen of the page.
 MOST_MAPS = 2
 
 _NAMES = ("model", "dataset", "condition")
-
-
-@dataclass(frozen=True)
-class Study:
-    """What is measured, and how.
-
-    Attributes:
-        sets: One entry a model, dataset and condition, told apart by their names; each is loaded when its turn comes.
-        reference: The dataset whose spread the others' are held against, or None.
-        groups: Group columns to take the variance apart by; None for all that the runs have.
-        texts: {dataset: what was predicted}, where it is at hand.
-        found: What was found at the paths, for the table of what was read.
-        seed: Of all draws.
-        keep_finished: Stop at an interruption with what is finished, instead of losing it.
-        by_position: Whether runs and right labels were put together row by row.
-    """
-
-    sets: Sequence[RunSet]
-    reference: str | None
-    groups: Sequence[str] | None
-    texts: Mapping[str, Dataset | None]
-    found: Sequence[Slice]
-    seed: int
-    keep_finished: bool
-    by_position: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +53,7 @@ class _Measured:
     selection: dict[str, Any] | None
     examples: list[tuple[dict[str, Any], pl.DataFrame, pl.DataFrame]]
     sentences: list[str]
+    remark: str = ""
 
     def place(self) -> tuple[bool, float]:
         """By which sentences are ordered: the whole input first, then the least stable."""
@@ -87,11 +65,18 @@ class _Measured:
         return self.result.get("sd") or -math.inf
 
 
-def measure(study: Study, progress: Progress) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
+def measure(
+    evidence: Evidence, choice: InstabilityChoice, progress: Progress
+) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
     """The section of the report, and its tables.
 
     One set of runs is in memory at a time, and beside it the last scores of the reference: the measures across
     datasets take means alone.
+
+    Args:
+        evidence: Its sets of runs are measured.
+        choice: How deep.
+        progress: Told after each set.
 
     Raises:
         InputError: The runs of a set cannot be read or do not fit together.
@@ -100,27 +85,31 @@ def measure(study: Study, progress: Progress) -> tuple[dict[str, Any], dict[str,
     by_position: dict[int, _Measured] = {}
     maps = _Maps()
     references = _References()
+    sets = evidence.run_sets
     # Others are held against the reference, so that it goes first.
-    order = sorted(range(len(study.sets)), key=lambda i: study.sets[i].dataset != study.reference)
+    order = sorted(range(len(sets)), key=lambda i: sets[i].dataset != choice.reference)
     stopped = False
     try:
         for n_done, position in enumerate(order):
             progress(n_done, len(order))
-            by_position[position] = _measure_set(study, study.sets[position], references, maps)
+            by_position[position] = _measure_set(evidence, choice, sets[position], references, maps)
     except KeyboardInterrupt:
-        if not study.keep_finished or not by_position:
+        if not choice.keep_finished or not by_position:
             raise
         stopped = True
     done = [by_position[position] for position in sorted(by_position)]
-    names = short_names([study.sets[position] for position in sorted(by_position)])
-    section = _section(study, done, maps.kept, names)
+    names = short_names([sets[position] for position in sorted(by_position)])
+    section = _section(choice.reference, done, maps.kept, names)
+    remarks = dict.fromkeys([*evidence.remarks, *(each.remark for each in done if each.remark)])
+    if remarks:
+        section["note"] = " ".join(remarks)
     if stopped:
-        section["interrupted"] = {"finished": len(done), "of": len(study.sets)}
+        section["interrupted"] = {"finished": len(done), "of": len(sets)}
     return section, _tables(section, done)
 
 
 def _section(
-    study: Study,
+    reference: str | None,
     done: Sequence[_Measured],
     maps: Sequence[dict[str, Any]],
     names: Mapping[tuple[str, str, str], str],
@@ -136,8 +125,8 @@ def _section(
     results = [each.result for each in done]
     for row in [*results, *groups, *intervals, *plans, *deviations, *selections, *examples, *trajectories, *maps]:
         row["name"] = names[tuple(row[key] for key in _NAMES)]
-    chosen = [say_selection(row, str(study.reference), row["name"]) for row in selections]
-    against = {"reference": study.reference, "note": NOTE, "rows": deviations}
+    chosen = [say_selection(row, str(reference), row["name"]) for row in selections]
+    against = {"reference": reference, "note": NOTE, "rows": deviations}
     return {
         "source": "runs",
         "note": None,
@@ -148,10 +137,10 @@ def _section(
         "intervals": intervals,
         "plans": plans,
         "groups": [{**each, "rows": each["rows"][:MOST_GROUPS], "n_groups": len(each["rows"])} for each in groups],
-        "deviations": None if study.reference is None else against,
+        "deviations": None if reference is None else against,
         "trajectories": trajectories,
         "correlations": measure_correlations(means),
-        "reference": study.reference,
+        "reference": reference,
         "selections": selections,
         "selection_sentences": [sentence for sentence in chosen if sentence],
         "examples": examples,
@@ -183,31 +172,34 @@ class _Maps:
         self.kept = [*self.kept[:at], drawn, *self.kept[at:]][:MOST_MAPS]
 
 
-def _measure_set(study: Study, runs_set: RunSet, references: _References, maps: _Maps) -> _Measured:
+def _measure_set(
+    evidence: Evidence, choice: InstabilityChoice, runs_set: RunSet, references: _References, maps: _Maps
+) -> _Measured:
     """Load one set of runs and measure all of it."""
-    texts = study.texts[runs_set.dataset]
-    runs = _with_groups(runs_set.load(), study.groups, texts)
+    texts, seed = evidence.texts_of(runs_set), evidence.settings.seed
+    runs = _with_groups(runs_set.load(), choice.groups, texts)
     final, means = runs.final(), RunMeans.of(runs)
-    result = {**measure_spread(final, study.by_position), **describe_reading(runs, study.found)}
+    by_position = evidence.choice.align == "position"
+    result = {**measure_spread(final, by_position), **describe_reading(runs, runs_set.slices)}
     groups = measure_groups(final)
     own, kin = (runs.model, runs.condition), (runs.model, runs.condition, runs.train_set)
-    is_reference = runs.dataset == study.reference
+    is_reference = runs.dataset == choice.reference
     if is_reference:
         # A view of the last predictions would keep those of all checkpoints.
         references.finals[own] = replace(final, predictions=None, logits=None)
         references.means[kin] = means
-    deviation = None if study.reference is None else measure_deviation(final, references.finals.get(own))
+    deviation = None if choice.reference is None else measure_deviation(final, references.finals.get(own))
     selection = None
-    if study.reference is not None and not is_reference:
-        selection = measure_selection(runs, references.means.get(kin), study.seed)
+    if choice.reference is not None and not is_reference:
+        selection = measure_selection(runs, references.means.get(kin), seed)
     examples, intervals, plans = [], [], []
-    if runs.n_runs > 1:
-        add_group_bounds(groups, final, study.seed)
+    if choice.deep and runs.n_runs > 1:
+        add_group_bounds(groups, final, seed)
         examples = [measure_examples(runs, texts)]
-        intervals = [{**{key: result[key] for key in _NAMES}, "figures": measure_intervals(final, result, study.seed)}]
+        intervals = [{**{key: result[key] for key in _NAMES}, "figures": measure_intervals(final, result, seed)}]
         plans = [plan_runs(final, result)]
-        maps.offer(runs, result["sd"], study.seed)
-    several = len({each.model for each in study.sets}) > 1
+        maps.offer(runs, result["sd"], seed)
+    several = len({each.model for each in evidence.run_sets}) > 1
     aside = [runs.model] if several else []
     aside += [] if runs.condition in WHOLE else [runs.condition]
     name = f"{runs.dataset} ({', '.join(aside)})" if aside else runs.dataset
@@ -221,6 +213,7 @@ def _measure_set(study: Study, runs_set: RunSet, references: _References, maps: 
         selection=selection,
         examples=examples,
         sentences=say(result, groups, examples[0][0] if examples else None, name),
+        remark="" if runs_set.fallback is None else say_unknown_labels(final, runs_set.fallback.label_names),
     )
 
 

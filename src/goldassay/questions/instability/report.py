@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
-from goldassay.core.verdicts import not_measurable
+from goldassay.questions.evidence import Evidence
+from goldassay.questions.instability.check import CHECK
 from goldassay.questions.instability.curves import add_curves, report_curves
 from goldassay.questions.instability.deviations import check_reference
 from goldassay.questions.instability.inputs import describe_inputs
-from goldassay.questions.instability.measuring import Study, measure
-from goldassay.questions.instability.texts import group_names, known_groups, read_texts
-from goldassay.questions.instability.verdict import judge_results
+from goldassay.questions.instability.options import InstabilityChoice
+from goldassay.questions.instability.texts import group_names, known_groups
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_curves import find_curves
-from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
+from goldassay.questions.run_sets import placed
 from goldassay.runs.reading import NoRunsError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from goldassay.core.verdicts import Verdict
-    from goldassay.data import Dataset
+    from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.run_sets import RunSet
     from goldassay.report import Report
     from goldassay.runs.curves import Curves
@@ -64,36 +62,29 @@ def report_instability(
         KeyboardInterrupt: It was interrupted, and nothing is finished or to be kept.
     """
     settings = with_seed(settings or Settings(), seed)
-    choice = choice or RunChoice()
-    steps = Steps(quiet)
-    with steps.step("measuring instability") as progress:
-        try:
-            found = find_runs(paths, choice)
-        except NoRunsError:
-            curves = find_curves(paths, choice)
-            if not curves:
-                raise
-            _check_takes_scores(reference, groups, curves)
-            return report_curves(curves, paths, settings, steps, choice.said())
-        with placed(paths):
-            sets = unloaded_sets(found, choice)
-        gold = {each.dataset: each.gold for each in sets}
-        _check_spread(sets, paths)
-        check_reference(sets, reference)
-        texts = {name: read_texts(path) for name, path in gold.items()}
-        study = Study(
-            sets, reference, groups, texts, found, settings.seed, keep_finished, by_position=choice.align == "position"
-        )
-        with placed(paths):
-            _check_groups(sets, groups or (), texts)
-            section, tables = measure(study, progress)
-        add_curves(section, tables, find_curves(paths, choice, required=False))
+    evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
+    choice = evidence.choice
+    try:
+        sets = evidence.run_sets
+    except NoRunsError:
+        curves = find_curves(paths, choice)
+        if not curves:
+            raise
+        _check_takes_scores(reference, groups, curves)
+        return report_curves(curves, paths, settings, evidence.steps, choice.said())
+    _check_spread(sets, paths)
+    check_reference(sets, reference)
+    with placed(paths):
+        _check_groups(evidence, groups or ())
+        finding = CHECK.measure(evidence, InstabilityChoice(reference, groups, keep_finished))
+    assert finding.verdict is not None
+    section, tables = dict(finding.results), dict(finding.tables)
+    add_curves(section, tables, find_curves(paths, choice, required=False))
+    texts = {each.gold: evidence.texts_of(each) for each in sets if isinstance(each.gold, str)}
     findings = {
         "questions": ["instability"],
-        "verdicts": {"instability": _judge(section["results"], settings).to_dict()},
-        "inputs": describe_inputs(
-            paths, found, choice, {path: texts[name] for name, path in gold.items() if path is not None}
-        ),
+        "verdicts": {"instability": finding.verdict.to_dict()},
+        "inputs": describe_inputs(paths, evidence.found_runs, choice, texts),
         "instability": section,
         "settings": {
             "seed": settings.seed,
@@ -103,14 +94,7 @@ def report_instability(
             "verdicts": settings.verdicts.instability.model_dump(mode="json"),
         },
     }
-    return compose_report(frame_findings(_title(sets), findings, steps, settings), tables)
-
-
-def _judge(results: Sequence[Mapping[str, Any]], settings: Settings) -> Verdict:
-    if all(row["n_runs"] < 2 for row in results):
-        # Only an interruption leaves none: without any the runs were refused.
-        return not_measurable("It was interrupted before any spread was measured.", "Run it again to the end.")
-    return judge_results(results, settings.verdicts.instability)
+    return compose_report(frame_findings(_title(sets), findings, evidence.steps, settings), tables)
 
 
 def _check_takes_scores(reference: str | None, groups: Sequence[str] | None, curves: Sequence[Curves]) -> None:
@@ -135,11 +119,11 @@ def _check_spread(sets: Sequence[RunSet], paths: Sequence[str | os.PathLike[str]
         )
 
 
-def _check_groups(sets: Sequence[RunSet], wanted: Sequence[str], texts: Mapping[str, Dataset | None]) -> None:
-    ones = [each.load_one() for each in sets] if wanted else []
+def _check_groups(evidence: Evidence, wanted: Sequence[str]) -> None:
+    ones = [(each.load_one(), evidence.texts_of(each)) for each in evidence.run_sets] if wanted else []
     for column in wanted:
-        if all(group_names(runs, column, texts[runs.dataset]) is None for runs in ones):
-            known = list(dict.fromkeys(name for runs in ones for name in known_groups(runs, texts[runs.dataset])))
+        if all(group_names(runs, column, texts) is None for runs, texts in ones):
+            known = list(dict.fromkeys(name for runs, texts in ones for name in known_groups(runs, texts)))
             there = f"there are {', '.join(known)}" if known else "give the dataset that has it with --gold"
             raise InputError(f"no runs have the group column {column!r}", mend=there)
 

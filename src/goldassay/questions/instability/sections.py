@@ -59,7 +59,7 @@ def _spread(document: Mapping[str, Any]) -> Section:
     return Section(
         key="instability",
         title=TITLE,
-        lead=LEAD + (" (of the probe)" if found.get("source") == "probe" else ""),
+        lead=LEAD,
         sentences=sentences[:_MOST_SENTENCES],
         notes=tuple(notes),
         caveats=caveats,

@@ -28,6 +28,7 @@ class _Leakage:
     question = "leakage"
     title = "Leakage"
     asks = "How much of the label can be read from a part of the input?"
+    needs = ()
 
     def run(self, evidence: Evidence) -> Finding:
         """Judge what readers of a part of the input get right; sentences are not clustered, which takes minutes."""

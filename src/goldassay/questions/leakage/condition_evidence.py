@@ -55,6 +55,7 @@ class ConditionEvidence:
         remarks: What is not as one would expect, in sentences.
         inputs: What the report says of each input, where it was not data alone.
         splits: Where the test part was split off: what each further split scores.
+        elsewhere: {set of another distribution: what the readers of the whole input answered there}.
         clusters_found: The clusters of the test part, where they are known already or were chosen.
     """
 
@@ -77,6 +78,7 @@ class ConditionEvidence:
     remarks: tuple[str, ...] = ()
     inputs: tuple[Mapping[str, Any], ...] = ()
     splits: tuple[Mapping[str, Any], ...] = ()
+    elsewhere: Mapping[str, Runs] = field(default_factory=dict)
     clusters_found: Clusters | None = None
 
     @property

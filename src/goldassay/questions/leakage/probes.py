@@ -81,6 +81,7 @@ def probe_evidence(
     progress: Progress,
     *,
     embed: bool = True,
+    elsewhere: Sequence[Dataset] = (),
 ) -> ConditionEvidence:
     """Train the quick probes of every condition and seed, keep their runs, and embed each sentence by its words.
 
@@ -92,15 +93,18 @@ def probe_evidence(
         directory: Where runs are written as they are made.
         progress: Told after each probe.
         embed: Embed each sentence, too, for clusters.
+        elsewhere: Sets of other distributions, which the probes of the whole input answer too.
 
     Raises:
         InputError: The data do not fit each other.
     """
-    written: dict[str, list[Path]] = {name: [] for name in conditions}
-    for run in _trained(train, test, conditions, seeds, progress):
-        written[run.condition].extend(write_runs(run, directory))
-    runs = {name: read_runs(paths, condition=name) for name, paths in written.items()}
-    first = runs[conditions[0]]
+    whole = conditions[0]
+    written: dict[tuple[str, str], list[Path]] = {}
+    for run in _trained(train, test, conditions, seeds, progress, elsewhere):
+        if run.dataset == test.name or run.condition == whole:
+            written.setdefault((run.dataset, run.condition), []).extend(write_runs(run, directory))
+    runs = {name: read_runs(written[test.name, name], condition=name) for name in conditions}
+    first = runs[whole]
     assert first.gold is not None
     gold = first.gold
     probabilities = {name: _calibrated(each, gold) for name, each in runs.items()}
@@ -121,6 +125,7 @@ def probe_evidence(
         train=train,
         about=f"The quick probe is {describe_probe(train)}.",
         remarks=(CALIBRATION,),
+        elsewhere={each.name: read_runs(written[each.name, whole]) for each in elsewhere},
     )
 
 
@@ -154,7 +159,12 @@ def measure_split(
 
 
 def _trained(
-    train: Dataset, test: Dataset, conditions: Sequence[str], seeds: Sequence[int], progress: Progress
+    train: Dataset,
+    test: Dataset,
+    conditions: Sequence[str],
+    seeds: Sequence[int],
+    progress: Progress,
+    elsewhere: Sequence[Dataset] = (),
 ) -> Iterator[Runs]:
     """The runs of all conditions: those that leave texts out together, of those that change texts one by one."""
     known = conditions_of(train.text_columns)
@@ -166,7 +176,9 @@ def _trained(
         return lambda step, _: progress(done + step, total)
 
     if plain:
-        yield from train_probes(train, test, conditions=plain, seeds=seeds, progress=from_here(0))
+        yield from train_probes(
+            train, test, conditions=plain, seeds=seeds, progress=from_here(0), extra_tests=elsewhere
+        )
     for at, condition in enumerate(changed, start=len(plain)):
         parts = [_changed(part, condition) for part in (train, test)]
         for run in train_probes(*parts, conditions=known[:1], seeds=seeds, progress=from_here(at * len(seeds))):

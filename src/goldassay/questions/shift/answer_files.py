@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,12 @@ from goldassay.shift.set_metrics import CORRELATIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from goldassay.data import Dataset
     from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.shift.finding import FoundSets
+    from goldassay.runs import Runs
     from goldassay.runs.slices import Collection, Columns, Slice
 
 
@@ -58,15 +62,28 @@ def read_answers(key: Collection, found: Sequence[Slice], choice: RunChoice, met
             raise
         # What is wrong with the numbers of several runs is found when they are put together, without their file.
         raise InputError(error.problem, file=parts[0].file, mend=error.mend) from error
-    logits, probabilities = (None, False) if runs.logits is None else as_logits(runs.logits)
     constants = None
     if runs.gold is None:
         constants = constants_of_gold(gold, runs.example_ids, "exact_match" if metric == "exact_match" else "f1")
     first = parts[0].load()
+    made = answers_of(runs, parts[0].file, constants)
+    unnamed = made.logits is None and first.logits is not None and not (first.label_names or choice.label_names)
+    return replace(made, unnamed_logits=unnamed)
+
+
+def answers_of(runs: Runs, file: str = "", constants: NDArray[np.float64] | None = None) -> Answers:
+    """What runs at their last checkpoint answered.
+
+    Args:
+        runs: (R, N).
+        file: Where they were read, for messages.
+        constants: What constant answers score on each example, (C, N), where no labels are at hand.
+    """
+    logits, probabilities = (None, False) if runs.logits is None else as_logits(runs.logits)
     return Answers(
-        model=key.model,
-        train_set=key.train_set,
-        dataset=key.dataset,
+        model=runs.model,
+        train_set=runs.train_set,
+        dataset=runs.dataset,
         seeds=tuple(runs.seeds.tolist()),
         example_ids=runs.example_ids,
         scores=runs.scores,
@@ -75,10 +92,9 @@ def read_answers(key: Collection, found: Sequence[Slice], choice: RunChoice, met
         logits=logits,
         label_names=runs.label_names,
         regression=False,
-        file=parts[0].file,
+        file=file,
         probabilities=probabilities,
         constants=constants,
-        unnamed_logits=logits is None and first.logits is not None and not (first.label_names or choice.label_names),
     )
 
 

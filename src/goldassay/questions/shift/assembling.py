@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.shift.answers import Answers
-    from goldassay.questions.shift.finding import FoundSets
+    from goldassay.questions.shift.finding import FoundSets, ModelKey
     from goldassay.runs.slices import Collection
 
 
@@ -58,20 +59,35 @@ def form_groups(
             f"no model answered on two datasets, and a shift is from one to another ({there})",
             mend="give the predictions of the same model on both, NAME=PATH",
         )
-    names = model_names(list(several))
+    answers = {key: {name: read(part) for name, part in sets.items()} for key, sets in several.items()}
+    return group_answers(answers, asked, {key: size_of(found, key) for key in several})
+
+
+def group_answers(
+    answers: Mapping[ModelKey, Mapping[str, Answers]],
+    asked: Mapping[str, str],
+    sizes: Mapping[ModelKey, int | None] = MappingProxyType({}),
+) -> list[Group]:
+    """One group a model: its own set and others.
+
+    Args:
+        answers: {model: {dataset: what it answered}}, two datasets or more of each.
+        asked: As for `form_groups`.
+        sizes: {model: how many parameters it has}, where that is known.
+
+    Raises:
+        InputError: Nothing says which is the own set, or what was answered does not fit together.
+    """
+    names = model_names(list(answers))
     groups = []
-    for key, sets in several.items():
+    for key, sets in answers.items():
         own = own_set(key[1], list(sets), asked)
-        read_sets = {name: _named(read(part), names[key], name) for name, part in sets.items()}
-        others = tuple(answers for name, answers in read_sets.items() if name != own)
-        groups.append(with_common_seeds(Group(names[key], key[0], key[1], read_sets[own], others, size_of(found, key))))
+        named = {name: replace(each, model=names[key], dataset=name) for name, each in sets.items()}
+        others = tuple(each for name, each in named.items() if name != own)
+        groups.append(with_common_seeds(Group(names[key], key[0], key[1], named[own], others, sizes.get(key))))
         _check_kinds(groups[-1])
         _check_different(groups[-1])
     return groups
-
-
-def _named(answers: Answers, model: str, dataset: str) -> Answers:
-    return replace(answers, model=model, dataset=dataset)
 
 
 def _check_kinds(group: Group) -> None:
@@ -167,11 +183,10 @@ def describe_sets(groups: Sequence[Group]) -> list[dict[str, Any]]:
     ]
 
 
-def title_of(what: str, groups: Sequence[Group]) -> str:
-    """The report's title: what of which models, from where to where."""
-    models = list(dict.fromkeys(group.model for group in groups))
-    own = list(dict.fromkeys(group.own.dataset for group in groups))
-    others = list(dict.fromkeys(each.dataset for group in groups for each in group.others))
+def title_of(what: str, sets: Sequence[Mapping[str, Any]]) -> str:
+    """The report's title: what of which models, from where to where, of rows as `describe_sets` makes them."""
+    models = list(dict.fromkeys(row["model"] for row in sets))
+    own, others = (list(dict.fromkeys(row["dataset"] for row in sets if row["own"] is side)) for side in (True, False))
     of = f" of {len(models)} models" if len(models) > 1 else "" if models == ["model"] else f" of {models[0]}"
     to = others[0] if len(others) == 1 else f"{len(others)} other sets"
     start = own[0] if len(own) == 1 else f"{len(own)} sets"

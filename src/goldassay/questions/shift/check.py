@@ -1,29 +1,43 @@
-"""The question of shift in an audit of one dataset: it cannot be answered there, and the report says so."""
+"""The question of shift: does the score hold on another distribution?"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from goldassay.core.finding import Finding
-from goldassay.core.verdicts import not_measurable
+from goldassay.questions.shift.measuring import Read, check_choice, measure, read_answering, read_models
+from goldassay.questions.shift.options import GapChoice
+from goldassay.questions.shift.verdicts import judge_gaps
 
 if TYPE_CHECKING:
-    from goldassay.questions.evidence import Evidence
+    from collections.abc import Callable
 
-_REASON = "One dataset alone cannot tell whether a score holds on another distribution."
+    from goldassay.questions.evidence import Evidence
 
 
 class _Shift:
     question = "shift"
     title = "Shift"
     asks = "Does the score hold on another distribution?"
+    needs = ("elsewhere",)
 
-    def run(self, evidence: Evidence) -> Finding:  # noqa: ARG002
-        """Say that one dataset cannot tell."""
-        verdict = not_measurable(
-            _REASON, "Evaluate the same runs on data from elsewhere before claiming that the score generalizes."
-        )
-        return Finding(self.question, verdict, {"reason": _REASON})
+    def run(self, evidence: Evidence) -> Finding:
+        """Judge what the score on the evaluation part loses on every set of another distribution."""
+        return self._judge(evidence, lambda: read_answering(evidence), GapChoice())
+
+    def measure(self, evidence: Evidence, asked: GapChoice) -> Finding:
+        """The same of any runs: what `shift generalization` reports.
+
+        Raises:
+            InputError: The runs cannot be read, no model answered on two datasets, or a setting is out of range.
+        """
+        check_choice(asked)
+        return self._judge(evidence, lambda: read_models(evidence, asked), asked)
+
+    def _judge(self, evidence: Evidence, read: Callable[[], Read], asked: GapChoice) -> Finding:
+        section, tables = measure(evidence, read, asked)
+        verdict = judge_gaps(section["generalization"], evidence.settings.verdicts.shift)
+        return Finding(self.question, verdict, section, tables=tables)
 
 
 CHECK = _Shift()

@@ -11,6 +11,7 @@ from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_sets import Place, find_at
 from goldassay.questions.shift.answer_files import read_logits
 from goldassay.questions.shift.assembling import (
     describe_sets,
@@ -30,7 +31,7 @@ from goldassay.questions.shift.detecting import (
     check_classes,
     detect,
 )
-from goldassay.questions.shift.finding import FoundSets, Place, find_sets, keys_by_model
+from goldassay.questions.shift.finding import FoundSets, find_sets, keys_by_model
 from goldassay.questions.shift.overlaps import check_covered, say_overlaps
 from goldassay.questions.shift.probabilities import say_probabilities
 from goldassay.questions.shift.sentences import say_detection
@@ -97,7 +98,7 @@ def report_detection(
     with steps.step("reading the runs"):
         sides, own = _sides(places, choice)
         of_training = None if training is None else Place.parse(training)
-        trained = [] if of_training is None else find_sets([of_training], choice).slices
+        trained = [] if of_training is None else find_at(of_training, choice)
         sides = _without_training(sides, places[1], [part for part in trained if part.collection.dataset != own])
         datasets = gather_texts(sides, choice, texts)
         groups = form_groups(sides, {"": own}, lambda key: read_logits(key, sides.slices, choice))
@@ -147,7 +148,7 @@ def report_detection(
         },
     }
     tables = {"detection": section["detection"], "confidence": _histogram_rows(found.histograms)}
-    title = title_of("Detection", groups)
+    title = title_of("Detection", section["sets"])
     return compose_report(frame_findings(title, findings, steps, settings), frames(tables))
 
 
@@ -167,7 +168,7 @@ def _chosen(scores: Sequence[str] | None, training: str | None) -> tuple[str, ..
 
 def _sides(places: Sequence[Sequence[Place]], choice: RunChoice) -> tuple[FoundSets, str]:
     """Both sides together, and the name of the model's own set, which the other side's paths may hold too."""
-    own = find_sets(places[0], choice)
+    own, other = (find_sets([part for place in side for part in find_at(place, choice)]) for side in places)
     names = {name for sets in own.models.values() for name in sets}
     if len(names) > 1:
         raise InputError(
@@ -175,7 +176,6 @@ def _sides(places: Sequence[Sequence[Place]], choice: RunChoice) -> tuple[FoundS
             file=places[0][0].path,
             mend="say which with --in DATASET=RUNS",
         )
-    other = find_sets(places[1], choice)
     slices = [part for part in other.slices if part.collection.dataset not in names]
     if not slices:
         raise InputError(

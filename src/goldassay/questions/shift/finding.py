@@ -1,39 +1,17 @@
-"""Runs on several datasets, found at paths that may say what to call them: `NAME=PATH`."""
+"""Runs on several datasets, by model."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from goldassay.core.errors import InputError
-from goldassay.core.naming import split_named_path
-from goldassay.core.nearest import did_you_mean
-from goldassay.questions.run_sets import find_runs
-from goldassay.runs.slices import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goldassay.questions.run_choice import RunChoice
     from goldassay.runs.slices import Collection, Slice
 
 ModelKey = tuple[str, str, str]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A path of runs, and what its dataset is called, or which of its datasets is meant; "" where nothing was said."""
-
-    path: str
-    name: str = ""
-
-    @classmethod
-    def parse(cls, text: str) -> Place:
-        """Take `NAME=PATH` or `PATH`; a path whose own name holds the sign is taken as it is."""
-        name, path = split_named_path(text)
-        return cls(path, name)
 
 
 @dataclass(frozen=True)
@@ -51,16 +29,12 @@ class FoundSets:
     notes: tuple[str, ...] = field(default=())
 
 
-def find_sets(places: Sequence[Place], choice: RunChoice) -> FoundSets:
-    """Find the runs at the places, named as they say.
+def find_sets(slices: list[Slice]) -> FoundSets:
+    """Sort the runs that were found by model and dataset.
 
     Files that name no model are called after themselves; where each such "model" answered on one dataset only, they
     are taken for the answers of one model.
-
-    Raises:
-        InputError: Nothing is there, or a place that is to be one dataset holds others.
     """
-    slices = [part for place in places for part in _at(place, choice)]
     models = keys_by_model(slices)
     held = [next(iter(sets)) for sets in models.values()]
     alone = len(models) > 1 and all(len(sets) == 1 for sets in models.values())
@@ -73,35 +47,6 @@ def find_sets(places: Sequence[Place], choice: RunChoice) -> FoundSets:
     joined = [replace(part, collection=part.collection._replace(model="model")) for part in slices]
     note = f"No model answered on two datasets, so {names} were taken for the answers of one model."
     return FoundSets(joined, keys_by_model(joined), (note,))
-
-
-def _at(place: Place, choice: RunChoice) -> list[Slice]:
-    # Whether right labels are given for a dataset that is not there is seen once all places are read.
-    found = find_runs([place.path], replace(choice, gold={}))
-    if not place.name:
-        return _named_by_file(found, place.path)
-    datasets = list(dict.fromkeys(part.collection.dataset for part in found))
-    if place.name in datasets:
-        return [part for part in found if part.collection.dataset == place.name]
-    if len(datasets) > 1:
-        raise InputError(
-            f"there are runs on {len(datasets)} datasets, and none is called {place.name!r}",
-            file=place.path,
-            mend=did_you_mean(place.name, datasets),
-        )
-    return [replace(part, collection=part.collection._replace(dataset=place.name)) for part in found]
-
-
-def _named_by_file(found: list[Slice], path: str) -> list[Slice]:
-    """What names no dataset is called after its file: two such files are two datasets here, not one."""
-    file = Path(path)
-    if not file.is_file():
-        return found
-    stem = file.name.split(".")[0]
-    return [
-        replace(part, collection=part.collection._replace(dataset=stem)) if part.collection.dataset == UNNAMED else part
-        for part in found
-    ]
 
 
 def keys_by_model(found: Sequence[Slice]) -> dict[ModelKey, dict[str, Collection]]:

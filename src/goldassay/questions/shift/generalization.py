@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.errors import InputError
-from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.shift.answers import texts_of
 from goldassay.shift import generalization_gap, label_constants, measure_domain_shift
 
@@ -35,6 +35,7 @@ def measure_gaps(
     *,
     floor: float | None = None,
     texts: Mapping[str, Dataset] | None = None,
+    clusters: str = AUTO,
     seed: int,
     n_draws: int,
     progress: Progress,
@@ -48,6 +49,7 @@ def measure_gaps(
         untrained: Models that no seed can change.
         floor: What a mean of graded scores is without any knowledge, as declared; None: nobody did, and 0 is taken.
         texts: {dataset: its texts}, where they are at hand: examples that share their first text are drawn together.
+        clusters: Which examples are drawn together, see `example_clusters`; a set without such columns takes "auto".
         seed: Of the draws.
         n_draws: Of the intervals.
         progress: Told after each model.
@@ -77,10 +79,10 @@ def measure_gaps(
                 f"a floor was declared, and {chosen[0]} has one of its own", mend="leave it out, or add --metric mean"
             )
         shared = {
-            each.dataset: clusters
+            each.dataset: together_by
             for each in sets
             if each.dataset in values
-            and (clusters := clusters_of((texts or {}).get(each.dataset), each.example_ids)) is not None
+            and (together_by := _clusters_of((texts or {}).get(each.dataset), each, clusters)) is not None
         }
         for name in chosen:
             measured = generalization_gap(
@@ -116,6 +118,14 @@ def measure_gaps(
         said if len(set(models)) == len(groups) else f"{', '.join(dict.fromkeys(models))}: {said[0].lower()}{said[1:]}"
         for said, models in caveats.items()
     ]
+
+
+def _clusters_of(dataset: Dataset | None, answers: Answers, by: str) -> NDArray[np.int64] | None:
+    """Clusters of the examples, or None; see `clusters_of`."""
+    if dataset is not None and by not in (AUTO, NONE):
+        there = all(name.strip() in dataset.examples.columns for name in by.split(","))
+        by = by if there else AUTO
+    return clusters_of(dataset, answers.example_ids, by)
 
 
 def _constants_of(answers: Answers) -> NDArray[np.float64] | None:

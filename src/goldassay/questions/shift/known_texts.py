@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from goldassay.core.errors import InputError
 from goldassay.questions.shift.answers import texts_of
 from goldassay.shift import shared_texts
@@ -31,12 +29,6 @@ _WITH_KNOWN = {
 }
 
 
-def joined_texts(dataset: Dataset) -> list[str]:
-    """The text of each row, all roles joined by one space."""
-    joined = pl.concat_str([pl.col(role) for role in dataset.text_columns], separator=" ", ignore_nulls=True)
-    return dataset.examples.select(joined.alias("text"))["text"].to_list()
-
-
 def without_known(
     groups: Sequence[Group], texts: Mapping[str, Dataset], training: Dataset | None
 ) -> tuple[list[Group], dict[tuple[str, str], int]]:
@@ -55,7 +47,7 @@ def without_known(
     """
     if training is None or not training.text_columns:
         return list(groups), {}
-    known = joined_texts(training)
+    known = training.joined_texts()
     kept, counts = [], {}
     for group in groups:
         others: list[Answers] = []

@@ -88,28 +88,32 @@ def _classify(
     folder: Path,
 ) -> str:
     from goldassay.models.quick_probe import QuickProbe
+    from goldassay.training.coarser_labels import told_in
     from goldassay.training.targets import gold_codes
 
     probe = QuickProbe()
     features = _features(train, [*sets, *foreign])
     labels = train.labels()
-    gold = [gold_codes(each, train.label_names) for each in sets]
+    told = [told_in(train.label_names, each.label_names) for each in sets]
+    gold = [gold_codes(each, names) for each, (names, _) in zip(sets, told, strict=True)]
     for seed in seeds:
         fitted = probe.fit(features, labels, len(train.label_names), seed)
         logits = fitted.logits(features, np.arange(len(train), len(features.sizes)))
         start = 0
         for place, each in enumerate((*sets, *foreign)):
             own = logits[start : start + len(each)]
-            names = pl.Series(train.label_names, dtype=pl.String)
+            label_names, codes = told[place] if place < len(sets) else told_in(train.label_names, ())
+            names = pl.Series(label_names, dtype=pl.String)
             columns: dict[str, pl.Series] = {}
             if place < len(sets):
                 columns["label"] = names.gather(gold[place])
-            predicted = own.argmax(axis=1)
+            predicted = codes[own.argmax(axis=1)]
             columns["prediction"] = names.gather(predicted)
             if place < len(sets):
                 columns["score"] = pl.Series((predicted == gold[place]).astype(np.float64))
-            columns["logits"] = pl.Series(own).reshape((-1, own.shape[1])).arr.to_list()
-            _write(folder, model, train, each, seed, columns, train.label_names)
+            if label_names == train.label_names:
+                columns["logits"] = pl.Series(own).reshape((-1, own.shape[1])).arr.to_list()
+            _write(folder, model, train, each, seed, columns, label_names)
             start += len(each)
     described = probe.describe(len(train.text_columns) > 1)
     return f"{model} is {described}, each run trained on a bootstrap of the training rows."

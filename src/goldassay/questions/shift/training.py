@@ -25,7 +25,6 @@ from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.foreign import with_placeholder, with_texts_of, without_labels
 from goldassay.questions.shift.gap_report import report_generalization
 from goldassay.questions.shift.groups import TRAINING
-from goldassay.questions.shift.known_texts import joined_texts
 from goldassay.questions.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
 from goldassay.runs.store import METADATA_KEY
 from goldassay.shift import shared_texts
@@ -94,7 +93,7 @@ def report_trained(
         training = _read(train, columns)
         sets = [with_texts_of(_read(test, columns), training) for test in tests]
         foreign = [without_labels(with_texts_of(_read(each, columns), training)) for each in outside]
-    target_of(training).check(training, sets)
+    target_of(training).check_tests(training, sets)
     kept = [replace(training, name=TRAINING, groups=())] if features else []
     names = [each.name for each in (*sets, *foreign, *kept)]
     if len(set(names)) < len(names):
@@ -146,8 +145,8 @@ def _joined_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
 
 def _known_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:
     """How many texts of the own set stand in the training data, and could be known by heart."""
-    known = joined_texts(training)
-    counts = {each.name: (int(shared_texts(known, joined_texts(each)).sum()), len(each)) for each in sets}
+    known = training.joined_texts()
+    counts = {each.name: (int(shared_texts(known, each.joined_texts()).sum()), len(each)) for each in sets}
     return [
         f"{shared:,} of the {total:,} texts of {name} stand in the training data too and can be known by heart."
         for name, (shared, total) in counts.items()

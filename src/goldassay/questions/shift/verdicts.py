@@ -49,11 +49,12 @@ FLOORS = {
 def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdict:
     """Judge by the largest loss of a metric on another distribution, relative to what it had above its floor.
 
-    The most severe word decides, then the largest loss. Of several metrics the first counts: of two correlations
-    Pearson's. A model with a score that is not surely above its floor may know nothing, and what was not learned cannot
-    be lost: that is not measurable, whatever the gap.
+    The most severe word decides, then the largest loss. Of several metrics of a model the first counts: of two
+    correlations Pearson's. A model with a score that is not surely above its floor may know nothing, and what was not
+    learned cannot be lost: that is not measurable, whatever the gap.
     """
-    rows = [row for row in rows if row["metric"] == rows[0]["metric"]]
+    first = {row["model"]: row["metric"] for row in reversed(rows)}
+    rows = [row for row in rows if row["metric"] == first[row["model"]]]
     others = [row for row in rows if not row["own"]]
     if all(math.isnan(row["gap_low"]) for row in others):
         reasons = "; ".join(dict.fromkeys(str(row["reason"]) for row in rows if row["reason"]))

@@ -1,0 +1,177 @@
+"""Which runs answer which dataset of an audit, told by their examples; labels that they bring must be the dataset's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.data.labels import NON_ENTAILMENT
+from goldassay.runs.labels import map_names
+from goldassay.runs.loading import taken
+from goldassay.runs.slices import UNNAMED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.data import Dataset
+    from goldassay.questions.run_sets import RunSet
+    from goldassay.runs import Runs
+    from goldassay.runs.slices import Columns, Slice
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Sets of runs by the dataset that they answer.
+
+    Attributes:
+        sets: {dataset: its sets of runs}; a dataset that nothing answers is missing.
+        remarks: What was left out, in sentences.
+    """
+
+    sets: Mapping[str, list[RunSet]]
+    remarks: tuple[str, ...] = ()
+
+
+def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], datasets: Mapping[str, Dataset]) -> Answered:
+    """Say which dataset each set of runs answers.
+
+    It is the one that holds all of its examples, but for as many as were dropped from the dataset, such as those
+    without a label. Where several do, as row numbers may be in all, that of its name counts, else the one that has the
+    labels which the runs bring, else the one of its size.
+
+    Args:
+        found: Sets of runs.
+        label_names: Of the training part: where a dataset has coarser ones, answers are counted in these.
+        datasets: The test part and other distributions by name.
+
+    Raises:
+        InputError: The runs answer none of the datasets, nothing tells which one, or they bring labels that differ.
+    """
+    places = {name: _places(each) for name, each in datasets.items()}
+    sets: dict[str, list[RunSet]] = {}
+    remarks = []
+    for runs in found:
+        ids, own = _examples(runs)
+        rows = {name: np.array([place.get(each, -1) for each in ids]) for name, place in places.items()}
+        beyond = {name: int((at < 0).sum()) for name, at in rows.items()}
+        whole = [name for name, n in beyond.items() if n == 0] or [
+            name for name, n in beyond.items() if n < len(ids) and n <= sum(datasets[name].provenance.dropped.values())
+        ]
+        if not whole:
+            missing = min(beyond.values())
+            sought = "the test part" if len(datasets) == 1 else f"any one of {', '.join(datasets)}"
+            remarks.append(
+                f"The runs of {runs.model} on {runs.dataset} were left out: {missing:,} of their {len(ids):,} examples "
+                f"are not in {sought}."
+            )
+            continue
+        name = _choose(runs, whole, own, rows, datasets)
+        if beyond[name]:
+            remarks.append(
+                f"{beyond[name]:,} of the {len(ids):,} examples of {runs.model} on {runs.dataset} were dropped from "
+                f"{name} when it was read, and are left out."
+            )
+            runs = replace(runs, slices=tuple(_only(part, places[name]) for part in runs.slices))
+            ids, own = _examples(runs)
+            rows[name] = np.array([places[name][each] for each in ids])
+        _check_labels(runs, own, rows[name], datasets[name])
+        # By labels that are given outright, answers are told in these.
+        coarser = datasets[name] if set(datasets[name].label_names) - set(label_names) else None
+        called = name if own is None and runs.dataset == UNNAMED else runs.dataset
+        complete = len(set(ids)) == len(datasets[name])
+        sets.setdefault(name, []).append(
+            replace(runs, dataset=called, gold=coarser, fallback=datasets[name], is_complete=complete)
+        )
+    if found and not sets:
+        raise InputError(
+            f"no runs answer {' or '.join(datasets)}: {remarks[0][0].lower()}{remarks[0][1:-1]}",
+            file=found[0].file,
+            mend="give predictions on these sets, with their example ids, to --runs",
+        )
+    return Answered(sets, tuple(remarks))
+
+
+def say_unknown_labels(runs: Runs, label_names: Sequence[str]) -> str:
+    """That runs predict labels which the dataset lacks; "" where they do not."""
+    if runs.predictions is None:
+        return ""
+    unknown = [code for code, name in enumerate(runs.label_names) if name not in label_names]
+    n = int(np.isin(runs.predictions, unknown).sum())
+    if not n:
+        return ""
+    names = ", ".join(repr(runs.label_names[code]) for code in unknown[:3])
+    return f"{runs.model} predicts {names}, no label of the test set, {n:,} times: counted as wrong."
+
+
+def _places(dataset: Dataset) -> dict[str, int]:
+    return {str(example): row for row, example in enumerate(dataset.examples["example_id"].to_list())}
+
+
+def _only(part: Slice, place: Mapping[str, int]) -> Slice:
+    """The run on those of its examples that are among some."""
+
+    def load() -> Columns:
+        columns = part.load()
+        known = [row for row, each in enumerate(columns.example_ids.to_list()) if str(each) in place]
+        return taken(columns, pl.Series(known, dtype=pl.Int64))
+
+    return replace(part, load=load)
+
+
+def _examples(runs: RunSet) -> tuple[list[str], pl.Series | None]:
+    """Ids and right labels as the first run brings them."""
+    columns = runs.columns()
+    label = None if columns.label is None else columns.label.cast(pl.String)
+    return [str(each) for each in columns.example_ids.to_list()], label
+
+
+def _choose(
+    runs: RunSet,
+    whole: Sequence[str],
+    own: pl.Series | None,
+    rows: Mapping[str, NDArray[Any]],
+    datasets: Mapping[str, Dataset],
+) -> str:
+    if runs.dataset in whole or len(whole) == 1:
+        return runs.dataset if runs.dataset in whole else whole[0]
+    if own is not None:
+        whole = [name for name in whole if not _differ(own, rows[name], datasets[name]).any()] or whole
+    if len(whole) > 1:
+        whole = [name for name in whole if len(datasets[name]) == len(rows[name])] or whole
+    if len(whole) == 1:
+        return whole[0]
+    raise InputError(
+        f"the examples of {runs.model} on {runs.dataset} are in {' and in '.join(whole)}, and nothing tells which of "
+        "these was predicted",
+        file=runs.file,
+        mend=f"say it with --runs {whole[0]}=PATH",
+    )
+
+
+def _differ(own: pl.Series, rows: NDArray[Any], dataset: Dataset) -> NDArray[np.bool_]:
+    """Which of the labels that runs bring are not the dataset's, those of finer labels counted in its own, (N,)."""
+    met = own.drop_nulls().unique().to_list()
+    if NON_ENTAILMENT in dataset.label_names and NON_ENTAILMENT not in met:
+        own = own.replace(map_names(met, dataset.label_names))
+    right = dataset.examples["label"].cast(pl.String).gather(rows)
+    return (own.fill_null("") != right.fill_null("")).to_numpy()
+
+
+def _check_labels(runs: RunSet, own: pl.Series | None, rows: NDArray[Any], dataset: Dataset) -> None:
+    if own is None:
+        return
+    differ = _differ(own, rows, dataset)
+    if differ.any():
+        first = dataset.examples["example_id"][int(rows[int(differ.argmax())])]
+        raise InputError(
+            f"the labels of {runs.model} on {runs.dataset} differ from those of {dataset.name} in "
+            f"{int(differ.sum()):,} of {rows.size:,} examples, first {first}",
+            file=runs.file,
+            mend="give runs on that set, or leave their label column out",
+        )
