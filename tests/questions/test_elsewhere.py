@@ -424,6 +424,20 @@ def test_quick_probes_predict_the_same_whatever_else_they_are_shown() -> None:
     assert all((run.dataset, run.label_names, run.logits) == ("far", TWO, None) for run in beside[1::2])
 
 
+def test_runs_of_a_part_of_the_input_are_readers_in_leakage(tmp_path: Path) -> None:
+    """Labels in another order, and an answer that is no label, among them."""
+    gold = [row["label"] for row in TEST]
+    place = keep(tmp_path / "runs", "test", TEST, answers(gold, 0.95), condition="hypothesis_only")
+    keep(place, "test", TEST, answers(gold, 0.95), condition="premise_only", model="turned", labels=LABELS)
+    report = goldassay.audit(TRAIN, frame(TEST, "test"), runs=place, settings=SMALL)
+    effects = report.to_dict()["leakage"]["effects"]["effects"]
+    skill = {(row["part"], row["reader"]): row for row in effects if row["measure"] == "accuracy skill"}
+    assert skill["hypothesis", "model m"]["value"] == pytest.approx(0.925, abs=0.05)
+    assert skill["premise", "model turned"]["value"] == pytest.approx(0.925, abs=0.05)
+    assert report.verdicts["leakage"]["verdict"] == "unsound"
+    assert report.verdicts["instability"]["verdict"] == "not measurable"
+
+
 def test_a_chosen_part_of_a_set_is_no_answer_to_it(tmp_path: Path) -> None:
     """Of the examples that it gets right alone, any model would be sound."""
     place = keep(tmp_path / "runs", "home", HOME, answers([row["label"] for row in HOME], 0.9, seed=1))

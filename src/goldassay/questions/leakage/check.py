@@ -5,20 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from goldassay.core.finding import Finding
+from goldassay.questions.leakage.condition_evidence import GIVEN, is_part
 from goldassay.questions.leakage.measuring import measure
 from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.readings import readings_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
+    from goldassay.core.effects import Reading
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.evidence import Evidence
+    from goldassay.runs import Runs
 
 # Columns of the table of examples that every audit has of itself.
 _SHARED = ("example_id", "label", "difficulty")
@@ -33,7 +37,7 @@ class _Leakage:
     def run(self, evidence: Evidence) -> Finding:
         """Judge what readers of a part of the input get right; sentences are not clustered, which takes minutes."""
         choice, classes = LeakageChoice(cluster=False, map=False), evidence.patterns.classes
-        finding = self.measure(evidence, choice, classes, _pattern_readings(evidence))
+        finding = self.measure(evidence, choice, classes, _pattern_readings(evidence), _given_readings(evidence))
         tables = dict(finding.tables)
         examples = tables.pop("examples").select(pl.exclude(*_SHARED, *evidence.test.text_columns))
         return replace(finding, tables=tables, examples={each.name: each for each in examples})
@@ -44,6 +48,7 @@ class _Leakage:
         choice: LeakageChoice,
         classes: NDArray[np.str_] | None = None,
         patterns: Sequence[PatternReadings] = (),
+        further: Sequence[Reading] = (),
     ) -> Finding:
         """The same to any depth: what `leakage measure` reports, with its table of examples among the tables.
 
@@ -52,12 +57,19 @@ class _Leakage:
             choice: How deep.
             classes: Difficulty of the test examples, where it is known already.
             patterns: What guessing by pattern names for them, likewise.
+            further: What other readers of a part of the input name for them.
 
         Raises:
             InputError: The evidence cannot be used, or not as deep as that.
         """
         measured = measure(
-            evidence.readers, choice, evidence.settings, evidence.steps, classes=classes, patterns=patterns
+            evidence.readers,
+            choice,
+            evidence.settings,
+            evidence.steps,
+            classes=classes,
+            patterns=patterns,
+            further=further,
         )
         return Finding(
             question=self.question,
@@ -74,3 +86,35 @@ def _pattern_readings(evidence: Evidence) -> list[PatternReadings]:
     """What guessing by patterns of each text names for the test examples."""
     control, own = evidence.control_patterns, evidence.patterns.readings
     return [*([] if control is None else [control.readings]), *([] if own is None else [own])]
+
+
+def _given_readings(evidence: Evidence) -> list[Reading]:
+    """What runs of models of a part of the input name for the test examples, where they answer all of these."""
+    readers = evidence.readers
+    wanted = readers.example_ids.tolist()
+    found: list[Reading] = []
+    for each in evidence.run_sets:
+        if not is_part(each.condition):
+            continue
+        runs = each.load().final()
+        place = {str(example): row for row, example in enumerate(runs.example_ids.tolist())}
+        rows = [place[str(example)] for example in wanted if str(example) in place]
+        if len(rows) == len(wanted):
+            told = _told_in(runs.take(rows), readers.label_names)
+            given = replace(readers, source=GIVEN, conditions={each.condition: told})
+            found += readings_of(given, readers.clusters)
+    return found
+
+
+def _told_in(runs: Runs, label_names: tuple[str, ...]) -> Runs:
+    """The runs with the codes of these labels; where they name others, with their scores alone."""
+    if set(runs.label_names) != set(label_names) or runs.predictions is None:
+        return replace(runs, predictions=None, logits=None)
+    order = [runs.label_names.index(name) for name in label_names]
+    return replace(
+        runs,
+        predictions=np.argsort(order)[runs.predictions],
+        gold=None if runs.gold is None else np.argsort(order)[runs.gold],
+        logits=None if runs.logits is None else runs.logits[..., order],
+        label_names=label_names,
+    )

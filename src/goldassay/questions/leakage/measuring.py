@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goldassay.core.effects import Effects
+    from goldassay.core.effects import Effects, Reading
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.leakage import ConditionAccuracy, SingleSentenceReport
@@ -87,6 +87,7 @@ def measure(
     steps: Steps,
     classes: NDArray[np.str_] | None = None,
     patterns: Sequence[PatternReadings] = (),
+    further: Sequence[Reading] = (),
 ) -> Measured:
     """Measure all that the evidence allows; what it does not stands in the section's `undefined`, with the reason.
 
@@ -98,6 +99,7 @@ def measure(
         classes: Difficulty of each example by patterns of the last text, (N,), where it is known already; else
             patterns are mined where both parts are at hand.
         patterns: What guessing by pattern names for each example, of each part that was mined already.
+        further: What other readers of these parts name.
 
     Raises:
         InputError: Embeddings cannot be used, or there are fewer examples than the clusters asked for.
@@ -115,7 +117,7 @@ def measure(
             for role in evidence.test.text_columns:
                 artifacts[role] = find_artifacts(evidence.train, evidence.test, role, settings)
         patterns = [each.readings for each in artifacts.values()]
-    verdict, effects = _judge(evidence, report, patterns, settings, steps)
+    verdict, effects = _judge(evidence, report, patterns, further, settings, steps)
     found: list[RoleClusters] = []
     for role, vectors in _vectors(evidence, choice, undefined).items():
         with steps.step(f"clustering the {role} sentences") as progress:
@@ -353,6 +355,7 @@ def _judge(
     evidence: ConditionEvidence,
     report: SingleSentenceReport,
     patterns: Sequence[PatternReadings],
+    further: Sequence[Reading],
     settings: Settings,
     steps: Steps,
 ) -> tuple[Verdict, Effects | None]:
@@ -370,6 +373,7 @@ def _judge(
     readings = readings_of(evidence, codes)
     shown = {each.part for each in readings}
     readings += [reading for each in patterns for reading in each.readings if each.part in shown]
+    readings += [each for each in further if each.part in shown]
     if evidence.train is not None and evidence.test is not None and can_plant(evidence):
         of_roles = [f"{role}_only" for role in evidence.test.text_columns]
         conditions = [row.condition for row in parts if row.condition in of_roles]
