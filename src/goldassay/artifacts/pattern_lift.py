@@ -79,14 +79,21 @@ def lifted_patterns(parts: Iterable[PatternTable], q: float) -> LiftedPatterns:
     lifts: list[NDArray[np.float64]] = []
     for part in parts:
         rows, codes, lift = _telling(part, q)
-        kept.append(part.take(rows))
-        labels.append(codes)
-        lifts.append(lift)
+        # No more than could be kept of all: a copy of most rows of a large table would be hundreds of megabytes.
+        best = _largest(lift)
+        kept.append(part.take(rows[best]))
+        labels.append(codes[best])
+        lifts.append(lift[best])
     table, code, lift = type(kept[0]).joined(kept), np.concatenate(labels), np.concatenate(lifts)
-    if code.size > LIFTED_AT_MOST:
-        rows = np.sort(np.argsort(-lift, kind="stable")[:LIFTED_AT_MOST])
-        table, code, lift = table.take(rows), code[rows], lift[rows]
+    if len(kept) > 1:
+        best = _largest(lift)
+        table, code, lift = table.take(best), code[best], lift[best]
     return LiftedPatterns(table, code, lift)
+
+
+def _largest(lifts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Positions, ascending, of the lifts that are kept; of equal ones the first."""
+    return np.sort(np.argsort(-lifts, kind="stable")[:LIFTED_AT_MOST])
 
 
 def label_without_pattern(sampled: NDArray[np.integer], left: NDArray[np.integer], constant: int) -> int:

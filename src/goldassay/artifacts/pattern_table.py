@@ -132,6 +132,10 @@ class PatternTable:
         corrected = (pl.col("q_value") * self.n_labels_met).clip(upper_bound=1.0)
         return self._cut(self._frame.filter(corrected <= q), q=q)
 
+    def to_count(self) -> PatternTable:
+        """The same rows with no more columns than to look for them takes: a third of the memory."""
+        return self._cut(self._frame.select("tokens", "gaps", "label", "probability"))
+
     @property
     def n_labels_met(self) -> int:
         """K, how many labels the mined sentences had."""

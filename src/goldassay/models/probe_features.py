@@ -207,7 +207,8 @@ def build_features(
         counts = plan.count(n_train, pool, checkpoint)
         blocks, column_of = plan.keep(counts)
         del counts
-        columns, starts, sizes = plan.fill(column_of, pool, checkpoint)
+        n_entries = sum(int(block.column_rows.sum()) for block in blocks)
+        columns, starts, sizes = plan.fill(column_of, n_entries, pool, checkpoint)
     return ProbeFeatures(tuple(blocks), columns, starts, sizes)
 
 
@@ -313,9 +314,9 @@ class _Plan:
         return blocks, column_of
 
     def fill(
-        self, column_of: NDArray[np.int32], pool: Executor, checkpoint: Callable[[], None]
+        self, column_of: NDArray[np.int32], n_entries: int, pool: Executor, checkpoint: Callable[[], None]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
-        """Columns, starts and sizes of `ProbeFeatures`."""
+        """Columns, starts and sizes of `ProbeFeatures`; `n_entries` are those of the training rows."""
         n = self.texts.offsets.shape[1] - 1
         sizes = np.zeros((n, len(self.names)), dtype=np.int32)
 
@@ -324,16 +325,16 @@ class _Plan:
             end = min(n, start + ROWS_AT_ONCE)
             return np.asarray(fill_rows(start, end, *self.arguments(), column_of, sizes[start:end]))
 
-        parts = list(pool.map(work, range(0, n, ROWS_AT_ONCE)))
-        starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=1, dtype=np.int64))])
-        columns = np.empty(int(starts[-1]), dtype=np.int32)
-        # Each part is let go as soon as it is copied: two copies of all would be the peak of an audit's memory.
-        parts.reverse()
+        columns = np.empty(n_entries, dtype=np.int32)
         at = 0
-        while parts:
-            part = parts.pop()
+        # Each part is copied as soon as it is there: two copies of all would be the peak of an audit's memory.
+        for part in pool.map(work, range(0, n, ROWS_AT_ONCE)):
+            if at + part.size > columns.size:
+                # Of the rows to predict nothing is known before.
+                columns.resize(at + part.size, refcheck=False)
             columns[at : at + part.size] = part
             at += part.size
+        starts = np.concatenate([[0], np.cumsum(sizes.sum(axis=1, dtype=np.int64))])
         return columns, starts, sizes
 
 

@@ -64,7 +64,7 @@ class Shortlist(TellingPatterns):
     Attributes:
         judged: Positions of those among the selected that are folded, ascending: all, or the strongest.
         below: The significant parts of the judged that are not among them.
-        for_curve: The significant ones whose share exceeds the first of `thresholds`.
+        for_curve: The significant ones whose share exceeds the first of `thresholds`, to be counted alone.
         thresholds: Of the curve of coverage.
         scatter: Points for the picture: the most frequent patterns and, of the rest, those most telling.
     """
@@ -119,13 +119,15 @@ def shortlist(
         n_selected += len(selected[-1])
         if hold is not None:
             hold(n_selected)
-        curve.append(significant.select(thresholds[0]))
+        curve.append(significant.select(thresholds[0]).to_count())
         n_curve += len(curve[-1])
         while not fits(n_curve) and len(thresholds) > 1:
             del thresholds[0]
             curve = [each.select(thresholds[0]) for each in curve]
             n_curve = sum(map(len, curve))
         frequent, telling = _scattered(frequent, telling, significant.to_frame().select(_POINT))
+    # Of millions of patterns each table takes hundreds of megabytes.
+    del part, significant
     assert frequent is not None
     assert telling is not None
     chosen = PatternTable.joined(selected)
@@ -180,10 +182,11 @@ def of_table(mined: PatternTable, q: float, threshold: float) -> Shortlist:
 
 def telling_of_table(mined: PatternTable, q: float, threshold: float) -> TellingPatterns:
     """Of the shortlist of a table in memory what guessing needs; a control takes no more."""
+    lifted = lifted_patterns([mined], q)
     significant = mined.significant(q)
     return TellingPatterns(
         selected=significant.select(threshold),
-        lifted=lifted_patterns([mined], q),
+        lifted=lifted,
         n_significant=len(significant),
         n_mined=len(mined),
         q=q,
