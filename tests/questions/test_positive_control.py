@@ -47,6 +47,25 @@ def test_enough_training_rows_without_a_flaw_are_sound() -> None:
     assert words_of(4000, 0, 1) == {"sound"}
 
 
+def repeated(n_texts: int, seed: int) -> list[dict[str, str]]:
+    """Each hypothesis in twelve rows, nine in ten of them of one label."""
+    rng = random.Random(seed)
+    made = []
+    for _ in range(n_texts):
+        hypothesis, mostly = " ".join(rng.choices(WORDS, k=9)), rng.choice("ab")
+        for _ in range(12):
+            label = mostly if rng.random() < 0.9 else "ab"[mostly == "a"]
+            made.append({"premise": " ".join(rng.choices(WORDS, k=9)), "hypothesis": hypothesis, "label": label})
+    return made
+
+
+def test_copies_of_few_texts_are_not_taken_for_many_training_rows() -> None:
+    report = audit(repeated(400, 1), repeated(200, 2))
+    verdict = report.verdicts["artifacts"]
+    assert verdict["verdict"] == "not measurable"
+    assert report.to_dict()["artifacts"]["n_significant"] == 0
+
+
 def test_a_label_behind_missing_texts_is_not_sound() -> None:
     parts = [rows(n, seed, 0, 1) for n, seed in ((2000, 1), (2500, 2))]
     for part in parts:

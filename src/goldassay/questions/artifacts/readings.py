@@ -18,14 +18,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.artifacts.label_codes import encode_labels
+from goldassay.artifacts.pattern_clusters import label_correlation
 from goldassay.artifacts.pattern_lift import label_without_pattern
 from goldassay.artifacts.pattern_worth import guess_by_patterns
 from goldassay.core.effects import Reading
 from goldassay.core.intervals import wilson_bounds
 from goldassay.core.planting import N_WORDS, planted_rows
+from goldassay.data.row_values import normalized_texts
 from goldassay.questions.artifacts.form import FORM_ROWS, read_form_by_lift
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.artifacts import DifficultyAssignment
@@ -55,6 +58,7 @@ class PatternReadings:
         left_open: Training sentences of each label that the patterns by share leave open, (K,).
         sampled: Training sentences of each label in a sample, (K,).
         left: Those of the sample without a pattern by lift, (K,).
+        copied: Design effect of copies of a training text for each label, (K,): how many rows count as one.
         n_mined: Patterns mined.
         n_labels: Labels that occur in training.
         min_count: Fewest sentences of a pattern.
@@ -73,6 +77,7 @@ class PatternReadings:
     left_open: NDArray[np.int64]
     sampled: NDArray[np.int64]
     left: NDArray[np.int64]
+    copied: NDArray[np.float64]
     n_mined: int
     n_labels: int
     min_count: int
@@ -94,8 +99,9 @@ class PatternReadings:
         The copy is not mined: at the end of a text a word changes no other pattern, and whether it would be found
         follows from its counts. Each of the label's words must be frequent enough, and significant among all patterns
         and labels; as the words are equally frequent, q is p times the number of tests over the number of words
-        (Benjamini and Hochberg 1995). Its lift is compared with that of the other patterns of the text. Longer patterns
-        that contain a word say the same as the word.
+        (Benjamini and Hochberg 1995). Copies of a text hold the same words, so that p is that of fewer rows where
+        copies have one label (`allow_for_clusters`). Its lift is compared with that of the other patterns of the text.
+        Longer patterns that contain a word say the same as the word.
         """
         counts = self.train_counts
         constant = int(counts.argmax())
@@ -103,7 +109,7 @@ class PatternReadings:
         n = np.round(share * counts).astype(np.int64) // N_WORDS
         labels = np.arange(counts.size)
         tests = (self.n_mined + N_WORDS * labels.size) * self.n_labels
-        significant = prior**n * tests / N_WORDS <= self.q
+        significant = (prior ** (n / self.copied) * tests / N_WORDS <= self.q) & (n >= self.copied)
         found = (n >= max(self.min_count, 1)) & significant & (labels != constant) & (counts > 0)
         known = (planted_rows(self.gold, labels.size, share, constant, self.seed) >= 0) & found[self.gold]
         sets = self.assignment.label_sets.copy()
@@ -171,12 +177,23 @@ def read_by_patterns(
         left_open=on_train.left_open[0],
         sampled=sampled,
         left=left,
+        copied=_effects_of_copies(texts, written, len(names)),
         n_mined=short.n_mined,
         n_labels=int((on_train.label_counts > 0).sum()),
         min_count=int(short.settings["min_count"]),
         q=short.q,
         seed=seed,
     )
+
+
+def _effects_of_copies(texts: pl.Series, codes: NDArray[np.int64], n_labels: int) -> NDArray[np.float64]:
+    """1 + (sum_g n_g² / N - 1) rho_l of each label, (K,): n_g rows have one text; rho_l is how alike their labels are.
+
+    Source: Kish 1965, *Survey Sampling*, section 5.4; see `label_correlation`.
+    """
+    same = normalized_texts(texts).rank("dense").to_numpy().astype(np.int64) - 1
+    sizes = np.bincount(same).astype(np.float64)
+    return 1 + (sizes @ sizes / max(sizes.sum(), 1.0) - 1) * label_correlation(codes, same, n_labels)
 
 
 def _sample(train: Training, seed: int) -> tuple[TokenizedCorpus, NDArray[np.int64]]:
