@@ -87,7 +87,11 @@ def _keys(values: NDArray[np.uint64], offsets: NDArray[np.int64], seed: int) -> 
     filled = lengths > 0
     if values.size:
         keys[filled] = np.add.reduceat(values * powers[place], offsets[:-1][filled])
-    keys += np.uint64((seed + 1) * int(_STEP) & 0xFFFFFFFFFFFFFFFF)
+    return mixed(keys + np.uint64((seed + 1) * int(_STEP) & 0xFFFFFFFFFFFFFFFF))
+
+
+def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Numbers that look random, each of another one: the finalizer of splitmix64."""
     keys = (keys ^ (keys >> np.uint64(30))) * _FIRST
     keys = (keys ^ (keys >> np.uint64(27))) * _SECOND
     return keys ^ (keys >> np.uint64(31))

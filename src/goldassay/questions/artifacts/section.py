@@ -19,6 +19,7 @@ from goldassay.artifacts.coverage import CoverageCount
 from goldassay.artifacts.pattern_worth import giveaway_by_counts
 from goldassay.core.results import to_plain
 from goldassay.questions.artifacts.inputs import CLUSTERS
+from goldassay.questions.artifacts.phrases import Phrase, find_phrases
 from goldassay.questions.artifacts.readings import PatternReadings, read_by_patterns
 from goldassay.questions.artifacts.samples import sample_examples
 from goldassay.questions.artifacts.shortlist import STANDING
@@ -177,33 +178,39 @@ def _strongest(
     findings: pl.DataFrame, selected: PatternTable, train: Training, seed: int
 ) -> dict[str, list[dict[str, Any]]]:
     ranked = ranked_by_gain(findings, shares(selected))
-    chosen = {
-        label: ranked.filter(pl.col("label") == label).head(STRONGEST_PER_LABEL).to_dicts()
-        for label in selected.label_names
-    }
-    wanted = [row["at"] for rows in chosen.values() for row in rows]
+    chosen = find_phrases(ranked, findings, selected, train, STRONGEST_PER_LABEL)
+    wanted = [phrase.head["at"] for phrases in chosen.values() for phrase in phrases]
     samples = sample_examples(selected, wanted, train, seed)
     keys = (
         "pattern", "support", "probability", "wilson_low", "wilson_high", "lift", "q_value",
         "test_support", "test_probability", "confirmed", "n_folded",
     )  # fmt: skip
-    heads = pl.Series([row["pattern"] for rows in chosen.values() for row in rows], dtype=pl.String)
-    folded = findings.filter(pl.col("folded_under").is_in(heads.implode()))
+    standing = pl.Series(
+        [name for phrases in chosen.values() for phrase in phrases for name in phrase.standing], dtype=pl.String
+    )
+    folded = findings.filter(pl.col("folded_under").is_in(standing.implode()))
 
-    def variants(row: dict[str, Any]) -> list[dict[str, Any]]:
-        under = folded.filter((pl.col("folded_under") == row["pattern"]) & (pl.col("label") == row["label"]))
-        return under.head(VARIANTS_PER_PATTERN).select("pattern", "support", "probability").to_dicts()
+    def variants(phrase: Phrase, label: str) -> list[dict[str, Any]]:
+        """Its fragments, then what is folded under it or them."""
+        under = folded.filter(
+            pl.col("folded_under").is_in(phrase.standing)
+            & (pl.col("label") == label)
+            & (pl.col("pattern") != phrase.head["pattern"])
+        )
+        rows = [*phrase.fragments, *under.head(VARIANTS_PER_PATTERN).iter_rows(named=True)][:VARIANTS_PER_PATTERN]
+        return [{key: row[key] for key in ("pattern", "support", "probability")} for row in rows]
 
     return {
         label: [
             {
-                **{key: row[key] for key in keys if key in row},
-                "variants": variants(row),
-                "examples": samples[row["at"]],
+                **{key: phrase.head[key] for key in keys if key in phrase.head},
+                "n_folded": phrase.n_folded,
+                "variants": variants(phrase, label),
+                "examples": samples[phrase.head["at"]],
             }
-            for row in rows
+            for phrase in phrases
         ]
-        for label, rows in chosen.items()
+        for label, phrases in chosen.items()
     }
 
 
