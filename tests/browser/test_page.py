@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,6 +62,56 @@ def test_summary_fits_one_screen(opened: Callable[..., Browser]) -> None:
     browser = opened(width=1280, height=800)
     assert browser.run("return document.querySelector('#summary').getBoundingClientRect().bottom;") <= 800
     assert browser.run("return document.querySelectorAll('.card').length;") == 4
+
+
+def test_rows_to_look_at_first_follow_the_cards(opened: Callable[..., Browser]) -> None:
+    browser = opened()
+    order = browser.run("return [...document.querySelectorAll('main > section')].map(e => e.id);")
+    assert order[:2] == ["summary", "first-rows"]
+    assert order[-2:] == ["facts", "inputs"]
+    rows = browser.run("return [...document.querySelectorAll('#first-rows tbody tr')].map(e => e.innerText);")
+    assert len(rows) == 5
+    assert all(HOSTILE in row and "Its hypothesis has the pattern" in row for row in rows)
+
+
+def test_evidence_is_there_once(opened: Callable[..., Browser], saved_report: Path) -> None:
+    text = opened().run("return document.body.textContent;")
+    verdicts = json.loads((saved_report.parent / "report.json").read_text("utf-8"))["verdicts"]
+    assert {name: text.count(verdict["evidence"]) for name, verdict in verdicts.items()} == dict.fromkeys(verdicts, 1)
+
+
+def test_a_question_opens_with_its_picture(opened: Callable[..., Browser]) -> None:
+    """Above the first picture of a section stand its heading and question, and with it at most three sentences."""
+    browser = opened()
+    script = """
+    return Object.fromEntries([...document.querySelectorAll('main > section')].filter(s => s.querySelector('figure'))
+        .map(s => [s.id, [[...s.children].findIndex(e => e.matches('figure')),
+                          s.querySelectorAll(':scope > .findings > li').length]]));
+    """
+    found = browser.run(script)
+    assert {"artifacts", "leakage", "instability"} <= set(found)
+    assert {place for place, _ in found.values()} == {2}
+    assert all(0 <= sentences <= 3 for _, sentences in found.values())
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_tables_scroll_inside_their_frame_on_a_phone(opened: Callable[..., Browser], dark: bool) -> None:
+    """What is wider than the screen can be scrolled to within its frame, and no text is cut off."""
+    browser = opened(width=400, dark=dark)
+    browser.run("for (const fold of document.querySelectorAll('details')) fold.open = true;")
+    script = """
+    const seen = [...document.querySelectorAll('.scroll')].filter(e => e.checkVisibility());
+    return [seen.filter(e => e.scrollWidth > e.clientWidth).length,
+            seen.filter(e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX !== 'auto').length,
+            seen.filter(e => e.getBoundingClientRect().right > innerWidth).length,
+            [...document.querySelectorAll('td, th, li, p, h1, h2, h3, summary')].filter(e => e.checkVisibility()
+                && !e.closest('.scroll') && e.getBoundingClientRect().right > innerWidth + 0.5).length,
+            [...document.querySelectorAll('td, th')].filter(e => e.checkVisibility()
+                && e.scrollWidth > e.clientWidth + 1).map(e => e.innerText)];
+    """
+    wide, stuck, outside, cut, squeezed = browser.run(script)
+    assert wide > 0
+    assert (stuck, outside, cut, squeezed) == (0, 0, 0, [])
 
 
 def test_a_click_sorts_by_number(opened: Callable[..., Browser]) -> None:

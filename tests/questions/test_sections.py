@@ -24,7 +24,7 @@ def rows(section: Section, caption: str) -> tuple[tuple[Cell, ...], ...]:
 
 
 def test_sections_in_reading_order() -> None:
-    assert list(sections()) == ["facts", "artifacts", "leakage", "instability", "shift", "inputs"]
+    assert list(sections()) == ["artifacts", "leakage", "instability", "shift", "facts", "inputs"]
 
 
 def test_every_row_fills_its_table() -> None:

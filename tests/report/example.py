@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.finding import RowToRead
 from goldassay.core.intervals import wilson_bounds
+from goldassay.questions.first_rows import table_of_rows
 from goldassay.questions.report_frame import compose_report
 
 if TYPE_CHECKING:
@@ -82,6 +84,15 @@ def example_report(n_scatter: int = 3000, seed: int = 0) -> Report:
             "instability": pl.DataFrame([dict(r) for r in document["instability"]["results"]]),
             "instability_groups": pl.DataFrame(document["instability"]["groups"][0]["rows"]),
         },
+        first=table_of_rows(_first_rows()),
+    )
+
+
+def _first_rows() -> tuple[RowToRead, ...]:
+    long = "A man in a blue shirt is standing on a ladder cleaning a window of a shop in the center of the town."
+    return tuple(
+        RowToRead(str(i), f"{long}\nNobody cleans {HOSTILE}.", "neutral", f"Its hypothesis has the pattern “{word}”.")
+        for i, word in enumerate(("Nobody", "outdoors", HOSTILE, "for # competition", "tall human"))
     )
 
 

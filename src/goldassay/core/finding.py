@@ -22,6 +22,23 @@ def _empty() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
+class RowToRead:
+    """An example out of the dataset that is worth reading, and why.
+
+    Attributes:
+        example_id: Its name in the dataset.
+        text: Its texts, a line each.
+        label: Its gold label.
+        why: One sentence.
+    """
+
+    example_id: str
+    text: str
+    label: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """What one question found.
 
@@ -37,6 +54,7 @@ class Finding:
         charts: Pictures by name.
         tables: Full tables by name, written as Parquet and CSV.
         examples: Columns with one value for each test example, for the table of all examples.
+        first_rows: The examples to look at first, the most telling ones first.
     """
 
     question: str
@@ -47,3 +65,4 @@ class Finding:
     charts: Mapping[str, Chart] = field(default_factory=_empty)
     tables: Mapping[str, pl.DataFrame] = field(default_factory=_empty)
     examples: Mapping[str, pl.Series] = field(default_factory=_empty)
+    first_rows: tuple[RowToRead, ...] = ()

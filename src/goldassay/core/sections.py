@@ -26,7 +26,9 @@ class VerdictCard:
         value: The deciding figure with its unit; "" where there is none.
         interval: Its interval.
         label: What the figure is.
-        evidence: One sentence.
+        evidence: What decided, with its figures.
+        sentence: What the verdict means, without figures: the page shows it on the card and leaves the evidence to the
+            section of the same key. "" leaves the evidence on the card.
         next_step: What to do about it.
         rule: From which limits the verdict follows.
         anchor: The section that it leads to where none has its key.
@@ -42,6 +44,7 @@ class VerdictCard:
     interval: str = ""
     label: str = ""
     evidence: str = ""
+    sentence: str = ""
     next_step: str = ""
     rule: str = ""
     anchor: str = ""

@@ -12,6 +12,7 @@ from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory
+from goldassay.questions.first_rows import first_rows, table_of_rows
 from goldassay.questions.report_frame import compose_report, frame_findings
 
 if TYPE_CHECKING:
@@ -131,7 +132,8 @@ def audit(
     tables["examples"] = _examples(evaluation, found)
     title = f"Audit of {training.name}, evaluated on {evaluation.name}"
     figures = [figure for _, finding in added for figure in finding.figures]
-    return compose_report(frame_findings(title, document, steps, settings, figures), tables, added)
+    first = table_of_rows(first_rows(found))
+    return compose_report(frame_findings(title, document, steps, settings, figures), tables, added, first)
 
 
 def _examples(test: Dataset, found: Sequence[Finding]) -> pl.DataFrame:

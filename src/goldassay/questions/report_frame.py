@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.sections import Section
     from goldassay.core.settings import Settings
+    from goldassay.core.tables import Table
     from goldassay.questions.checks import Check
 
 _ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "told apart": "check"}
@@ -72,6 +73,7 @@ def compose_report(
     document: Mapping[str, Any],
     tables: Mapping[str, pl.DataFrame] = MappingProxyType({}),
     added: Sequence[tuple[Check, Finding]] = (),
+    first: Table | None = None,
 ) -> Report:
     """The report of a document: verdict cards, sections and charts of the questions that it answers.
 
@@ -79,15 +81,16 @@ def compose_report(
         document: What `report.json` has.
         tables: Full tables by name.
         added: Questions that are not of this package, with what they found.
+        first: Rows to look at before anything else.
     """
     plain = to_plain(document)
     asked = _asked(plain)
     written: list[Section] = []
-    if not plain.get("questions") or plain.get("facts"):
-        written += question_modules("sections", (DESCRIBING,))[DESCRIBING].sections(plain)
     for module in asked.values():
         written += module.sections(plain)
     written += [section for _, finding in added for section in finding.sections]
+    if not plain.get("questions") or plain.get("facts"):
+        written += question_modules("sections", (DESCRIBING,))[DESCRIBING].sections(plain)
     written += provenance.sections(plain)
     headings = {question: module.heading(plain) for question, module in asked.items()}
     headings |= {check.question: (check.title, check.asks) for check, _ in added}
@@ -100,8 +103,9 @@ def compose_report(
         charts={**charts_of(plain), **{name: chart for _, found in added for name, chart in found.charts.items()}},
         paper_charts=paper_charts_of(plain),
         sections=tuple(written),
-        cards=tuple(_cards(plain, headings)),
+        cards=tuple(_cards(plain, headings, {name: module.meanings(plain) for name, module in asked.items()})),
         subject=subject_of(plain),
+        first=first,
         reproduction=reproduction_of(plain),
         paper_tables=tuple(table for module in latex.values() for table in module.paper_tables(plain)),
     )
@@ -115,7 +119,11 @@ def _asked(document: Mapping[str, Any]) -> dict[str, ModuleType]:
     return question_modules("sections", asked or tuple(audited))
 
 
-def _cards(document: Mapping[str, Any], headings: Mapping[str, tuple[str, str]]) -> list[VerdictCard]:
+def _cards(
+    document: Mapping[str, Any],
+    headings: Mapping[str, tuple[str, str]],
+    meanings: Mapping[str, Mapping[str, str]],
+) -> list[VerdictCard]:
     """The verdict cards; none where the document judges nothing, such as a ranking of rows."""
     if document.get("questions") and "verdicts" not in document:
         return []
@@ -135,6 +143,7 @@ def _cards(document: Mapping[str, Any], headings: Mapping[str, tuple[str, str]])
                 interval=bounds_in(headline.get("low"), headline.get("high"), unit) if headline else "",
                 label=str(headline.get("label") or ""),
                 evidence=evidence_of(verdict),
+                sentence=meanings.get(question, {}).get(word, ""),
                 next_step=str(verdict.get("next_step") or ""),
                 rule=str(verdict.get("rule") or ""),
                 judged=bool(verdict),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from goldassay.report.charts.page_data import data_id
 from goldassay.report.palette import DARK, LIGHT, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import jinja2
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from goldassay.core.tables import Table
     from goldassay.report.charts import Picture
     from goldassay.report.report import Report
+
+# As many as are read beside a picture.
+_MOST_SENTENCES = 3
 
 
 def render_html(report: Report, table_names: tuple[str, ...] = (), tables_at: str = "tables/") -> str:
@@ -45,6 +49,7 @@ def render_html(report: Report, table_names: tuple[str, ...] = (), tables_at: st
         notes=report.subject.notes,
         unasked=report.unasked,
         sections=report.sections,
+        first=report.first,
         pictures=draw_pictures(report.charts),
         table_names=table_names,
         tables_at=tables_at,
@@ -62,6 +67,7 @@ def fill_page(
     stem: str = "report",
     notes: Sequence[str] = (),
     unasked: Sequence[str] = (),
+    first: Table | None = None,
     table_names: tuple[str, ...] = (),
     tables_at: str = "tables/",
     with_data: bool = False,
@@ -86,11 +92,13 @@ def fill_page(
             line=line,
             notes=notes,
             unasked=unasked,
+            first=first,
             sections=sections,
             pictures=pictures,
             stem=stem,
             markup=Markup,
             shown=_shown_table,
+            arranged=arranged,
             table_names=table_names,
             tables_at=tables_at,
             picture_data=[
@@ -108,6 +116,41 @@ def subject_line(subject: Subject) -> list[str]:
     splits = {"train": "training"}
     sizes = [f"{count(size)} {splits.get(split, split)} examples" for split, size in subject.sizes.items()]
     return [*sizes, *subject.about, *([subject.settings] if subject.settings else [])]
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """What opens a section of the page, and what is folded.
+
+    Attributes:
+        judged: The verdict cards that belong to it.
+        opening: The name of the first of its pictures; "" where it has none.
+        said: At most three sentences, read with the picture; of a section that is judged what decided comes first.
+        notes: All others, folded: on method, and the rule of the verdict.
+        reason: Why there is nothing to show, without a full stop; "" where a verdict says it or there is something.
+    """
+
+    judged: tuple[VerdictCard, ...]
+    opening: str
+    said: tuple[str, ...]
+    notes: tuple[str, ...]
+    reason: str
+
+
+def arranged(section: Section, cards: Sequence[VerdictCard], pictures: Collection[str]) -> Arranged:
+    """Put a section in the order of the page: the picture and what it shows first, method folded."""
+    judged = tuple(card for card in cards if card.key == section.key and card.judged)
+    # A card that says in one sentence what the verdict means leaves its evidence to the section.
+    evidence = [card.evidence for card in judged if card.sentence]
+    told = [*evidence, *section.sentences]
+    reason = section.reason.rstrip(".")
+    return Arranged(
+        judged,
+        next((part.chart for part in section.parts if part.chart in pictures and part.chart is not None), ""),
+        tuple(told[:_MOST_SENTENCES]),
+        (*told[_MOST_SENTENCES:], *section.notes, *(card.rule for card in judged if card.rule)),
+        "" if any(reason in card.evidence for card in judged) else reason,
+    )
 
 
 def _shown_table(table: Table) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class Report:
         cards: The verdict on each question.
         unasked: Questions that nothing was given for, a sentence each that says what to add.
         subject: What the report is about.
+        first: Rows to look at before anything else; None where no question names any.
         reproduction: How to get an audit again; None for other reports.
         paper_tables: Tables in the layouts of papers, for `goldassay.report.paper`.
         charts: The page's charts by name, as data.
@@ -67,6 +68,7 @@ class Report:
     cards: tuple[VerdictCard, ...] = ()
     unasked: tuple[str, ...] = ()
     subject: Subject = field(default_factory=Subject)
+    first: Table | None = None
     reproduction: Reproduction | None = None
     paper_tables: tuple[Table, ...] = ()
     charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.numbers import count, percent
 from goldassay.questions.artifacts.search import answer
+from goldassay.questions.first_rows import MOST_ROWS, rows_to_read
 from goldassay.questions.left_out import left_out_doubts
 
 if TYPE_CHECKING:
-    from goldassay.core.finding import Finding
+    from goldassay.artifacts import DifficultyAssignment
+    from goldassay.core.finding import Finding, RowToRead
     from goldassay.questions.artifacts.section import Described
     from goldassay.questions.evidence import Evidence
 
@@ -38,6 +41,7 @@ class _Artifacts:
             },
             tables={**finding.tables, "difficulty": difficulty.select("example_id", pl.exclude("row", "example_id"))},
             examples={"difficulty": pl.Series(assignment.classes.tolist(), dtype=pl.String)},
+            first_rows=_first_rows(evidence, assignment, described.findings),
         )
 
     def measure(self, evidence: Evidence, described: Described) -> Finding:
@@ -49,6 +53,29 @@ class _Artifacts:
 
 
 CHECK = _Artifacts()
+
+
+def _first_rows(evidence: Evidence, assignment: DifficultyAssignment, findings: pl.DataFrame) -> tuple[RowToRead, ...]:
+    """Test rows of which every pattern names the label; one row a pattern, the surest pattern first."""
+    low = findings["wilson_low"].to_list()
+    found: dict[int, int] = {}
+    for position, (kind, ids) in enumerate(zip(assignment.classes.tolist(), assignment.pattern_ids, strict=True)):
+        if kind == "easy":
+            found.setdefault(max(ids.tolist(), key=lambda at: (low[at], -at)), position)
+    surest = sorted(found, key=lambda at: (-low[at], at))[:MOST_ROWS]
+    rows = {at: findings.row(at, named=True) for at in surest}
+    role = evidence.train.text_columns[-1]
+    return rows_to_read(
+        evidence.test,
+        (
+            (
+                found[at],
+                f"Its {role} has the pattern “{row['pattern']}”: of the {count(row['support'])} training examples with "
+                f"it {percent(row['probability'], 0)} are {row['label']}.",
+            )
+            for at, row in rows.items()
+        ),
+    )
 
 
 def _tokenizer_reason(evidence: Evidence) -> str | None:

@@ -26,6 +26,15 @@ def heading(_: Mapping[str, Any]) -> tuple[str, str]:
     return TITLE, LEAD
 
 
+def meanings(_: Mapping[str, Any]) -> Mapping[str, str]:
+    """What each verdict means, in one sentence without figures."""
+    return {
+        "sound": "No reader of word patterns tried here gains as much as the limit.",
+        "caution": "Word patterns alone give labels away: read a score beside this figure.",
+        "unsound": "Word patterns alone give labels away, enough to make a score misleading.",
+    }
+
+
 def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     """The section "Artifacts"."""
     found = mapping(document, "artifacts")

@@ -23,6 +23,11 @@ def heading(_: Mapping[str, Any]) -> tuple[str, str]:
     return TITLE, LEAD
 
 
+def meanings(_: Mapping[str, Any]) -> Mapping[str, str]:
+    """None: what a comparison says is its evidence."""
+    return {}
+
+
 def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     """The section "Comparison"; none where nothing was compared."""
     found = mapping(document, "comparison")

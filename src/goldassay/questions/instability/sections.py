@@ -37,6 +37,15 @@ def heading(_: Mapping[str, Any]) -> tuple[str, str]:
     return TITLE, LEAD
 
 
+def meanings(_: Mapping[str, Any]) -> Mapping[str, str]:
+    """What each verdict means, in one sentence without figures."""
+    return {
+        "sound": "Another seed gives about the same score: ordinary spread only.",
+        "caution": "Another seed moves the score, or examples flip together.",
+        "unsound": "Another seed gives a clearly different score.",
+    }
+
+
 def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     """The section "Instability", and where they were measured those on training and on single examples."""
     return (_spread(document), *training_sections(document), *example_sections(document))
@@ -47,20 +56,20 @@ def _spread(document: Mapping[str, Any]) -> Section:
     sentences, caveats = texts(found.get("sentences")), texts(found.get("caveats"))
     deviations = mapping(found, "deviations")
     notes = [str(found["note"])] if found.get("note") else []
-    if interrupted := mapping(found, "interrupted"):
-        notes.insert(0, _interrupted(interrupted))
     notes += caveats
     if not sentences:
         notes += [_group_note(grouping) for grouping in records(found.get("groups"))]
     if len(sentences) > _MOST_SENTENCES:
         notes.append(f"Said of the least stable first; {len(sentences) - _MOST_SENTENCES} more stand in report.json.")
+    stopped = mapping(found, "interrupted")
+    interrupted = (_interrupted(stopped),) if stopped else ()
     how = ("how_spread", *(("how_deviations",) if deviations else ()), "how_intervals")
     first, *others = _groups(found) or (None,)
     return Section(
         key="instability",
         title=TITLE,
         lead=LEAD,
-        sentences=sentences[:_MOST_SENTENCES],
+        sentences=(*interrupted, *sentences[:_MOST_SENTENCES]),
         notes=tuple(notes),
         caveats=caveats,
         parts=(

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.finding import Finding
+from goldassay.questions.first_rows import MOST_ROWS, rows_to_read
 from goldassay.questions.leakage.condition_evidence import GIVEN, is_part
 from goldassay.questions.leakage.measuring import measure
 from goldassay.questions.leakage.options import LeakageChoice
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.effects import Reading
+    from goldassay.core.finding import RowToRead
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.evidence import Evidence
     from goldassay.runs import Runs
@@ -40,7 +42,12 @@ class _Leakage:
         finding = self.measure(evidence, choice, classes, _pattern_readings(evidence), _given_readings(evidence))
         tables = dict(finding.tables)
         examples = tables.pop("examples").select(pl.exclude(*_SHARED, *evidence.test.text_columns))
-        return replace(finding, tables=tables, examples={each.name: each for each in examples})
+        return replace(
+            finding,
+            tables=tables,
+            examples={each.name: each for each in examples},
+            first_rows=_first_rows(evidence, examples),
+        )
 
     def measure(
         self,
@@ -80,6 +87,27 @@ class _Leakage:
 
 
 CHECK = _Leakage()
+
+
+def _first_rows(evidence: Evidence, examples: pl.DataFrame) -> tuple[RowToRead, ...]:
+    """Test rows that every reader of a part gets right, those first of which the part tells the most bits."""
+    told = [
+        (bits, position, part.replace("_only", ""))
+        for part in (name.removeprefix("pvi_") for name in examples.columns if name.startswith("pvi_"))
+        if part.endswith("_only")
+        for position, (bits, right) in enumerate(examples.select(f"pvi_{part}", f"right_{part}").iter_rows())
+        if bits is not None and bits > 0 and right == 1
+    ]
+    best: dict[int, tuple[float, str]] = {}
+    for bits, position, part in sorted(told, key=lambda each: (-each[0], each[1])):
+        best.setdefault(position, (bits, part))
+    return rows_to_read(
+        evidence.test,
+        (
+            (position, f"From its {part} alone every run of the reader names the label, which tells {bits:.1f} bits.")
+            for position, (bits, part) in list(best.items())[:MOST_ROWS]
+        ),
+    )
 
 
 def _pattern_readings(evidence: Evidence) -> list[PatternReadings]:

@@ -24,6 +24,15 @@ def heading(_: Mapping[str, Any]) -> tuple[str, str]:
     return TITLE, LEAD
 
 
+def meanings(_: Mapping[str, Any]) -> Mapping[str, str]:
+    """What each verdict means, in one sentence without figures."""
+    return {
+        "sound": "No reader of a part of the input tried here gains as much as the limit.",
+        "caution": "A part of the input gives labels away: read a score beside this figure.",
+        "unsound": "A part of the input gives labels away, enough to make a score misleading.",
+    }
+
+
 def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     """The section "Leakage", then clusters, rows to rewrite and several datasets, where they were measured.
 

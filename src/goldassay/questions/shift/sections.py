@@ -47,6 +47,21 @@ def heading(document: Mapping[str, Any]) -> tuple[str, str]:
     return TITLE, _LEAD_OF_DETECTION if mapping(document, "shift").get("kind") == "detection" else LEAD
 
 
+def meanings(document: Mapping[str, Any]) -> Mapping[str, str]:
+    """What each verdict means, in one sentence without figures."""
+    if mapping(document, "shift").get("kind") == "detection":
+        return {
+            "sound": "The model's confidence tells texts from elsewhere from its own.",
+            "caution": "To flag texts from elsewhere by confidence, some of the model's own are flagged too.",
+            "unsound": "To flag texts from elsewhere by confidence, most of the model's own are flagged too.",
+        }
+    return {
+        "sound": "On the other distributions tried here the score loses less than the limit.",
+        "caution": "The score loses a part of what it is worth on another distribution.",
+        "unsound": "The score loses much of what it is worth on another distribution.",
+    }
+
+
 def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     """The section "Shift"."""
     title, lead = heading(document)
