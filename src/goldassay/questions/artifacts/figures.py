@@ -53,7 +53,7 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     if "giveaway" in found:
         gain = found["giveaway"]
         made.append(_GAIN.figure(gain["value"], gain["low"], gain["high"], n=n or None))
-    if "precision" in found:
+    if "precision" in found and sizes["easy"] + sizes["hard"]:
         right = found["precision"]
         made.append(_PRECISION.figure(right["value"], right["low"], right["high"], n=sizes["easy"] + sizes["hard"]))
     elif n:
