@@ -36,7 +36,7 @@ test: .venv/.tested
 
 # What takes longer than the everyday suite may.
 slow: .venv/.tested
-	$(BIN)/python -m pytest -m slow --timeout 3600 $(PYTEST)
+	GOLDASSAY_EXAMPLES=120 $(BIN)/python -m pytest -m "slow or hypothesis" --timeout 3600 $(PYTEST)
 
 lint: .venv/.tested
 	$(BIN)/ruff check .

@@ -15,7 +15,9 @@ import pytest
 from hypothesis import settings
 
 # Where a red run stops others, the same examples are tried each time; elsewhere new ones are sought.
-settings.register_profile("default", deadline=None, max_examples=60, derandomize=bool(os.environ.get("CI")))
+# The slow tests try every property by more examples.
+EXAMPLES = int(os.environ.get("GOLDASSAY_EXAMPLES", "30"))
+settings.register_profile("default", deadline=None, max_examples=EXAMPLES, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("default")
 
 # Threads that wait by spinning slow tests that run side by side, and the commands they start, as much as twentyfold.

@@ -43,6 +43,7 @@ def test_the_first_of_different_labelled_sentences_that_hold_it(
         assert len(positions) == min(size, len(first))
 
 
+@pytest.mark.slow
 def test_every_sentence_is_drawn_as_often() -> None:
     sentences = [f"a w{i}" for i in range(12)] + ["a w0"] * 20
     patterns = mine_patterns(["a", "b"], ["x", "y"], 1, 0, 1, "whitespace").top("x")

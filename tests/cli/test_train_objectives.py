@@ -44,6 +44,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_bias_run_then_an_objective_that_takes_it(goldassay: Command, data: Path):
     common = ("train", "train.jsonl", "--model", "ngram_average", "--seeds", "1", "--test", "test.jsonl", *SMALL)
     bias = goldassay(*common, "--condition", "hypothesis_only", "--test", "train.jsonl", "-o", "bias")

@@ -9,6 +9,7 @@ from scipy import stats
 from goldassay.core.errors import InputError
 from goldassay.core.resampling import (
     cluster_codes,
+    drawn_counts,
     drawn_score_interval,
     percentile_interval,
     resample_examples,
@@ -116,3 +117,11 @@ def test_examples_that_were_drawn_already_give_the_same_interval():
     state = rng.bit_generator.state
     assert drawn_score_interval(means, rng) == score_interval(scores, seed=7, n_draws=300)
     assert rng.bit_generator.state == state
+
+
+@pytest.mark.parametrize("n", [1, 7, 300, 4097])
+def test_draws_counted_together_are_those_of_one_after_the_other(n: int) -> None:
+    counts = drawn_counts(n, 60, np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    for row in counts:
+        assert np.array_equal(row, np.bincount(rng.integers(0, n, n), minlength=n))

@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +14,6 @@ from goldassay.data.row_values import normalized_text
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def shingles(text: str) -> set[str]:
@@ -67,6 +66,7 @@ def sentences(data_dir: Path, file: str) -> list[str]:
     return sorted({normalized_text(text) for role in dataset.text_columns for text in dataset.texts(role)})
 
 
+@pytest.mark.slow
 def test_real_sentences_are_joined_as_by_comparing_each_with_each(data_dir: Path) -> None:
     texts = sentences(data_dir, "sick/SICK.txt.gz")[:500]
     found = join_near_copies(texts, np.ones(len(texts), np.int64)).tolist()

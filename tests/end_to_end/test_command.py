@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pytest
 
 from .conftest import Outcome, pairs
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 def test_specimen_then_audit(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
     made = goldassay("specimen", "-o", "specimen", "--size", "4000", "--test-size", "400")
     assert made.status == 0, made.err

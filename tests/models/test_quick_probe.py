@@ -150,6 +150,7 @@ def test_a_thousand_labels_of_one_row_each():
     assert np.exp(logits.astype(float)).min() > 0
 
 
+@pytest.mark.slow
 def test_a_thousand_labels_are_learnt():
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(1000), 4)

@@ -17,7 +17,7 @@ def test_an_audit_asks_four_questions() -> None:
     assert [card.key for card in report.cards] == ["artifacts", "leakage", "instability", "shift"]
     assert [card.judged for card in report.cards] == [False] * 4
     assert [section.key for section in report.sections] == [
-        "facts", "artifacts", "leakage", "instability", "shift", "inputs",
+        "artifacts", "leakage", "instability", "shift", "facts", "inputs",
     ]  # fmt: skip
 
 

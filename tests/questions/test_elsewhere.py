@@ -247,6 +247,7 @@ def test_runs_with_labels_of_two_kinds_are_counted_by_the_sets_own(tmp_path: Pat
         known(TRAIN, frame(HOME, "home"), [place], {"away": away}).load()
 
 
+@pytest.mark.slow
 def test_labels_in_another_order_change_nothing(tmp_path: Path) -> None:
     """Labels count by name, in whatever order data, runs and logits have them."""
     home, away = (answers([row["label"] for row in data], 0.9, seed=seed) for seed, data in ((1, HOME), (2, AWAY)))

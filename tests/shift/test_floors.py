@@ -69,7 +69,7 @@ def test_a_guesser_is_hardly_ever_taken_for_a_model_that_knows(shares: tuple[flo
 
 
 @pytest.mark.parametrize("metric", ["pearson", "spearman"])
-@pytest.mark.parametrize("n_runs", [1, 4])
+@pytest.mark.parametrize("n_runs", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_correlations_of_nothing_are_hardly_ever_above_zero(metric: str, n_runs: int) -> None:
     rng = np.random.default_rng(5)
     rows = [
@@ -80,6 +80,7 @@ def test_correlations_of_nothing_are_hardly_ever_above_zero(metric: str, n_runs:
     assert sum(row.excess_low > 0 for row in rows) <= 12
 
 
+@pytest.mark.slow
 def test_losses_cover_the_truth() -> None:
     """Accuracy .8 on own, .7 on other, balanced: a third of what lies above the floor is lost."""
     rng = np.random.default_rng(11)

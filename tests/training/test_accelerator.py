@@ -58,7 +58,12 @@ def waits_of_20_steps(steps: Iterator[Any]) -> list[str]:
     return list(WAITS.seen)
 
 
-@pytest.mark.parametrize("name", SMALL)
+# The slower ones wait by the same rules of the loop; each is tried in the slow tests.
+SLOWER = {"contextual_esim", "esim", "infersent", "lstm"}
+NETWORKS = [pytest.param(name, marks=pytest.mark.slow) if name in SLOWER else name for name in SMALL]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
 def test_of_20_steps_one_waits_and_all_learn_what_a_processor_learns(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

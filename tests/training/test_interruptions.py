@@ -77,6 +77,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", place], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_it_and_with_more_room_it_goes_on(goldassay: Command, here: Command, data: Path, disk: Path):
     out, epochs = disk / "runs", 30
     often = ("--checkpoint-every", "1", "--state-every", "0.001")
@@ -96,6 +97,7 @@ def test_a_full_disk_stops_it_and_with_more_room_it_goes_on(goldassay: Command, 
     assert weights(out, 0) == undisturbed(data, data / "calm", epochs, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal's Ctrl-C is a signal to a group of processes")
 def test_interrupted_it_keeps_what_is_finished_and_goes_on(here: Command, data: Path):
     # Some states in a run of a second or two, and not one a step where a disk is slow.

@@ -68,6 +68,7 @@ def test_no_more_processes_than_cores_that_may_be_used(monkeypatch, make_job):
     assert [find_places([make_job(device="cpu", threads=threads)], None)[1] for threads in (1, 2, 8)] == [5, 2, 1]
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_fails_its_job_alone_and_the_same_plan_ends_it(tmp_path):
     jobs = plan_jobs(
         made_pairs(200), "ngram_average", made_pairs(20, 1, "test"), out=tmp_path, seeds=2,

@@ -84,7 +84,8 @@ def test_a_run_taken_up_again_ends_with_the_same_bits(make_job, tmp_path, object
 
 # What one objective keeps is also in the test above, which stops runs without killing them.
 @pytest.mark.parametrize(
-    "objective", ["confidence_regularization", pytest.param("adversarial", marks=pytest.mark.slow)]
+    "objective",
+    [pytest.param(each, marks=pytest.mark.slow) for each in ("confidence_regularization", "adversarial")],
 )
 def test_a_run_that_is_killed_ends_with_the_same_bits(make_job, tmp_path, objective):
     calm = job_with(make_job, tmp_path / "calm", objective)

@@ -55,6 +55,7 @@ def test_the_bytes_are_those_of_the_library(tmp_path: Path, monkeypatch: pytest.
     assert all(torch.equal(again[name], tensors[name]) and again[name].dtype == tensors[name].dtype for name in again)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
 def test_nothing_is_copied_in_memory(tmp_path: Path):
     done = subprocess.run([sys.executable, "-c", _WRITES, str(tmp_path)], capture_output=True, text=True, check=True)

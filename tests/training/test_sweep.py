@@ -327,6 +327,7 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
         log.close()
 
 
+@pytest.mark.slow
 def test_a_job_whose_worker_is_killed_is_done_elsewhere(folder: Path, cluster):
     from goldassay.training.cluster import run_on_cluster
 

@@ -77,6 +77,7 @@ def weights(job: Job) -> dict[str, Any]:
     return {name: tensor.numpy() for name, tensor in tensors.items()}
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, tmp_path: Path):
     def jobs(name: str) -> list[Job]:
         out = tmp_path / name / "runs"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _DRAWS_AT_ONCE = 50
+_MOST_COUNTED_TOGETHER = 1 << 18
 
 
 def resample_examples(
@@ -41,11 +42,21 @@ def resample_examples(
     means = np.empty((n_draws, values.shape[0]), dtype=np.float64)
     for start in range(0, n_draws, _DRAWS_AT_ONCE):
         size = min(_DRAWS_AT_ONCE, n_draws - start)
-        counts = np.stack([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(size)]).astype(np.float64)
+        counts = drawn_counts(n, size, rng)
         with one_blas_thread():
             drawn = n if sizes is None else (counts @ sizes)[:, np.newaxis]
             means[start : start + size] = counts @ sums.T / drawn
     return means
+
+
+def drawn_counts(n: int, n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """How often each of n clusters is among n drawn with replacement, (B, n)."""
+    # Counted together, the draws of a few examples cost a tenth; of many it would take as much memory again.
+    if n * n_draws > _MOST_COUNTED_TOGETHER:
+        each = [np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(n_draws)]
+        return np.stack(each).astype(np.float64)
+    drawn = rng.integers(0, n, (n_draws, n)) + n * np.arange(n_draws)[:, np.newaxis]
+    return np.bincount(drawn.ravel(), minlength=n_draws * n).reshape(n_draws, n).astype(np.float64)
 
 
 def cluster_codes(clusters: ArrayLike | None, n_examples: int) -> NDArray[np.int64] | None:

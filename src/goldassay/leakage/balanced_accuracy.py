@@ -10,7 +10,7 @@ import numpy as np
 from goldassay.core.arguments import as_codes, as_numbers, check_bootstrap
 from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
-from goldassay.core.resampling import cluster_codes, percentile_interval, resample_runs
+from goldassay.core.resampling import cluster_codes, drawn_counts, percentile_interval, resample_runs
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
@@ -122,9 +122,7 @@ def _drawn(
     draws = np.empty(len(weights))
     for start in range(0, draws.size, _DRAWS_AT_ONCE):
         own = weights[start : start + _DRAWS_AT_ONCE]
-        counts = np.stack(
-            [np.bincount(rng.integers(0, n_clusters, n_clusters), minlength=n_clusters) for _ in own]
-        ).astype(np.float64)
+        counts = drawn_counts(n_clusters, len(own), rng)
         with one_blas_thread():
             drawn = (counts @ sums).reshape(len(own), -1, n_labels)
         with np.errstate(invalid="ignore"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unlo
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from goldassay.core.clusters import Clusters
@@ -98,11 +99,25 @@ class Evidence:
         self._gold_texts: dict[str, Dataset | None] = {}
         self._directory: Path | None = None
         self._jobs: Sequence[Job] = ()
+        self._is_reading = False
 
     @cached_property
     def _loaded(self) -> _Loaded:
-        with self.steps.step("reading the data"):
+        with self._reading_step():
             return _Loaded(*load_inputs(*self._sources, settings=self.settings, **self._reading))
+
+    @contextmanager
+    def _reading_step(self) -> Iterator[None]:
+        """The step of all that is read together, so that bad input is one line and not one after those of steps."""
+        if self._is_reading:
+            yield
+            return
+        self._is_reading = True
+        try:
+            with self.steps.step("reading the data"):
+                yield
+        finally:
+            self._is_reading = False
 
     def load(self) -> None:
         """Read the data and the runs now, so that bad input is refused before anything is trained or written.
@@ -110,10 +125,11 @@ class Evidence:
         Raises:
             InputError: The data or the runs cannot be read or do not fit together.
         """
-        _ = self._loaded, self.elsewhere
-        for sets in self.answered.sets.values():
-            for runs in sets:
-                runs.load()
+        with self._reading_step():
+            _ = self._loaded, self.elsewhere
+            for sets in self.answered.sets.values():
+                for runs in sets:
+                    runs.load()
 
     @property
     def train(self) -> Dataset:
@@ -141,7 +157,7 @@ class Evidence:
         if self._elsewhere is None:
             return {}
         reading = {key: self._reading[key] for key in ("columns", "file_format")}
-        with self.steps.step("reading the data"):
+        with self._reading_step():
             return load_elsewhere(self._elsewhere, self.train, self.test, **reading)
 
     @property
@@ -191,7 +207,7 @@ class Evidence:
         """
         if not self._run_paths:
             return Answered({})
-        with self.steps.step("finding the runs"), placed(self._run_paths):
+        with self._reading_step(), placed(self._run_paths):
             # Of several paths, those that name no dataset are of different ones; a single one may stay without a name.
             alone = len(self._run_paths) == 1 and self.run_places == list(map(str, self._run_paths))
             found = unloaded_sets(self.found_runs if alone else self.named_runs, self.choice)

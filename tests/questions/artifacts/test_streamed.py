@@ -156,7 +156,7 @@ class TestSameAsInMemory:
             "snli/train_sample_2k.tsv.gz",
             "multinli/train_sample_10k.tsv.gz",
             "hans/heuristics_evaluation_set_shuffled.tsv.gz",
-            "sst2/train.tsv.gz",
+            pytest.param("sst2/train.tsv.gz", marks=pytest.mark.slow),
         ],
     )
     def test_real_data(self, data_dir, tmp_path, monkeypatch, file):
