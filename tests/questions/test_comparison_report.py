@@ -6,7 +6,7 @@ import dataclasses
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,17 +16,28 @@ from hypothesis import strategies as st
 
 from goldassay.cli.compare import _lines, _overview
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings
+from goldassay.data import read_dataset
 from goldassay.instability import compare_all, comparison_power, seeds_needed, smallest_difference
 from goldassay.questions.charts import charts_of
 from goldassay.questions.comparison.comparing import compare_models, compare_runs
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sentences import judge_comparison, say_comparison
+from goldassay.questions.comparison.sides import Sides, read_sides
+from goldassay.questions.evidence import Evidence
 from goldassay.questions.report_frame import compose_report
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import find_runs, read_rivals
 from goldassay.report.charts import draw_pictures
 from goldassay.runs import Runs, write_runs
 from tests.report.test_report import every_form, paths_of, replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.questions.comparison.comparing import ModelComparisons
+    from goldassay.report import Report
 
 
 def models(*levels: float, n_runs: int = 4, n: int = 120) -> list[Runs]:
@@ -36,6 +47,11 @@ def models(*levels: float, n_runs: int = 4, n: int = 120) -> list[Runs]:
         Runs.from_arrays(scores=(rng.random((n_runs, n)) + ease) / 2 < level, model=f"m{i}", dataset="d")
         for i, level in enumerate(levels)
     ]
+
+
+def written_up(given: Sequence[Runs], choice: RunChoice | None = None) -> tuple[Report, ModelComparisons]:
+    """The report on models in memory."""
+    return report_comparison(Evidence(choice=choice, settings=Settings(), steps=Steps()), Sides(given))
 
 
 def test_many_models_are_compared_as_the_measure_does() -> None:
@@ -81,7 +97,7 @@ def test_examples_that_may_be_related_are_named(tmp_path: Path) -> None:
         {"id": str(i), "premise": f"A {i // 3}", "hypothesis": f"B {i}", "label": "entailment"} for i in range(120)
     ]  # fmt: skip
     pl.DataFrame(rows).write_ndjson(tmp_path / "test.jsonl")
-    (note,) = compare_models(pair, gold=str(tmp_path / "test.jsonl")).notes
+    (note,) = compare_models(pair, texts=read_dataset(tmp_path / "test.jsonl")).notes
     assert note.endswith("--clusters premise takes them together.")
 
 
@@ -96,7 +112,7 @@ def test_labels_of_other_rows_give_a_warning() -> None:
     first, second = compare_models((one, other), by_position=True).notes
     assert first.startswith("m on dataset: runs and right labels were put together by their position")
     assert second.startswith("o on dataset")
-    report, _ = report_comparison((one, other), RunChoice(align="position"))
+    report, _ = written_up((one, other), RunChoice(align="position"))
     assert "The labels may belong to other rows" in report.to_html()
 
 
@@ -114,7 +130,7 @@ def test_examples_that_only_some_cover() -> None:
 
 
 def test_one_run_each_is_over_examples_alone() -> None:
-    report, found = report_comparison(models(0.5, 0.51, n_runs=1), RunChoice())
+    report, found = written_up(models(0.5, 0.51, n_runs=1))
     assert found.pairs[0].plan.seeds_needed is None
     verdict = report.verdicts["comparison"]
     assert verdict["verdict"] == "not told apart"
@@ -142,7 +158,7 @@ def test_rivals_out_of_one_folder(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_models_groups_differences_and_noise() -> None:
-    report, _ = report_comparison(models(0.5, 0.52, 0.8), RunChoice())
+    report, _ = written_up(models(0.5, 0.52, 0.8))
     keys = [section.key for section in compose_report(report.to_dict()).sections]
     assert keys == ["comparison", "inputs"]
     page = report.to_html()
@@ -160,9 +176,8 @@ def example_document() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         for runs in models(0.5, 0.55, 0.8):
             write_runs(runs, Path(folder))
-        choice = RunChoice()
-        found = find_runs([folder], choice)
-        report, _ = report_comparison(read_rivals(found, choice), choice, paths=[folder], found=found)
+        evidence = Evidence(runs=[folder], settings=Settings(), steps=Steps())
+        report, _ = report_comparison(evidence, read_sides(evidence))
         return report.to_dict()
 
 
@@ -271,7 +286,7 @@ def test_where_neither_more_runs_nor_more_examples_will_do_both_are_named() -> N
     said = say_comparison(compared)[-1]
     assert f"{plan.together_runs:,} runs of each on {plan.together_examples:,} examples" in said
     assert "neither more runs nor more examples alone will do" in said
-    report, _ = report_comparison(given, RunChoice())
+    report, _ = written_up(given)
     assert f"{plan.together_runs:,} runs on {plan.together_examples:,} examples" in report.to_html()
 
 
@@ -287,7 +302,7 @@ def test_equal_scores_are_said_to_be_equal() -> None:
 def test_one_run_never_says_that_a_model_is_better(n_runs: tuple[int, int]) -> None:
     given = [models(level, n_runs=n)[0] for level, n in zip((0.4, 0.9), n_runs, strict=True)]
     given = [dataclasses.replace(each, model=name) for each, name in zip(given, ("low", "high"), strict=True)]
-    report, compared = report_comparison(given, RunChoice())
+    report, compared = written_up(given)
     (pair,) = compared.pairs
     found = pair.comparison
     assert found.interval.high < 0
@@ -308,7 +323,7 @@ def test_one_run_never_says_that_a_model_is_better(n_runs: tuple[int, int]) -> N
 
 
 def test_of_several_models_with_one_run_the_groups_are_of_runs() -> None:
-    report, compared = report_comparison(models(0.5, 0.52, 0.8, n_runs=1), RunChoice())
+    report, compared = written_up(models(0.5, 0.52, 0.8, n_runs=1))
     assert compared.groups[0] == ("m2",)
     assert judge_comparison(compared)["verdict"] == "not told apart"
     assert judge_comparison(compared)["evidence"].startswith("The run of m2 is ahead of all others. ")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
@@ -21,6 +23,7 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.leakage.report import report_leakage
+from goldassay.runs import Runs, write_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,6 +67,27 @@ def test_without_a_split_there_is_no_test_part(tmp_path: Path) -> None:
     assert (len(evidence.train), evidence.held_out, evidence.decisions) == (60, None, ())
     assert [each["role"] for each in evidence.inputs] == ["train"]
     assert known(rows(60)).held_out is not None
+
+
+def test_runs_of_each_path_and_the_texts_of_their_gold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for model in ("m", "o"):
+        write_runs(Runs.from_arrays(scores=np.ones((2, 5)), model=model, dataset="d"), tmp_path / "runs")
+    path = f"e={tmp_path / 'runs'}"
+    evidence = Evidence(runs=[tmp_path / "runs", path], settings=Settings(), steps=Steps())
+    assert [(place.path, place.name) for place in evidence.places] == [
+        (str(tmp_path / "runs"), ""), (str(tmp_path / "runs"), "e"),
+    ]  # fmt: skip
+    assert {part.collection.model for part in evidence.runs_at(tmp_path / "runs", "o")} == {"o"}
+    assert {part.collection.model for part in evidence.runs_at(tmp_path / "runs", None)} == {"m", "o"}
+    assert [part.collection.dataset for part in evidence.named_runs].count("e") == len(evidence.named_runs) / 2
+
+    gold = str(tmp_path / "test.jsonl")
+    pl.DataFrame(rows(5)).write_ndjson(gold)
+    texts = evidence.gold_texts(gold)
+    assert texts is not None
+    assert len(texts) == 5
+    monkeypatch.setattr(module, "read_texts", None)
+    assert evidence.gold_texts(gold) is texts
 
 
 def test_of_a_test_set_with_parts_the_test_part_is_used() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -20,8 +19,6 @@ from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
-    from goldassay.runs import Runs
-    from goldassay.runs.slices import Slice
 
 
 @app.command(short_help="Say whether model A is better than model B, seeds and examples allowed for.")
@@ -76,7 +73,11 @@ def compare(
     """
     import json
 
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import with_seed
     from goldassay.questions.comparison.report import report_comparison
+    from goldassay.questions.comparison.sides import read_sides
+    from goldassay.questions.evidence import Evidence
     from goldassay.questions.gating import load_settings
     from goldassay.report.paper import check_figures
 
@@ -84,54 +85,20 @@ def compare(
     if out is None and (figures or latex):
         raise InputError("figures and tables for papers need a place", mend="name a folder with -o DIR")
     settings = load_settings(config)
-    sides, found = _read(runs, choice, models or [], (model_a, model_b))
-    report, compared = report_comparison(
-        sides, choice, paths=runs, found=found,
-        names=[Path(path).name.split(".")[0] for path in runs] if len(runs) == len(sides) else None,
-        clusters=clusters, matched=matched, method=method, seed=seed, settings=settings, quiet=quiet,
-    )  # fmt: skip
+    evidence = Evidence(runs=runs, choice=choice, settings=with_seed(settings, seed), steps=Steps(quiet))
+    sides = read_sides(evidence, models or (), (model_a, model_b))
+    report, compared = report_comparison(evidence, sides, clusters=clusters, matched=matched, method=method)
+    of_two = len(sides.models) == 2
     page = None if out is None else save_report(report, out, figures, latex)
     if json_file is not None:
-        result = compared.pairs[0] if len(sides) == 2 else compared
+        result = compared.pairs[0] if of_two else compared
         write_json(json_file, json.dumps(result.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
         say_settings(settings)
-        for line in _lines(compared.pairs[0]) if len(sides) == 2 else _overview(compared):
+        for line in _lines(compared.pairs[0]) if of_two else _overview(compared):
             typer.echo(line)
         if page is not None:
             typer.echo(page)
-
-
-def _read(
-    paths: list[str], choice: RunChoice, models: list[str], named: tuple[str | None, str | None]
-) -> tuple[list[Runs], list[Slice]]:
-    """The models to compare: those of `--model`, or one of each path, or all of a single path."""
-    from goldassay.questions.run_sets import find_runs, placed, read_one, read_rivals
-
-    if any(named) and (models or len(paths) > 2):
-        raise InputError(
-            "--model-a and --model-b choose from two RUNS", mend="give --model NAME for each of the models"
-        )
-    if models or (len(paths) == 1 and not any(named)):
-        found = find_runs(paths, choice)
-        with placed(paths):
-            return read_rivals(found, choice, models), found
-    places = paths * 2 if len(paths) == 1 else paths
-    options = ("--model-a", "--model-b") if len(places) == 2 else ("--model",) * len(places)
-    sides: list[Runs] = []
-    every: list[Slice] = []
-    for path, option, model in zip(places, options, (*named, *[None] * (len(places) - 2)), strict=True):
-        own = replace(choice, model=model)
-        try:
-            found = find_runs([path], own)
-            sides.append(read_one(found, own))
-        except InputError as error:
-            mend = None if error.mend is None else error.mend.replace("model=NAME", f"{option} NAME")
-            raise InputError(
-                error.problem, file=error.file or path, row=error.row, column=error.column, mend=mend
-            ) from error
-        every += found
-    return sides, every
 
 
 def _overview(found: ModelComparisons) -> list[str]:

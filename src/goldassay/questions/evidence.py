@@ -87,7 +87,7 @@ class Evidence:
     ) -> None:
         self.settings, self.steps = settings, steps
         self.choice = choice or RunChoice(checkpoint=None if train is None else "last")
-        self._sources, self._elsewhere, self._run_paths = (train, test), elsewhere, tuple(runs)
+        self._sources, self._elsewhere, self.run_paths = (train, test), elsewhere, tuple(runs)
         self._reading: dict[str, Any] = {
             "columns": columns,
             "label_names": label_names,
@@ -182,7 +182,15 @@ class Evidence:
         Raises:
             InputError: Nothing is there or cannot be read, or nothing there is what was asked for.
         """
-        return find_runs(self._run_paths, self.choice)
+        return find_runs(self.run_paths, self.choice)
+
+    def runs_at(self, path: str | os.PathLike[str], model: str | None) -> list[Slice]:
+        """The runs of one model that lie at one of the paths, none of them loaded; None: of all that are there.
+
+        Raises:
+            InputError: As for `found_runs`.
+        """
+        return find_runs([path], replace(self.choice, model=model))
 
     @cached_property
     def named_runs(self) -> list[Slice]:
@@ -191,12 +199,17 @@ class Evidence:
         Raises:
             InputError: As for `found_runs`, or a path that is to be one dataset holds others.
         """
-        return [part for path in self._run_paths for part in find_at(Place.parse(path), self.choice)]
+        return [part for place in self.places for part in find_at(place, self.choice)]
+
+    @property
+    def places(self) -> list[Place]:
+        """The paths of the runs, and what each calls its dataset."""
+        return list(map(Place.parse, self.run_paths))
 
     @property
     def run_places(self) -> list[str]:
         """The paths of the runs without names."""
-        return [Place.parse(path).path for path in self._run_paths]
+        return [place.path for place in self.places]
 
     @cached_property
     def answered(self) -> Answered:
@@ -205,11 +218,11 @@ class Evidence:
         Raises:
             InputError: As for `named_runs`, or the runs answer none of these, or bring other labels.
         """
-        if not self._run_paths:
+        if not self.run_paths:
             return Answered({})
-        with self._reading_step(), placed(self._run_paths):
+        with self._reading_step(), placed(self.run_paths):
             # Of several paths, those that name no dataset are of different ones; a single one may stay without a name.
-            alone = len(self._run_paths) == 1 and self.run_places == list(map(str, self._run_paths))
+            alone = len(self.run_paths) == 1 and self.run_places == list(map(str, self.run_paths))
             found = unloaded_sets(self.found_runs if alone else self.named_runs, self.choice)
             return sort_by_dataset(found, self.train.label_names, {self.test.name: self.test, **self.elsewhere})
 
@@ -231,7 +244,7 @@ class Evidence:
             InputError: As for `found_runs`, or the runs are on other examples than the evaluation part's.
         """
         if self._sources[0] is None:
-            with placed(self._run_paths):
+            with placed(self.run_paths):
                 return unloaded_sets(self.found_runs, self.choice)
         return self.answered.sets.get(self.test.name, [])
 
@@ -244,9 +257,13 @@ class Evidence:
         """What was predicted by a set of runs; None where it is not at hand."""
         if runs.fallback is not None or not isinstance(runs.gold, str):
             return runs.fallback
-        if runs.gold not in self._gold_texts:
-            self._gold_texts[runs.gold] = read_texts(runs.gold)
-        return self._gold_texts[runs.gold]
+        return self.gold_texts(runs.gold)
+
+    def gold_texts(self, path: str) -> Dataset | None:
+        """The dataset that a file of right labels is; None where it holds labels alone."""
+        if path not in self._gold_texts:
+            self._gold_texts[path] = read_texts(path)
+        return self._gold_texts[path]
 
     def has(self, need: str) -> bool:
         """Whether there is what a check needs: "runs" on the evaluation part, or sets "elsewhere"."""

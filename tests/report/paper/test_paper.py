@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,11 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.core.errors import MissingDependencyError
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings
 from goldassay.questions.charts import paper_charts_of
 from goldassay.questions.comparison.report import report_comparison
+from goldassay.questions.comparison.sides import Sides
+from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.report import report_instability
 from goldassay.questions.report_frame import compose_report
-from goldassay.questions.run_choice import RunChoice
 from goldassay.report import paper
 from goldassay.report.paper import paper_files
 from goldassay.report.paper.figures import draw_figures
@@ -31,6 +34,14 @@ from goldassay.report.paper.latex import escape, write_table
 from goldassay.runs import Runs
 from tests.cli.run_files import write_checkpoints
 from tests.report.test_report import paths_of, replaced
+
+if TYPE_CHECKING:
+    from goldassay.report import Report
+
+
+def compare(models: list[Runs]) -> Report:
+    evidence = Evidence(settings=Settings(), steps=Steps())
+    return report_comparison(evidence, Sides(models))[0]
 
 
 @cache
@@ -43,8 +54,7 @@ def documents() -> tuple[dict[str, Any], dict[str, Any]]:
         Runs.from_arrays(scores=rng.random((3, 50)) < level, model=name, dataset="d_1 & co")
         for name, level in (("a$b", 0.5), ("c_d", 0.6), ("e", 0.9))
     ]
-    compared, _ = report_comparison(models, RunChoice())
-    return spread, compared.to_dict()
+    return spread, compare(models).to_dict()
 
 
 def named(document: dict[str, Any], kind: str | None = None, latex: bool = False) -> dict[str, bytes]:
@@ -102,8 +112,7 @@ def test_no_picture_breaks_on_odd_names() -> None:
     rng = np.random.default_rng(0)
     odd = ["$x^", "名前", "a" * 90, "<b>\\"]
     models = [Runs.from_arrays(scores=rng.random((2, 20)) < 0.5, model=name, dataset="%_{") for name in odd]
-    report, _ = report_comparison(models, RunChoice())
-    files = named(report.to_dict(), "svg", latex=True)
+    files = named(compare(models).to_dict(), "svg", latex=True)
     for name, content in files.items():
         if name.endswith(".svg"):
             ET.fromstring(content)

@@ -13,13 +13,13 @@ from goldassay.instability import compare, compare_all, summarize_scores
 from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
 from goldassay.questions.comparison.plan import Plan, plan_comparison
 from goldassay.questions.instability.spread import above_constant, misplaced_labels
-from goldassay.questions.instability.texts import read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from goldassay.data import Dataset
     from goldassay.instability import Comparison, Comparisons
     from goldassay.runs import Runs
 
@@ -131,7 +131,7 @@ def compare_runs(
     *,
     names: tuple[str, str] | None = None,
     clusters: str | None = None,
-    gold: str | None = None,
+    texts: Dataset | None = None,
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
     intersect: bool = False,
@@ -145,7 +145,7 @@ def compare_runs(
         names: What to call them where their models have the same name.
         clusters: Take examples together by this group of the runs or column of the dataset: a shared premise, a
             template.
-        gold: The dataset, for a cluster column that the runs lack, and for texts that examples share.
+        texts: The dataset, for a cluster column that the runs lack, and for texts that examples share.
         matched: Runs of the same seed belong together.
         method: Of the interval.
         intersect: Compare on the examples that both cover; else they must cover the same.
@@ -158,7 +158,7 @@ def compare_runs(
         (a, b),
         names=names,
         clusters=clusters,
-        gold=gold,
+        texts=texts,
         matched=matched,
         method=method,
         intersect=intersect,
@@ -171,7 +171,7 @@ def compare_models(
     *,
     names: Sequence[str] | None = None,
     clusters: str | None = None,
-    gold: str | None = None,
+    texts: Dataset | None = None,
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
     intersect: bool = False,
@@ -185,7 +185,7 @@ def compare_models(
         models: Runs of each.
         names: As for `compare_runs`, and so are all others but one.
         clusters: See there.
-        gold: See there.
+        texts: See there.
         matched: See there.
         method: See there.
         intersect: See there.
@@ -204,7 +204,6 @@ def compare_models(
     sets, notes = side_by_side([runs.final() for runs in models], said, intersect)
     if matched:
         sets = by_seed(sets, said)
-    texts = read_texts(gold)
     together = None if clusters is None else cluster_names(sets, clusters, texts)
     if clusters is None:
         notes += related_examples(sets, texts)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from goldassay.core.progress import Steps
-from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.comparison.comparing import compare_models
 from goldassay.questions.comparison.sentences import differ, judge_comparison, over, say_comparison
 from goldassay.questions.instability.inputs import describe_inputs, describe_reading
@@ -15,58 +13,42 @@ from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.report_frame import compose_report, frame_findings
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
-    from goldassay.questions.run_choice import RunChoice
+    from goldassay.questions.comparison.sides import Sides
+    from goldassay.questions.evidence import Evidence
     from goldassay.report import Report
-    from goldassay.runs import Runs
-    from goldassay.runs.slices import Slice
 
 __all__ = ["report_comparison"]
 
 
 def report_comparison(
-    models: Sequence[Runs],
-    choice: RunChoice,
+    evidence: Evidence,
+    sides: Sides,
     *,
-    paths: Sequence[str | os.PathLike[str]] = (),
-    found: Sequence[Slice] = (),
-    names: Sequence[str] | None = None,
     clusters: str | None = None,
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
-    seed: int | None = None,
-    settings: Settings | None = None,
-    quiet: bool = True,
 ) -> tuple[Report, ModelComparisons]:
     """Compare models that have been read, and write up what was found.
 
     Args:
-        models: Runs of each model, on one dataset.
-        choice: How they were read; holds the dataset that was predicted, if it was given.
-        paths: Where they were read from.
-        found: What was found there, and taken.
-        names: What to call models of the same name.
+        evidence: What the models were read from; holds the dataset that was predicted, if it was given.
+        sides: The models.
         clusters: Take examples together by this group of the runs or column of the dataset.
         matched: Runs of the same seed belong together.
         method: Of the intervals.
-        seed: Of all draws; by default that of the settings.
-        settings: Hold the seed.
-        quiet: Show no progress.
 
     Raises:
         InputError: The examples, their right labels or the matched seeds differ, or there is no such group.
     """
-    settings = with_seed(settings or Settings(), seed)
-    steps = Steps(quiet)
+    settings, steps, choice = evidence.settings, evidence.steps, evidence.choice
+    gold = choice.gold_of(sides.models[0].dataset)
     with steps.step("comparing the models"):
         compared = compare_models(
-            models,
-            names=names,
+            sides.models,
+            names=sides.names,
             clusters=clusters,
-            gold=choice.gold_of(models[0].dataset),
+            texts=None if gold is None else evidence.gold_texts(gold),
             matched=matched,
             method=method,
             intersect=choice.align == "intersect",
@@ -74,7 +56,7 @@ def report_comparison(
             seed=settings.seed,
         )
     results = [
-        {**measure_spread(runs), **describe_reading(runs, found), "model": name, "name": name}
+        {**measure_spread(runs), **describe_reading(runs, sides.found), "model": name, "name": name}
         for name, runs in zip(compared.names, compared.models, strict=True)
     ]
     alone = len(compared.pairs) == 1
@@ -85,7 +67,7 @@ def report_comparison(
     findings = {
         "questions": ["comparison"],
         "verdicts": {"comparison": judge_comparison(compared)},
-        "inputs": describe_inputs(paths, found, choice),
+        "inputs": describe_inputs(evidence.run_paths, sides.found, choice),
         "instability": {"source": "runs", "results": results},
         "comparison": {
             "dataset": compared.models[0].dataset,
