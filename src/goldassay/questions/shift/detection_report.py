@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
+from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.run_choice import RunChoice
-from goldassay.questions.run_sets import Place, find_at
 from goldassay.questions.shift.answer_files import read_logits
 from goldassay.questions.shift.assembling import (
     describe_sets,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.data import Dataset
+    from goldassay.questions.run_choice import RunChoice
     from goldassay.questions.shift.groups import Group
     from goldassay.report import Report
     from goldassay.runs.slices import Slice
@@ -89,17 +89,22 @@ def report_detection(
     Raises:
         InputError: The runs cannot be read, no model answered on both sides, or a setting is out of range.
     """
-    settings, choice = with_seed(settings or Settings(), seed), choice or RunChoice()
+    settings = with_seed(settings or Settings(), seed)
     wanted = Wanted(_chosen(scores, training), recall, rule, k, settings.seed, n_draws)
     check_rule(recall, rule)
     check_draws(n_draws)
     steps = steps or Steps(quiet)
-    places = [[Place.parse(each) for each in side] for side in (inside, outside)]
+
+    def at(paths: Sequence[str]) -> Evidence:
+        return Evidence(runs=paths, choice=choice, texts=texts, settings=settings, steps=steps)
+
+    halves = (at(inside), at(outside))
+    trained = None if training is None else at([training])
+    choice = halves[0].choice
     with steps.step("reading the runs"):
-        sides, own = _sides(places, choice)
-        of_training = None if training is None else Place.parse(training)
-        trained = [] if of_training is None else find_at(of_training, choice)
-        sides = _without_training(sides, places[1], [part for part in trained if part.collection.dataset != own])
+        sides, own = _sides(*halves)
+        if trained is not None:
+            sides = _without_training(sides, own, halves[1], trained)
         datasets = gather_texts(sides, choice, texts)
         groups = form_groups(sides, {"": own}, lambda key: read_logits(key, sides.slices, choice))
         for group in groups:
@@ -107,7 +112,7 @@ def report_detection(
             for each in (group.own, *group.others):
                 check_covered(each, datasets.get(each.dataset))
         groups, overlaps = disjoint(groups, datasets)
-        features = None if of_training is None else _features(of_training, trained, places, groups)
+        features = None if trained is None else _features(trained, halves, groups)
         _check_neighbors(k, features)
     with steps.step("measuring detection") as progress:
         found = detect(groups, wanted, features, progress)
@@ -130,11 +135,10 @@ def report_detection(
         "overlaps": overlaps,
         "sets": describe_sets(groups),
     }
-    paths = list(dict.fromkeys(place.path for side in places for place in side))
     findings = {
         "questions": ["shift"],
         "verdicts": {"shift": judge_detection(found.rows, settings.verdicts.shift).to_dict()},
-        "inputs": describe_inputs(paths, sides.slices, choice),
+        "inputs": describe_inputs(_paths(halves), sides.slices, choice),
         "shift": section,
         "settings": {
             "seed": settings.seed,
@@ -166,21 +170,26 @@ def _chosen(scores: Sequence[str] | None, training: str | None) -> tuple[str, ..
     return tuple(dict.fromkeys(scores))
 
 
-def _sides(places: Sequence[Sequence[Place]], choice: RunChoice) -> tuple[FoundSets, str]:
+def _paths(halves: Sequence[Evidence]) -> list[str]:
+    """Where the runs of both sides lie, each place once."""
+    return list(dict.fromkeys(path for half in halves for path in half.run_places))
+
+
+def _sides(inside: Evidence, outside: Evidence) -> tuple[FoundSets, str]:
     """Both sides together, and the name of the model's own set, which the other side's paths may hold too."""
-    own, other = (find_sets([part for place in side for part in find_at(place, choice)]) for side in places)
+    own, other = (find_sets(half.named_runs) for half in (inside, outside))
     names = {name for sets in own.models.values() for name in sets}
     if len(names) > 1:
         raise InputError(
             f"the in-distribution runs are on {len(names)} datasets: {', '.join(sorted(names)[:8])}",
-            file=places[0][0].path,
+            file=inside.run_places[0],
             mend="say which with --in DATASET=RUNS",
         )
     slices = [part for part in other.slices if part.collection.dataset not in names]
     if not slices:
         raise InputError(
             f"the out-of-distribution runs are on {', '.join(names)}, as the others are",
-            file=places[1][0].path,
+            file=outside.run_places[0],
             mend="give runs on another dataset, or name it with --out NAME=RUNS",
         )
     slices = [*own.slices, *slices]
@@ -201,10 +210,11 @@ def _one_model(own: Sequence[Slice], slices: Sequence[Slice]) -> tuple[list[Slic
     return [replace(part, collection=part.collection._replace(**same)) for part in slices], note
 
 
-def _without_training(sides: FoundSets, outside: Sequence[Place], trained: Sequence[Slice]) -> FoundSets:
+def _without_training(sides: FoundSets, own: str, outside: Evidence, trained: Evidence) -> FoundSets:
     """The sets without the training data itself, which a folder of the others' runs may hold, unless it was named."""
-    named = {place.name for place in outside}
-    known = {(part.file, part.collection.dataset) for part in trained if part.collection.dataset not in named}
+    named = {own, *(place.name for place in outside.places)}
+    found = ((part.file, part.collection.dataset) for part in trained.named_runs)
+    known = {(file, dataset) for file, dataset in found if dataset not in named}
     kept = [part for part in sides.slices if (part.file, part.collection.dataset) not in known]
     if len(kept) == len(sides.slices):
         return sides
@@ -213,19 +223,17 @@ def _without_training(sides: FoundSets, outside: Sequence[Place], trained: Seque
     return FoundSets(kept, keys_by_model(kept), (*sides.notes, note))
 
 
-def _features(
-    place: Place, found: Sequence[Slice], places: Sequence[Sequence[Place]], groups: Sequence[Group]
-) -> FeaturePlaces:
-    trained = {part.collection.model for part in found}
+def _features(trained: Evidence, halves: Sequence[Evidence], groups: Sequence[Group]) -> FeaturePlaces:
+    (place,) = trained.run_places
+    there = {part.collection.model for part in trained.named_runs}
     models = [group.model_name for group in groups]
-    if trained.isdisjoint(models):
+    if there.isdisjoint(models):
         raise InputError(
-            f"the runs on training data are of {', '.join(sorted(trained))}, and none of {', '.join(models)}",
-            file=place.path,
+            f"the runs on training data are of {', '.join(sorted(there))}, and none of {', '.join(models)}",
+            file=place,
             mend="give those of the same models with --train",
         )
-    paths = dict.fromkeys(each.path for side in places for each in side)
-    return FeaturePlaces(place.path, found, tuple(paths))
+    return FeaturePlaces(place, trained.named_runs, tuple(_paths(halves)))
 
 
 def _say_ignored(groups: Sequence[Group]) -> list[str]:
