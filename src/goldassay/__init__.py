@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from goldassay.artifacts import PatternTable
     from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, UndefinedMeasureWarning
     from goldassay.data import Dataset, read_dataset
+    from goldassay.questions.artifacts.study import measure_artifacts
     from goldassay.questions.audit import audit
     from goldassay.questions.gating import check, diff
+    from goldassay.questions.instability.report import measure_instability
+    from goldassay.questions.leakage.report import measure_leakage
     from goldassay.report import Report
     from goldassay.runs import Runs, list_runs, read_runs
 
@@ -37,6 +40,9 @@ _HOME = {
     "check": "goldassay.questions.gating",
     "diff": "goldassay.questions.gating",
     "list_runs": "goldassay.runs",
+    "measure_artifacts": "goldassay.questions.artifacts.study",
+    "measure_instability": "goldassay.questions.instability.report",
+    "measure_leakage": "goldassay.questions.leakage.report",
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
 }
@@ -59,6 +65,9 @@ __all__ = [
     "instability",
     "leakage",
     "list_runs",
+    "measure_artifacts",
+    "measure_instability",
+    "measure_leakage",
     "read_dataset",
     "read_runs",
     "shift",

@@ -10,9 +10,12 @@ import json
 import math
 import re
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import goldassay
 import goldassay.questions.figures  # declares the measures
@@ -24,11 +27,12 @@ from goldassay.core.visible import one_line
 from goldassay.gate.check import Outcome, check_reports
 from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import read_report
+from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.report_diff import diff_reports
 from tests.agreement.outputs import COMMANDS, Output, inside, make_outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 # Which commands answer a question, the audit first where it does.
 DOORS: Mapping[str, tuple[str, ...]] = {
@@ -190,6 +194,64 @@ def test_python_gives_what_the_command_gives(outputs: dict[str, Output]) -> None
     assert found["digest"] == output.document["digest"]
     assert report.summary() in output.terminal
     assert report.to_html().count("settings of goldassay.toml") == output.page.count("settings of goldassay.toml")
+
+
+@pytest.mark.parametrize("form", ["file", "frame", "rows", "dataset"])
+@pytest.mark.parametrize(
+    ("command", "measure"), [("mine", goldassay.measure_artifacts), ("measure", goldassay.measure_leakage)]
+)
+def test_python_measures_what_the_command_measures(
+    outputs: dict[str, Output], command: str, measure: Callable[..., goldassay.Report], form: str
+) -> None:
+    output = outputs[command]
+    forms: dict[str, Callable[[str], Any]] = {
+        "file": Path,
+        "frame": pl.read_ndjson,
+        "rows": lambda file: pl.read_ndjson(file).to_dicts(),
+        "dataset": goldassay.read_dataset,
+    }
+    with inside(output.path.parent):
+        report = measure(*map(forms[form], ("train.jsonl", "test.jsonl")), settings=load_settings())
+    assert_measured_alike(report, output)
+    if form == "file":
+        assert report.to_dict()["digest"] == output.document["digest"]
+
+
+def test_python_measures_the_runs_that_the_command_measures(outputs: dict[str, Output]) -> None:
+    output = outputs["instability"]
+    with inside(output.path.parent):
+        report = goldassay.measure_instability("runs", settings=load_settings())
+    assert_measured_alike(report, output)
+    assert report.to_dict()["digest"] == output.document["digest"]
+
+
+@pytest.mark.parametrize("form", ["file", "rows"])
+def test_python_measures_leakage_in_given_runs_as_the_command(outputs: dict[str, Output], form: str) -> None:
+    folder = outputs["measure"].path.parent
+    with inside(folder):
+        arguments = ["--runs", "runs", "--model", "a", "--test", "test.jsonl", "-o", "of-runs", "--no-map"]
+        assert run(["leakage", "measure", *arguments, "--quiet"]) == 0
+        test = "test.jsonl" if form == "file" else pl.read_ndjson("test.jsonl").to_dicts()
+        report = goldassay.measure_leakage(
+            None, test, "runs", model="a", choice=LeakageChoice(map=False), settings=load_settings()
+        )
+    written = json.loads((folder / "of-runs" / "report.json").read_text(encoding="utf-8"))
+    assert written["figures"]
+    assert report.to_dict()["figures"] == written["figures"]
+    assert report.verdicts == written["verdicts"]
+
+
+def assert_measured_alike(report: goldassay.Report, output: Output) -> None:
+    """Whatever the data came in: every figure, verdict and table is that of the command."""
+    found = report.to_dict()
+    assert found["figures"]
+    assert found["figures"] == output.document["figures"]
+    assert found["verdicts"] == output.document["verdicts"]
+    places = {file.stem: file for file in output.path.rglob("*.parquet") if "runs" not in file.parts}
+    assert set(report.tables) == set(places)
+    for name, table in report.tables.items():
+        # patterns.parquet has further columns, from which the patterns can be read back.
+        assert_frame_equal(table, pl.read_parquet(places[name]).select(table.columns))
 
 
 def rules() -> list[str]:

@@ -40,7 +40,7 @@ from goldassay.questions.comparison.comparing import compare_runs
 from goldassay.questions.instability.examples import largest_covariance
 from goldassay.questions.instability.maps import MOST_EXAMPLES, measure_map
 from goldassay.questions.instability.planning import plan_runs
-from goldassay.questions.instability.report import report_instability
+from goldassay.questions.instability.report import measure_instability
 from goldassay.questions.instability.sentences import plural
 from goldassay.questions.instability.spread import caveats_of, measure_spread
 from goldassay.questions.instability.verdict import flips_together
@@ -68,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(folder: Path) -> Report:
-    return report_instability([folder], reference="standard")
+    return measure_instability([folder], reference="standard")
 
 
 def found(report: Report) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def test_training_is_measured_where_there_are_checkpoints(report: Report) -> Non
 
 
 def test_final_scores_are_correlated_without_checkpoints(folder: Path) -> None:
-    last = report_instability([folder], choice=RunChoice(checkpoint="last", model="bert"))
+    last = measure_instability([folder], choice=RunChoice(checkpoint="last", model="bert"))
     section = found(last)
     assert section["trajectories"] == []
     (correlation,) = section["correlations"]
@@ -123,8 +123,8 @@ def test_the_verdict_follows_the_limits(folder: Path) -> None:
     lenient = parse_settings({"verdicts": {"instability": {
         "caution_sd": 0.5, "unsound_sd": 0.6, "caution_design_effect": 1000.0,
     }}})  # fmt: skip
-    assert report_instability([folder], settings=lenient).verdicts["instability"]["verdict"] == "sound"
-    verdict = report_instability([folder]).verdicts["instability"]
+    assert measure_instability([folder], settings=lenient).verdicts["instability"]["verdict"] == "sound"
+    verdict = measure_instability([folder]).verdicts["instability"]
     assert verdict["verdict"] == "unsound"
     assert "at least 1.00 points" in verdict["rule"]
 
@@ -150,7 +150,7 @@ def test_page_markdown_and_summary_answer_one_question(report: Report) -> None:
 def example_document() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         write_checkpoints(Path(folder))
-        return report_instability([folder], reference="standard").to_dict()
+        return measure_instability([folder], reference="standard").to_dict()
 
 
 @settings(max_examples=25)
@@ -225,7 +225,7 @@ def test_pixels_survive_as_png() -> None:
 def test_constant_runs_are_undefined_with_a_reason(tmp_path: Path) -> None:
     write_runs(Runs.from_arrays(scores=np.ones((3, 8)), dataset="easy"), tmp_path)
     write_runs(Runs.from_arrays(scores=np.eye(3, 8), dataset="flat"), tmp_path)
-    section = found(report_instability([tmp_path], reference="easy"))
+    section = found(measure_instability([tmp_path], reference="easy"))
     easy, flat = section["results"]
     assert easy["design_effect"] is None
     assert "design effect is undefined" in easy["reason"]
@@ -242,7 +242,7 @@ def test_a_model_with_one_run_is_listed_with_the_reason(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     for model, runs in (("many", 4), ("one", 1)):
         write_runs(Runs.from_arrays(scores=rng.integers(0, 2, (runs, 30)), dataset="d", model=model), tmp_path)
-    report = report_instability([tmp_path])
+    report = measure_instability([tmp_path])
     one = found(report)["results"][1]
     assert (one["n_runs"], one.get("sd")) == (1, None)
     assert "one run has no spread" in one["reason"]
@@ -257,13 +257,13 @@ def test_groups_may_be_a_column_of_the_dataset(tmp_path: Path) -> None:
     names = [row["label"] for row in rows]
     write_runs(Runs.from_arrays(predictions, np.array(names), label_names=("0", "1"), dataset="d"), tmp_path / "runs")
     choice = RunChoice(gold={"": str(tmp_path / "data.jsonl")})
-    report = report_instability([tmp_path / "runs"], groups=["source"], choice=choice)
+    report = measure_instability([tmp_path / "runs"], groups=["source"], choice=choice)
     (groups,) = found(report)["groups"]
     assert {row["group"] for row in groups["rows"]} == {"a", "b"}
     assert sum(row["share_of_variance"] for row in groups["rows"]) == pytest.approx(1)
     assert found(report)["examples"][0]["text_columns"] == ["text"]
     with pytest.raises(InputError, match=r"there are .*source"):
-        report_instability([tmp_path / "runs"], groups=["nothing"], choice=choice)
+        measure_instability([tmp_path / "runs"], groups=["nothing"], choice=choice)
 
 
 def test_splits_and_training_sets_are_told_apart() -> None:
@@ -314,7 +314,7 @@ def test_the_published_sets(data_dir: Path) -> None:
         gold={name: str(data_dir / path) for name, path in sets.items()},
     )
     paths = [data_dir / f"predictions/instability_bert_base/{name}.preds.tsv.gz" for name in sets]
-    section = found(report_instability(paths, reference="mnli", choice=choice))
+    section = found(measure_instability(paths, reference="mnli", choice=choice))
     rows = {row["dataset"]: row for row in section["results"]}
     assert 100 * rows["break"]["mean"] == pytest.approx(95.52911, abs=5e-6)
     assert rows["break"]["design_effect"] == pytest.approx(10.4285, abs=5e-5)
@@ -393,7 +393,7 @@ def test_labels_of_other_rows_are_never_sound_and_give_a_warning(tmp_path: Path)
     lenient = parse_settings({"verdicts": {"instability": {"caution_sd": 0.1, "unsound_sd": 0.2}}})
     for by_name in (False, True):
         write_runs(guessing(by_name), tmp_path / str(by_name))
-        report = report_instability([tmp_path / str(by_name)], settings=lenient)
+        report = measure_instability([tmp_path / str(by_name)], settings=lenient)
         verdict = report.verdicts["instability"]
         assert verdict["verdict"] == "not measurable"
         assert "is not surely above the 33.3 of always answering" in verdict["evidence"]
@@ -413,7 +413,7 @@ def test_labels_of_other_rows_are_never_sound_and_give_a_warning(tmp_path: Path)
 
 def test_scores_of_zero_are_never_sound(tmp_path: Path) -> None:
     write_runs(Runs.from_arrays(scores=np.zeros((8, 3000)), dataset="d"), tmp_path)
-    verdict = report_instability([tmp_path]).verdicts["instability"]
+    verdict = measure_instability([tmp_path]).verdicts["instability"]
     assert verdict["verdict"] == "not measurable"
     assert "not surely above 0: the model may know nothing" in verdict["evidence"]
 
@@ -435,7 +435,7 @@ def test_checkpoints_are_chosen_on_the_reference_and_on_the_set_itself(report: R
     assert (row["name"], row["standard_mean"]) == ("bert · probe", pytest.approx(expected.standard_mean))
     assert (row["analysis_mean"], row["gain"]) == (pytest.approx(expected.analysis_mean), pytest.approx(expected.gain))
     assert "Choosing the checkpoint on four fifths of bert · probe" in report.to_markdown()
-    without = report_instability([folder])
+    without = measure_instability([folder])
     assert found(without)["selections"] == []
     assert "--reference names the standard one" in without.to_html()
 
@@ -450,14 +450,14 @@ def test_other_seeds_on_the_reference_leave_no_selection(tmp_path: Path) -> None
             ),
             tmp_path,
         )  # fmt: skip
-    (row,) = found(report_instability([tmp_path], reference="standard"))["selections"]
+    (row,) = found(measure_instability([tmp_path], reference="standard"))["selections"]
     assert row["reason"] == "its runs on the reference have other seeds or checkpoints"
 
 
 def test_tied_pairs_are_counted_by_group(tmp_path: Path) -> None:
     scores = np.array([[1, 1, 1, 0, 0], [0, 0, 0, 0, 1], [1, 1, 1, 1, 0], [0, 0, 0, 1, 1]])
     write_runs(Runs.from_arrays(scores=scores, groups={"g": np.array(["a", "a", "b", "b", "b"])}), tmp_path)
-    report = report_instability([tmp_path])
+    report = measure_instability([tmp_path])
     (ties,) = found(report)["examples"][0]["pairs_by_group"]
     assert (ties["n_pairs"], ties["n_within"]) == (3, 1)
     assert ties["rows"] == [{"a": "a", "b": "b", "n_pairs": 2}, {"a": "a", "b": "a", "n_pairs": 1}]
@@ -492,14 +492,14 @@ def test_an_interruption_keeps_the_sets_that_are_finished(folder: Path, monkeypa
         return plain(runs, dataset)
 
     monkeypatch.setattr(measuring, "measure_examples", interrupting)
-    kept = report_instability([folder], keep_finished=True)
+    kept = measure_instability([folder], keep_finished=True)
     section = found(kept)
     assert (section["interrupted"]["finished"], section["interrupted"]["of"]) == (2, 4)
     assert [row["name"] for row in section["results"]] == ["probe", "standard"]
     assert "Interrupted: 2 of 4 sets of runs were measured" in kept.to_html()
     calls.clear()
     with pytest.raises(KeyboardInterrupt):
-        report_instability([folder])
+        measure_instability([folder])
 
 
 def test_one_set_of_runs_is_held_at_a_time(folder: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -515,6 +515,6 @@ def test_one_set_of_runs_is_held_at_a_time(folder: Path, report: Report, monkeyp
         return runs
 
     monkeypatch.setattr(run_sets.RunSet, "load", counting)
-    again = report_instability([folder], reference="standard")
+    again = measure_instability([folder], reference="standard")
     assert alive == [0] * 4
     assert found(again) == found(report)

@@ -52,11 +52,11 @@ def instability(
     report.json, report.md, the tables and the figures, and prints a verdict and what it rests on.
     """
     from goldassay.questions.gating import load_settings
-    from goldassay.questions.instability.report import report_instability
+    from goldassay.questions.instability.report import measure_instability
     from goldassay.report.paper import check_figures
 
     check_figures(figures)
-    report = report_instability(
+    report = measure_instability(
         runs,
         reference=reference,
         groups=groups or None,

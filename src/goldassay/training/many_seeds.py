@@ -361,11 +361,14 @@ def _tests(tests: Tests, columns: Columns) -> list[Dataset]:
     return [load_data(data, "test", columns, name) for name, data in named]
 
 
-def load_data(data: Data, part: str, columns: Columns, name: str | None = None) -> Dataset:
-    """A dataset; of one that has parts, the one named, if it is there."""
+def load_data(data: Any, part: str, columns: Columns, name: str | None = None) -> Dataset:
+    """A dataset of a path, a `Dataset` or a frame; of one that has parts, the one named, if it is there."""
     if isinstance(data, Dataset):
         return data if name is None else replace(data, name=name)
-    dataset = read_dataset(data, columns=columns, name=name)
+    if isinstance(data, (str, os.PathLike)):
+        dataset = read_dataset(data, columns=columns, name=name)
+    else:
+        dataset = Dataset.from_frame(data, columns, name or part)
     parts = dataset.parts
     return replace(parts[part], name=dataset.name) if len(parts) > 1 and part in parts else dataset
 

@@ -25,7 +25,7 @@ from goldassay.questions.charts import paper_charts_of
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sides import Sides
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.instability.report import report_instability
+from goldassay.questions.instability.report import measure_instability
 from goldassay.questions.report_frame import compose_report
 from goldassay.report import paper
 from goldassay.report.paper import paper_files
@@ -48,7 +48,7 @@ def compare(models: list[Runs]) -> Report:
 def documents() -> tuple[dict[str, Any], dict[str, Any]]:
     with TemporaryDirectory() as folder:
         write_checkpoints(Path(folder))
-        spread = report_instability([folder], reference="standard").to_dict()
+        spread = measure_instability([folder], reference="standard").to_dict()
     rng = np.random.default_rng(2)
     models = [
         Runs.from_arrays(scores=rng.random((3, 50)) < level, model=name, dataset="d_1 & co")
@@ -162,7 +162,7 @@ def test_graded_scores_have_a_table_of_their_own(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     for name in ("squad", "addsent"):
         write_runs(Runs.from_arrays(scores=rng.random((4, 30)), dataset=name), tmp_path)
-    tables = write_tables(report_instability([tmp_path], reference="squad").to_dict())
+    tables = write_tables(measure_instability([tmp_path], reference="squad").to_dict())
     assert "normalized-deviation-graded" in tables
     assert "normalized-deviation" not in tables
 

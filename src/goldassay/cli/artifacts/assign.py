@@ -21,7 +21,6 @@ from goldassay.cli.artifacts.group import (
     Threshold,
     TokenizerOption,
     artifacts_app,
-    bounds_of,
     plain_warnings,
     say,
     say_dropped_of,
@@ -71,7 +70,7 @@ def assign(
     from goldassay.core.numbers import count, percent
     from goldassay.core.progress import Steps
     from goldassay.core.settings import load_settings, with_data
-    from goldassay.questions.artifacts.inputs import cut, load, patterns_for
+    from goldassay.questions.artifacts.inputs import bounds_of, cut, load, patterns_for
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.artifacts.reports import document_of_subsets
     from goldassay.questions.artifacts.subsets import assign as run

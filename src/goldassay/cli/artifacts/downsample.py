@@ -21,7 +21,6 @@ from goldassay.cli.artifacts.group import (
     TokenizerOption,
     Train,
     artifacts_app,
-    bounds_of,
     plain_warnings,
     say,
     say_dropped_of,
@@ -65,7 +64,7 @@ def downsample(
     from goldassay.core.numbers import count, percent
     from goldassay.core.progress import Steps
     from goldassay.core.settings import load_settings, with_data, with_seed
-    from goldassay.questions.artifacts.inputs import load, patterns_for
+    from goldassay.questions.artifacts.inputs import bounds_of, load, patterns_for
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.artifacts.reduction import reduce_training_set
 

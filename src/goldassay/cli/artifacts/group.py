@@ -14,9 +14,7 @@ from goldassay.cli.app import Commands, app
 from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
-    from goldassay.core.settings import Settings
     from goldassay.data import Dataset
-    from goldassay.questions.artifacts.inputs import Bounds
 
 artifacts_app = Commands(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(artifacts_app, name="artifacts", short_help="Find the word patterns that give labels away.")
@@ -91,28 +89,6 @@ Patterns = Annotated[
         "--patterns", metavar="FILE", help="Patterns mined before (patterns.parquet), instead of mining TRAIN."
     ),
 ]
-
-
-def bounds_of(
-    settings: Settings,
-    max_tokens: int | None = None,
-    max_gap: int | None = None,
-    min_count: int | None = None,
-    tokenizer: str | None = None,
-    text: str | None = None,
-) -> Bounds:
-    """How patterns are mined: by the options, and by the settings where these say nothing."""
-    from goldassay.questions.artifacts.inputs import Bounds
-
-    chosen = settings.artifacts
-    return Bounds(
-        chosen.max_tokens if max_tokens is None else max_tokens,
-        chosen.max_gap if max_gap is None else max_gap,
-        chosen.min_count if min_count is None else min_count,
-        chosen.tokenizer if tokenizer is None else tokenizer,
-        text,
-        settings.data.clusters,
-    )
 
 
 @artifacts_app.callback()

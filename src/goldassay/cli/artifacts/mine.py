@@ -18,7 +18,6 @@ from goldassay.cli.artifacts.group import (
     Text,
     TokenizerOption,
     artifacts_app,
-    bounds_of,
     plain_warnings,
     say,
     say_dropped,
@@ -93,11 +92,10 @@ def mine(
     """
     from goldassay.core.progress import Steps
     from goldassay.core.settings import load_settings, with_data
-    from goldassay.questions.artifacts.mining import mine as run
+    from goldassay.questions.artifacts.inputs import bounds_of
     from goldassay.questions.artifacts.output import as_json
-    from goldassay.questions.artifacts.reports import document_of_mining
+    from goldassay.questions.artifacts.study import study_artifacts
     from goldassay.questions.data_notes import data_notes
-    from goldassay.questions.evidence import Evidence
 
     steps = Steps(quiet)
     settings = with_data(load_settings(config), clusters=clusters)
@@ -123,13 +121,12 @@ def mine(
     if len(train) > 1:
         raise InputError("several files are taken as one only part by part", mend="add --memory 2GB, or give one")
     with plain_warnings():
-        evidence = Evidence(
-            train[0], test, columns=columns, file_format=file_format, settings=settings, steps=steps, split=False
-        )
-        result = run(evidence, bounds, condition)
-        with steps.step("writing the report"):
-            document = document_of_mining(evidence, result.search, condition, result.by_value)
-    paths = result.save(out, document)
+        study = study_artifacts(
+            train[0], test, bounds,
+            condition=condition, columns=columns, file_format=file_format, settings=settings, steps=steps,
+        )  # fmt: skip
+    evidence, result = study.evidence, study.mined
+    paths = result.save(out, study.document)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
     if not quiet:

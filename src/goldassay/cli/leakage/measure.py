@@ -142,7 +142,7 @@ def measure(
     from goldassay.questions.gating import load_settings
     from goldassay.questions.leakage.foreign_evidence import GivenEvidence
     from goldassay.questions.leakage.options import LeakageChoice
-    from goldassay.questions.leakage.report import report_leakage
+    from goldassay.questions.leakage.report import measure_leakage
     from goldassay.questions.run_choice import RunChoice
     from goldassay.report.paper import check_figures
 
@@ -164,7 +164,7 @@ def measure(
     else:
         _check_no_runs({"--as": named, "--embeddings": embeddings, "--probabilities": probabilities, "--bits": bits})
     options: dict[str, Any] = {
-        "given": given,
+        "runs": given,
         "model": None if runs else model,
         "conditions": tuple(conditions or ()),
         "seeds": seeds,
@@ -188,7 +188,7 @@ def measure(
                 mend="give one --test, or name each with NAME=TRAIN and --test NAME=FILE",
             )
         else:
-            report = report_leakage(train[0] if train else None, test[0] if test else None, out=out, **options)
+            report = measure_leakage(train[0] if train else None, test[0] if test else None, out=out, **options)
     page = save_report(report, out, figures, latex)
     if json_file is not None:
         write_json(json_file, report.to_json())
@@ -202,9 +202,9 @@ def _several(
 ) -> Report:
     """Measure datasets one by one, each into a folder of its name, and lay them side by side."""
     from goldassay.questions.leakage.dataset_comparison import compare_datasets
-    from goldassay.questions.leakage.report import report_leakage
+    from goldassay.questions.leakage.report import measure_leakage
 
-    if options["given"] is not None:
+    if options["runs"] is not None:
         raise InputError("evidence made elsewhere is of one dataset", mend="give one TRAIN at most with --runs")
     names = [_name(each) for each in trains]
     held_out = by_name(tests, "--test", "NAME", f"say of which set it is, as in --test {names[0]}=FILE")
@@ -219,7 +219,7 @@ def _several(
     for name, train in zip(names, trains, strict=True):
         _, place = split_named_path(train)
         test = f"{name}={held_out[name]}" if name in held_out else None
-        reports[name] = report_leakage(f"{name}={place}", test, out=out / name, called=name, **options)
+        reports[name] = measure_leakage(f"{name}={place}", test, out=out / name, called=name, **options)
         save_report(reports[name], out / name, figures, latex)
     return compare_datasets(reports)
 

@@ -15,7 +15,7 @@ from goldassay.papers.instability.evidence import (
 from goldassay.papers.instability.tables import compare_tables
 from goldassay.papers.joining import join_sets
 from goldassay.papers.recipe import PRETRAINED, Findings, Scale, Shown, Training
-from goldassay.questions.instability.report import report_instability
+from goldassay.questions.instability.report import measure_instability
 from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def measure(work: Workplace) -> Findings:
     """Spread, deviations, decomposition, selection and correlations, of our runs and of the released ones."""
     references = {training.train: REFERENCE for training in work.scale.trainings} | {_READING_TRAINED: READING}
     reports = {
-        "reading" if reference == READING else "ours": report_instability(
+        "reading" if reference == READING else "ours": measure_instability(
             [work.runs], reference=reference, choice=RunChoice(train_set=train), seed=work.seed
         )
         for train, reference in references.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.questions.instability.report import report_instability
+from goldassay.questions.instability.report import measure_instability
 from goldassay.questions.run_choice import RunChoice, parse_gold
 
 if TYPE_CHECKING:
@@ -66,4 +66,4 @@ def released_report(work: Workplace) -> Report | None:
         align="position",
     )
     files = [folder / f"{name}.preds.tsv.gz" for name in gold]
-    return report_instability(files, reference="mnli", choice=choice, seed=work.seed)
+    return measure_instability(files, reference="mnli", choice=choice, seed=work.seed)

@@ -1,6 +1,6 @@
 """Labels that a part of the input gives away: models of single sentences, their agreement, and clusters, over sets.
 
-Its networks are declared as trainings rather than left to `report_leakage`, which could train them too: like this they
+Its networks are declared as trainings rather than left to `measure_leakage`, which could train them too: like this they
 are priced before they start, go to several processes or machines, and stand still halfway, as in every other study.
 """
 

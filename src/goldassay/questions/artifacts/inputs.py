@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from goldassay.core.settings import Settings
+
 # Not a role of any dataset: all texts of an example, one after the other.
 ALL_TEXTS = "all"
 # Which rows count together when patterns are tested, in a sentence.
@@ -52,6 +54,26 @@ class Bounds:
 
 
 DEFAULT = Bounds()
+
+
+def bounds_of(
+    settings: Settings,
+    max_tokens: int | None = None,
+    max_gap: int | None = None,
+    min_count: int | None = None,
+    tokenizer: str | None = None,
+    text: str | None = None,
+) -> Bounds:
+    """How patterns are mined: by these arguments, and by the settings where these say nothing."""
+    chosen = settings.artifacts
+    return Bounds(
+        chosen.max_tokens if max_tokens is None else max_tokens,
+        chosen.max_gap if max_gap is None else max_gap,
+        chosen.min_count if min_count is None else min_count,
+        chosen.tokenizer if tokenizer is None else tokenizer,
+        text,
+        settings.data.clusters,
+    )
 
 
 def load(

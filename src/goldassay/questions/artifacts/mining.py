@@ -79,6 +79,16 @@ class MinedArtifacts:
             "skipped": self.skipped,
         }
 
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """All patterns, the findings, and where rows were parted by a column the patterns of each of its values."""
+        tables = {"patterns": self.patterns.to_frame(), "findings": self.findings}
+        if self.condition is not None and self.by_value:
+            column = self.condition if self.condition not in self.findings.columns else f"{self.condition}_value"
+            tables["patterns_by_value"] = pl.concat(
+                table.to_frame().select(pl.lit(value).alias(column), pl.all()) for value, table in self.by_value.items()
+            )
+        return tables
+
     def save(self, directory: str | os.PathLike[str], document: Mapping[str, Any] | None = None) -> list[Path]:
         """Write patterns.parquet (which `PatternTable.read` reads), the findings, and the tables of each value.
 
@@ -87,18 +97,13 @@ class MinedArtifacts:
         Raises:
             OutputError: The folder cannot be written to.
         """
-        tables = {"findings": self.findings}
-        if self.condition is not None and self.by_value:
-            column = self.condition if self.condition not in self.findings.columns else f"{self.condition}_value"
-            tables["patterns_by_value"] = pl.concat(
-                table.to_frame().select(pl.lit(value).alias(column), pl.all()) for value, table in self.by_value.items()
-            )
+        tables = self.tables()
         with written_together(directory) as folder:
-            write_tables({"patterns": self.patterns.to_frame(), **tables}, folder)
+            write_tables(tables, folder)
             self.patterns.write(folder / "patterns.parquet")
             if document is not None:
-                write_report(document, ["patterns", *tables], folder)
-        paths = [Path(directory) / f"{name}.{kind}" for name in ("patterns", *tables) for kind in ("parquet", "csv")]
+                write_report(document, list(tables), folder)
+        paths = [Path(directory) / f"{name}.{kind}" for name in tables for kind in ("parquet", "csv")]
         return paths if document is None else [*paths, Path(directory) / "report.html"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from goldassay.core.errors import InputError
@@ -20,7 +21,6 @@ from goldassay.questions.run_sets import placed
 from goldassay.runs.reading import NoRunsError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     from goldassay.questions.run_choice import RunChoice
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from goldassay.report import Report
     from goldassay.runs.curves import Curves
 
-__all__ = ["report_instability"]
+__all__ = ["measure_instability"]
 
 
-def report_instability(
-    paths: Sequence[str | os.PathLike[str]],
+def measure_instability(
+    runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     reference: str | None = None,
     groups: Sequence[str] | None = None,
@@ -42,26 +42,30 @@ def report_instability(
     quiet: bool = True,
     keep_finished: bool = False,
 ) -> Report:
-    """Measure how far scores move from run to run, and what makes them move.
+    """Measure how far scores move from run to run, and what makes them move: `goldassay instability`.
 
     Args:
-        paths: Files or folders of predictions; every model, dataset and condition in them is measured.
+        runs: A file or folder of predictions, or several; every model, dataset and condition in them is measured.
         reference: The dataset whose spread the others' are held against.
         groups: Group columns to take the variance apart by; by default all that the runs have.
         choice: Which runs to take, how to read them, and where the right labels are.
         seed: Of the examples drawn for the map of correlations; by default that of the settings.
-        settings: Hold the limits from which the verdict follows.
+        settings: Hold the limits from which the verdict follows; by default `Settings()`.
         quiet: Show no progress.
         keep_finished: When interrupted, report on the sets of runs that are finished, and say in
             `document["instability"]["interrupted"]` how many these are.
 
     Sets of runs are read and measured one after the other: memory holds the largest of them, not all.
 
+    Returns:
+        The report; it shows itself in a notebook, and `.save(directory)` writes its files.
+
     Raises:
         InputError: The runs cannot be read, no model has two runs, or the reference or a group column is not there.
         KeyboardInterrupt: It was interrupted, and nothing is finished or to be kept.
     """
     settings = with_seed(settings or Settings(), seed)
+    paths = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
     evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
     choice = evidence.choice
     try:

@@ -7,7 +7,6 @@ Each question becomes as many rows as it has choices, labelled right or wrong. A
 
 from __future__ import annotations
 
-import os
 import string
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -166,8 +165,6 @@ def load_questions(
     roles = dict(parse_columns(columns) if isinstance(columns, str) else columns or {})
     named = roles.pop(CHOICES, None), roles.pop(ANSWER, None)
     name, place = named_path(train)
-    if not isinstance(place, (str, os.PathLike, Dataset)):
-        return None
     source = load_data(place, "train", roles or None, name)
     if not (holds_choices(source) or named[0]):
         return None

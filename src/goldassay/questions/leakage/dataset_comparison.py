@@ -37,7 +37,7 @@ def _harm(document: Mapping[str, Any]) -> tuple[int, float]:
 
 
 def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) -> Report:
-    """One report over the reports of several datasets, each of `report_leakage`.
+    """One report over the reports of several datasets, each of `measure_leakage`.
 
     Correlations are Pearson's over the parts of all datasets. Parts of one dataset, and datasets whose models were
     trained on the same file, are not independent: they count as one family, and intervals leave out whole families.

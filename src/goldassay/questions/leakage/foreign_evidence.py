@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,9 @@ def read_evidence(
     trained = None if train is None else load_data(train, "train", columns)
     if tested is not None:
         _check_roles(given, tested)
-    choice = given.choice if tested is None else replace(given.choice, gold={"": test})
+    # A file of right labels may be one that is no dataset; what is in memory is one already.
+    gold: Any = test if isinstance(test, (str, os.PathLike)) else tested
+    choice = given.choice if gold is None else replace(given.choice, gold={"": gold})
     found = find_runs(list(given.paths), choice)
     conditions = _as_named(found, choice, given.conditions) if given.conditions else _as_stored(found, choice)
     first = conditions.get(PAIRED) or next(iter(conditions.values()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.arguments import check_whole, is_number
@@ -17,22 +18,22 @@ from goldassay.questions.leakage.condition_sources import Readers, make_readers
 from goldassay.questions.leakage.foreign_evidence import GivenEvidence
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     from goldassay.questions.leakage.network_evidence import Watched
     from goldassay.report import Report
 
-__all__ = ["GivenEvidence", "LeakageChoice", "report_leakage"]
+__all__ = ["GivenEvidence", "LeakageChoice", "measure_leakage"]
 
 
-def report_leakage(
+def measure_leakage(
     train: Any = None,
     test: Any = None,
+    runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | GivenEvidence | None = None,
     *,
-    given: GivenEvidence | None = None,
     model: str | None = None,
     conditions: Sequence[str] = (),
     seeds: int | None = None,
@@ -47,14 +48,16 @@ def report_leakage(
     called: str = "",
     quiet: bool = True,
 ) -> Report:
-    """Measure how much of the label a part of the input gives away, where, and how surely.
+    """Measure how much of the label a part of the input gives away, where, and how surely: `goldassay leakage measure`.
 
     Args:
-        train: The training part: a path, a `Dataset` or a frame. Needed unless evidence is given.
+        train: The training part: a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or
+            list of dicts. Needed unless runs are given.
         test: The evaluation part, likewise. Without it the data's own test part is used, or a share of the rows is set
             apart such that no sentence stands in both parts, several times anew.
-        given: ConditionEvidence made elsewhere; nothing is trained then.
-        model: The network to train; without it the quick probes are.
+        runs: Predictions made elsewhere; nothing is trained then. A path or several, with the embeddings and relevances
+            beside them, or a `GivenEvidence`, which says more.
+        model: The network to train; without it the quick probes are. With paths of runs: measure this model only.
         conditions: What to show a model; by default every text alone, the whole, and what destroys one property.
         seeds: How many trainings a condition; by default that of the settings.
         choice: How clusters are made and what is drawn.
@@ -68,6 +71,9 @@ def report_leakage(
         called: What progress calls the data, where several are measured.
         quiet: Show no progress.
 
+    Returns:
+        The report; it shows itself in a notebook, and `.save(directory)` writes its files.
+
     Raises:
         InputError: The data or the evidence cannot be used; the message says where and how to mend it.
     """
@@ -75,7 +81,9 @@ def report_leakage(
     choice = choice or LeakageChoice()
     _check(choice, seeds)
     n_seeds = settings.leakage.seeds if seeds is None else seeds
-    readers = Readers(given, model, tuple(conditions), n_seeds, choice, out, watched)
+    given = _given(runs, model)
+    trained = model if given is None else None
+    readers = Readers(given, trained, tuple(conditions), n_seeds, choice, out, watched)
     evidence = Evidence(
         train,
         test,
@@ -113,6 +121,13 @@ def report_leakage(
     }
     title = f"Leakage in {found.name}"
     return compose_report(frame_findings(title, document, evidence.steps, settings), dict(finding.tables))
+
+
+def _given(runs: Any, model: str | None) -> GivenEvidence | None:
+    if runs is None or isinstance(runs, GivenEvidence):
+        return runs
+    paths = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
+    return GivenEvidence([os.fspath(path) for path in paths], RunChoice(model=model))
 
 
 def _check(choice: LeakageChoice, seeds: int | None) -> None:
