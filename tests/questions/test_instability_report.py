@@ -44,6 +44,7 @@ from goldassay.questions.instability.report import measure_instability
 from goldassay.questions.instability.sentences import plural
 from goldassay.questions.instability.spread import caveats_of, measure_spread
 from goldassay.questions.instability.verdict import flips_together
+from goldassay.questions.leakage.report import measure_leakage
 from goldassay.questions.report_frame import compose_report
 from goldassay.questions.run_sets import RunChoice, parse_gold, told_apart
 from goldassay.report.cells import rows_of
@@ -500,6 +501,12 @@ def test_an_interruption_keeps_the_sets_that_are_finished(folder: Path, monkeypa
     calls.clear()
     with pytest.raises(KeyboardInterrupt):
         measure_instability([folder])
+
+
+@pytest.mark.parametrize("measure", [measure_instability, lambda runs: measure_leakage(runs=runs)])
+def test_no_runs_at_all_are_refused_in_one_line(measure: Any) -> None:
+    with pytest.raises(InputError, match=r"^no file or folder of runs was given; name at least one$"):
+        measure([])
 
 
 def test_one_set_of_runs_is_held_at_a_time(folder: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:

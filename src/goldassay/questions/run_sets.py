@@ -334,7 +334,7 @@ def placed(paths: Sequence[str | os.PathLike[str]]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if error.file is not None:
+        if error.file is not None or not paths:
             raise
         shown = ", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else "")
         raise InputError(error.problem, file=shown, row=error.row, column=error.column, mend=error.mend) from error

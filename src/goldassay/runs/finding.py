@@ -46,7 +46,7 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
             raise InputError(f"there is no format {format!r} of runs", mend=f"known are {names}")
     paths = [Path(path)] if isinstance(path, (str, os.PathLike)) else [Path(item) for item in path]
     if not paths:
-        raise InputError("no file or folder of runs was given")
+        raise InputError("no file or folder of runs was given", mend="name at least one")
     found: list[Slice] = []
     for place in paths:
         with reading(place):
