@@ -97,6 +97,7 @@ def measured(world: World, skill: float, question: str, seed: int) -> Effects:
         clusters=clusters,
         seed=seed,
         n_draws=BOOTSTRAP,
+        by_kind=True,
     )
 
 

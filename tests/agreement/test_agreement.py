@@ -97,6 +97,20 @@ def test_a_figure_is_the_same_in_every_command(outputs: dict[str, Output], one: 
         assert first[figure] == pytest.approx(second[figure], rel=1e-9, abs=1e-12, nan_ok=True), figure
 
 
+def test_a_reader_of_two_questions_has_one_upper_end(outputs: dict[str, Output]) -> None:
+    """Both draw the same clusters; lower ends are simultaneous, each with those of its own question."""
+    ends: dict[tuple[str, str, str], dict[str, tuple[float, float]]] = {}
+    for row in outputs["audit"].document["figures"]:
+        question, measure = row["id"].split(".")
+        if question in ("artifacts", "leakage") and measure.endswith("_skill") and row["high"] is not None:
+            key = (measure, row["of"]["part"], row["of"]["reader"])
+            ends.setdefault(key, {})[question] = (row["value"], row["high"])
+    both = {key: found for key, found in ends.items() if len(found) == 2}
+    assert {reader for _, _, reader in both} >= {"patterns by share", "patterns by lift"}
+    for key, found in both.items():
+        assert found["artifacts"] == pytest.approx(found["leakage"], rel=1e-9), key
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_headline_is_one_of_the_figures(outputs: dict[str, Output], command: str) -> None:
     document = outputs[command].document

@@ -102,7 +102,8 @@ def apart(tmp_path: Path) -> Callable[..., tuple[int, str]]:
 
 
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize("command", ["here", pytest.param("apart", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["here", "apart"])
 def test_it_runs_without_an_accelerator_and_says_so(command: str, request: pytest.FixtureRequest, tmp_path: Path):
     run = request.getfixturevalue(command)
     status, said = run("--results", str(tmp_path), "--device", "cpu", "--minutes", "60")

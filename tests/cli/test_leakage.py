@@ -187,6 +187,7 @@ def test_models_of_several_names_are_called_by_their_condition(
     assert set(document["settings"]) == {"seed", "verdicts"}
 
 
+@pytest.mark.slow
 def test_several_datasets_side_by_side(here: Command, tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 2)):
         write_jsonl(tmp_path / f"{name}.jsonl", leaky_rows(250, seed))

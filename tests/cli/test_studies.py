@@ -66,7 +66,10 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 # The others are run as a whole in the tests of papers.
-EVERY_DAY = [pytest.param((in_place, each), id=each) for each in ("artifacts", "shift")]
+EVERY_DAY = [
+    pytest.param((in_place, "artifacts"), id="artifacts", marks=pytest.mark.slow),
+    pytest.param((in_place, "shift"), id="shift"),
+]
 AS_PROCESSES = [
     pytest.param((process, each), id=f"{each}, a process", marks=pytest.mark.slow) for each in list_recipes()
 ]

@@ -260,8 +260,7 @@ def test_drawing_kinds_of_clusters_is_drawing_clusters(monkeypatch: pytest.Monke
         return whole(sizes, n_draws, rng)
 
     monkeypatch.setattr(module, "_draw", draw)
-    few = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000)
-    monkeypatch.setattr(module, "_kinds_of", lambda above, below: (above, below, np.ones(len(above), dtype=np.int64)))
+    few = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000, by_kind=True)
     each = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000)
     assert drawn[0] < 60
     assert drawn[-1] == 600 // of_a_cluster

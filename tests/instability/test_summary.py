@@ -47,3 +47,10 @@ def test_agrees_with_numpy(scores: np.ndarray) -> None:
 def test_one_run_has_no_spread() -> None:
     with pytest.raises(InputError, match="2 are needed"):
         summarize_scores([[1, 0, 1]])
+
+
+def test_equal_scores_have_no_spread_but_rounding() -> None:
+    """Ten times the same mean of thirds: its mean is another number."""
+    scores = np.tile(np.array([0.1, 0.2, 0.7, 1 / 3]), (10, 1))
+    assert summarize_scores(scores).sd == 0
+    assert summarize_scores(scores).sd_interval.high == 0

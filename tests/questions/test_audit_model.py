@@ -39,7 +39,7 @@ changes = { vectors = 16, hidden = 16, epochs = 4, batch_size = 32 }
 
 @pytest.fixture(scope="module")
 def made() -> Specimen:
-    return make_specimen(size=4000, seed=0, test_size=400)
+    return make_specimen(size=2000, seed=0, test_size=400)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_network_judges_and_the_report_says_so(
     document = json.loads((specimen / "report" / "report.json").read_text())
     leakage = document["leakage"]
     assert (
-        "The network ngram_average judged in place of the quick probe. It was trained on the 4,000" in leakage["probe"]
+        "The network ngram_average judged in place of the quick probe. It was trained on the 2,000" in leakage["probe"]
     )
     assert leakage["seeds"] == ["0", "1"]
     rows = {row["condition"]: row for row in leakage["conditions"]}

@@ -205,6 +205,20 @@ def test_runs_that_happen_to_agree_are_not_steady() -> None:
     assert judge_instability([replace(equal, n_runs=10, n_examples=9815)], InstabilityLimits()).verdict == "sound"
 
 
+def test_runs_that_score_every_example_alike_may_be_one_run() -> None:
+    """Six copies of one file were called sound; a run that merely has the same score as others may be."""
+    copies = replace(
+        STEADY, n_runs=6, sd=0.0, sd_low=0.0, sd_high=0.0, design_effect=math.nan, effective_size=math.nan,
+        design_effect_low=math.nan, design_effect_high=math.nan,
+    )  # fmt: skip
+    verdict = judge_instability([copies], InstabilityLimits())
+    assert verdict.verdict == "not measurable"
+    assert "they may be copies of one run" in verdict.evidence
+    assert verdict.next_step.startswith("Check that these are runs of different seeds")
+    other = replace(copies, effective_size=math.inf)
+    assert judge_instability([other], InstabilityLimits()).verdict == "sound"
+
+
 def test_sentences_follow_the_interval_of_the_design_effect() -> None:
     unsteady = judge_instability([HANS], InstabilityLimits())
     assert "137 independent" in unsteady.evidence

@@ -91,7 +91,11 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "asked", [pytest.param(None, id="seeds queue"), pytest.param(3, id="three share it", marks=pytest.mark.slow)]
+    "asked",
+    [
+        pytest.param(None, id="seeds queue", marks=pytest.mark.slow),
+        pytest.param(3, id="three share it", marks=pytest.mark.slow),
+    ],
 )
 def test_a_gpu_is_priced_as_jobs_of_known_length_take_it(
     plan: Path, gpu: Path, asked: int | None, capsys: pytest.CaptureFixture[str]

@@ -126,6 +126,7 @@ def test_two_processes_learn_what_one_does_and_go_on_when_killed(make_job: Any, 
         np.testing.assert_allclose(both[0].logits, both[1].logits, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_of_a_command_one_process_speaks(tmp_path: Path):
     for name, seed in (("train", 0), ("test", 1)):
         made_pairs(24, seed, name).examples.drop("weight").write_ndjson(tmp_path / f"{name}.jsonl")

@@ -13,8 +13,7 @@ from goldassay.core.errors import InputError, InterruptionError
 
 # By command and parameter: what to write instead of a second value.
 _INSTEAD = {
-    ("audit", "test"): "give one evaluation set; for the score on other distributions: goldassay shift generalization "
-    "TRAIN --test ID=FILE --test NAME=FILE --model quick_probe",
+    ("audit", "test"): "give one evaluation set, and others as --elsewhere NAME=FILE",
 }
 
 

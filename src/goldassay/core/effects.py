@@ -210,6 +210,7 @@ def measure_effects(
     clusters: NDArray[np.integer] | None = None,
     seed: int = 0,
     n_draws: int = 2000,
+    by_kind: bool = False,
 ) -> Effects:
     """Measure what each reader of each part of the input gained, with intervals that hold together.
 
@@ -233,6 +234,8 @@ def measure_effects(
         clusters: Codes from 0 of examples that do not vary independently, (N,); each is its own if not given.
         seed: Of the draws.
         n_draws: How often clusters are drawn.
+        by_kind: Draw kinds of clusters with equal sums in place of clusters, which is the same at a fraction of the
+            time where there are few kinds, but gives an effect other draws in the company of other readings.
 
     Raises:
         InputError: There are no examples or no readings, or their lengths differ.
@@ -264,7 +267,7 @@ def measure_effects(
         if each.log_probabilities is not None:
             plans.append(_plan_information(each, y, p, ratios))
     with one_blas_thread():
-        found = _resample(ratios, codes, effective, rng, n_draws)
+        found = _resample(ratios, codes, effective, rng, n_draws, by_kind=by_kind)
     leading = [plan.leading for plan in plans if plan.leading is not None and found.errors[plan.leading] > 0]
     together = found.quantile(leading) if leading else math.inf
     effects = tuple(plan.effect(found, together, effective, limits[plan.measure]) for plan in plans)
@@ -555,7 +558,13 @@ def _recall_bounds(recall: NDArray[np.float64], rows: NDArray[np.float64], z: fl
 
 
 def _resample(
-    ratios: _Ratios, codes: NDArray[np.int64], effective: float, rng: np.random.Generator, n_draws: int
+    ratios: _Ratios,
+    codes: NDArray[np.int64],
+    effective: float,
+    rng: np.random.Generator,
+    n_draws: int,
+    *,
+    by_kind: bool,
 ) -> _Resampled:
     n = int(codes.max()) + 1
     if n > MOST_CLUSTERS:
@@ -571,7 +580,9 @@ def _resample(
     below: NDArray[np.float64] = np.stack(
         [np.bincount(codes, weights=each, minlength=n) for each in ratios.below], axis=1
     )
-    above, below, sizes = _kinds_of(above, below)
+    sizes: NDArray[np.integer] = np.ones(n, dtype=np.int64)
+    if by_kind:
+        above, below, sizes = _kinds_of(above, below)
     spread = _Spread(above, below, ratios.combined)
     values, errors = (each[0] for each in spread.measure(sizes[np.newaxis].astype(np.float64)))
     t = np.empty((n_draws, n_effects))

@@ -71,11 +71,16 @@ def summarize_scores(scores: ArrayLike, ddof: int = 1) -> ScoreSummary:
     n_runs, n_examples = values.shape
     check_ddof(ddof, n_runs)
     means = values.sum(axis=1) / n_examples
+
+    def deviation(of: int) -> float:
+        # The mean of equal numbers is not always that number.
+        return float(means.std(ddof=of)) if np.ptp(means) > 0 else 0.0
+
     return ScoreSummary(
         mean=float(means.mean()),
         mean_interval=mean_interval(means),
-        sd=float(means.std(ddof=ddof)),
-        sd_interval=sd_interval(float(means.std(ddof=1)), n_runs),
+        sd=deviation(ddof),
+        sd_interval=sd_interval(deviation(1), n_runs),
         min=float(means.min()),
         max=float(means.max()),
         run_means=tuple(means.tolist()),

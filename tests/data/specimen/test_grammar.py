@@ -103,6 +103,7 @@ def significant_patterns(sentences: list[str], labels: list[str], min_count: int
     return list(zip((k / n)[q <= 0.01], q[q <= 0.01], strict=True))
 
 
+@pytest.mark.slow
 def test_no_pattern_of_a_clean_hypothesis_tells_the_label(clean_ones: list[Specimen]) -> None:
     for one in clean_ones:
         rows = one.train[:3000]

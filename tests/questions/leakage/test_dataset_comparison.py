@@ -76,6 +76,7 @@ def test_the_page_ranks_datasets() -> None:
     assert "paired-accuracy" in "".join(draw_figures(report.paper_charts, "svg"))
 
 
+@pytest.mark.slow
 def test_every_pair_that_is_correlated_is_drawn_for_a_paper_and_for_the_page() -> None:
     rng = np.random.default_rng(0)
     names = ("paired", "accuracy", "agreement", "recovered", "relevance", "peco", "improvement")

@@ -45,6 +45,11 @@ class Spread(Result):
     above_constant_low: float = math.nan
     examples_to_exceed: int | None = None
 
+    @property
+    def alike(self) -> bool:
+        """Whether all runs score every example alike, as copies of one run do: then no example tells of a spread."""
+        return self.n_examples > 0 and self.sd == 0 and math.isnan(self.effective_size)
+
 
 def judge_results(results: Sequence[Mapping[str, Any]], limits: InstabilityLimits) -> Verdict:
     """The verdict on rows of `measure_spread`: of the whole input, which is what a reported model sees.
@@ -89,7 +94,8 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     A standard deviation of one point over seeds makes a difference of two points a matter of luck; a large design
     effect says that the examples do not count as independent ones. Intervals alone decide, so that two runs that happen
     to agree are not taken for a steady score. Fewer than `LEAST_RUNS` runs are never sound, nor is a model that may
-    know nothing: one that always gives the same answer is steady, too.
+    know nothing: one that always gives the same answer is steady, too. Nor are runs that score every example alike:
+    they may be one run several times.
     """
     worst = max(spreads, key=lambda spread: (severity(_word_of(spread, limits)), spread.sd))
     word = _word_of(worst, limits)
@@ -101,6 +107,8 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
         evidence += f" Equal scores may hide a true SD of up to {100 * _highest(worst):.2f} points."
     if worst.n_runs < LEAST_RUNS:
         evidence += f" From {worst.n_runs} runs the SD itself is hardly known."
+    if worst.alike:
+        evidence += " All runs score every example alike: they may be copies of one run."
     if not worst.above_constant_low > 0:
         evidence += f" {_no_skill(worst)}"
     if word == "sound":
@@ -157,7 +165,7 @@ def _word_of(spread: Spread, limits: InstabilityLimits) -> Word:
         return word
     if spread.design_effect_low >= limits.caution_design_effect:
         return "caution"
-    trusted = spread.n_runs >= LEAST_RUNS and spread.above_constant_low > 0
+    trusted = spread.n_runs >= LEAST_RUNS and spread.above_constant_low > 0 and not spread.alike
     return word if trusted else "not measurable"
 
 
@@ -183,7 +191,9 @@ def _no_skill(spread: Spread) -> str:
 
 def _settle(spread: Spread, limits: InstabilityLimits) -> str:
     """How many runs or examples would settle it."""
-    steps = []
+    steps = (
+        ["Check that these are runs of different seeds, and that the seed changes something."] if spread.alike else []
+    )
     interval_open = judge_interval(spread.sd_low, _highest(spread), limits.caution_sd, limits.unsound_sd)
     if interval_open == "not measurable" or spread.n_runs < LEAST_RUNS:
         needed = runs_to_settle(spread, limits)
