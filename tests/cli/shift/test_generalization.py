@@ -32,6 +32,7 @@ def sets(tmp_path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     return own, other
 
 
+@pytest.mark.slow
 def test_runs_made_elsewhere(goldassay: Command, tmp_path: Path, sets: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     own, other = sets
     texts(tmp_path / "own.jsonl", own, "a plain tale of kings and ships")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from goldassay.data.specimen import Specimen
 
 
+@pytest.mark.slow
 def test_planting_changes_no_truth(planted: Specimen) -> None:
     false = {entry["id"] for entry in planted.certificate["conflicting_duplicates"]}
     for rows in (planted.train, planted.dev, planted.test):

@@ -155,7 +155,7 @@ class TestSameAsInMemory:
         [
             "snli/train_sample_2k.tsv.gz",
             "multinli/train_sample_10k.tsv.gz",
-            "hans/heuristics_evaluation_set_shuffled.tsv.gz",
+            pytest.param("hans/heuristics_evaluation_set_shuffled.tsv.gz", marks=pytest.mark.slow),
             pytest.param("sst2/train.tsv.gz", marks=pytest.mark.slow),
         ],
     )
