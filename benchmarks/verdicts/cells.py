@@ -118,3 +118,10 @@ def markdown(cells: Sequence[Cell]) -> str:
             f"{cell.target or ''} | {kept} |"
         )
     return "\n".join(lines)
+
+
+def print_table(cells: Sequence[Cell]) -> int:
+    """Print the table and what misses its target; 1 if something does."""
+    missed = failures(cells)
+    print(markdown(cells), "", *(missed or ["Every target is kept."]), sep="\n")
+    return 1 if missed else 0

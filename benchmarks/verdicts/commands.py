@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 import goldassay
-from benchmarks.verdicts.cells import Cell, at_least, at_most, failures, markdown
+from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,10 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             *(f"{cell.world}: {cell.event} {cell.count} of {cell.n}" for cell in found), took, sep="\n", file=sys.stderr
         )
-    print(markdown(cells))
-    missed = failures(cells)
-    print("\n".join(["", *missed] if missed else ["", "Every target is kept."]))
-    return 1 if missed else 0
+    return print_table(cells)
 
 
 if __name__ == "__main__":

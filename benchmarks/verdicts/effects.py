@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.verdicts.cells import Cell, at_least, at_most, failures, markdown
+from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 from goldassay.core.effects import ACCURACY, BALANCED, INFORMATION, Effects, Limits, Reading, measure_effects
 from goldassay.core.verdicts import judge_effects
 
@@ -161,10 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         begin = time.perf_counter()
         cells += cells_of(world, options.draws)
         print(f"{world}: {time.perf_counter() - begin:.0f} s", file=sys.stderr, flush=True)
-    print(markdown(cells))
-    missed = failures(cells)
-    print("\n".join(["", *missed] if missed else ["", "Every target is kept."]))
-    return 1 if missed else 0
+    return print_table(cells)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.verdicts.cells import Cell, at_most, failures, markdown
+from benchmarks.verdicts.cells import Cell, at_most, print_table
 from goldassay.core.settings import Settings
 from goldassay.questions.audit import audit
 from goldassay.questions.inputs import load_inputs
@@ -104,9 +104,7 @@ def main() -> None:
                 words[name, question][word] += 1
             print(f"{name}, draw {seed}: {found_words}", flush=True)
     cells = cells_of(words)
-    print(markdown(cells))
-    for failure in failures(cells):
-        print(failure)
+    print_table(cells)
 
 
 if __name__ == "__main__":
