@@ -1,4 +1,4 @@
-"""How often whole audits say sound, caution or unsound of made sets whose flaw is known, end to end.
+"""How often whole audits give each verdict to made sets with a known flaw, end to end.
 
     python -m benchmarks.verdicts.commands --draws 100 [--worlds 1]     a table; a draw takes 80 s of one core
 
@@ -59,7 +59,7 @@ class World:
         return self.n == 5000 and self.size == 1 and max(self.shares) - min(self.shares) < 0.01
 
     def part(self, rng: np.random.Generator, n: int, question: str, skill: float) -> pl.DataFrame:
-        """Rows of one part, with the flaw of which `skill` is the size."""
+        """Rows of one part, with a flaw of the size `skill`."""
         k = len(self.shares)
         gold = rng.choice(k, n, p=np.array(self.shares) / sum(self.shares))
         clusters = np.arange(n) // self.size

@@ -1,6 +1,6 @@
 """How often artifacts and leakage are called sound, caution or unsound where the truth is known: simulated readers.
 
-    python -m benchmarks.verdicts.effects --draws 300          a table; 2,000 draws take about 40 minutes
+    python -m benchmarks.verdicts.effects --draws 300          a table; 2,000 draws took 75 minutes on a busy core
 
 A world has N rows of K labels. A word ends a share of the rows of each label but the most frequent, clusters differing
 as their correlation says. A reader of the hypothesis names the label of the word where there is one, and the most

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
-from contextlib import contextmanager, redirect_stderr
-from pathlib import Path
+from contextlib import chdir, redirect_stderr
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +26,8 @@ from goldassay.runs import Runs, write_runs
 from goldassay.training import train_probes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -95,16 +94,6 @@ def gap_of(results: dict[str, Any], test: str) -> dict[str, Any]:
     return next(row for row in results["generalization"] if row["test"] == test)
 
 
-@contextmanager
-def inside(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
 def write(path: Path, data: Sequence[dict[str, str]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in data), encoding="utf-8")
 
@@ -157,7 +146,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )  # fmt: skip
 def test_bad_input_is_one_line_that_names_the_option(folder: Path, arguments: list[str], said: str) -> None:
     warned = io.StringIO()
-    with inside(folder), redirect_stderr(warned):
+    with chdir(folder), redirect_stderr(warned):
         status = run(["audit", "train.jsonl", "--test", "test.jsonl", *arguments, "-o", "out", "--quiet"])
     assert status == 2
     (line,) = warned.getvalue().splitlines()
