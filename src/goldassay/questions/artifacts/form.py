@@ -1,8 +1,9 @@
 """How texts are written, as surface patterns: a reader of form that says nothing where form tells nothing.
 
-A word pattern sees neither capitals nor double spaces, lengths or repeats. Here each of these is a pattern of one word
-(`form_words`), and the strongest of a text by lift names its label, as among word patterns. A trained probe would find
-weaker combinations too, but where there is nothing to find it guesses, and its interval is wide.
+A word pattern sees neither capitals nor double spaces, lengths or repeats, nor what rare words have in common. Here
+each of these is a pattern of one word (`form_words`, `spelled_with`), and the strongest of a text by lift names its
+label, as among word patterns. A trained probe would find weaker combinations too, but where there is nothing to find it
+guesses, and its interval is wide.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from goldassay.artifacts import mine_patterns
 from goldassay.artifacts.pattern_lift import label_without_pattern, lifted_patterns
 from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
+from goldassay.data.word_shapes import spelled_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +48,8 @@ def read_form_by_lift(
         min_count: Fewest training texts of a feature.
         q: Largest q of a feature that counts.
     """
-    corpus = tokenize(form_words(texts).to_list(), "whitespace")
+    known = _features(texts, texts, min_count)
+    corpus = tokenize(known.to_list(), "whitespace")
     with warnings.catch_warnings():
         # Texts so few that no feature is frequent tell nothing.
         warnings.simplefilter("ignore", UserWarning)
@@ -56,5 +59,10 @@ def read_form_by_lift(
     empty = lifted.strongest_in(mined.tokenized(corpus))[0] < 0
     left = np.bincount(codes[empty], minlength=len(label_names))
     default = label_without_pattern(counts, left, int(counts.argmax()))
-    found, _ = lifted.strongest_in(mined.tokenized(form_words(test_texts).to_list()))
+    found, _ = lifted.strongest_in(mined.tokenized(_features(test_texts, texts, min_count).to_list()))
     return np.where(found < 0, default, found)
+
+
+def _features(texts: pl.Series, training: pl.Series, min_count: int) -> pl.Series:
+    """The form of each text, and the spelling of the words that are too rare to be patterns."""
+    return form_words(texts) + " " + spelled_with(texts, training, min_count)

@@ -5,7 +5,8 @@ There are three, chosen before any data were seen:
 - patterns by share: the label that all patterns of an example name whose share exceeds the threshold (Liu et al. 2020);
 - patterns by lift: the label of the pattern whose share exceeds that of all training examples by the largest factor,
   which finds what is told of rare labels;
-- form by lift: the same by how the text is written (`form_words`), which no word says: capitals, spaces, length.
+- form by lift: the same by how the text is written (`form_words`), which no word says: capitals, spaces, length; and by
+  the spelling of words too rare to be patterns (`spelled_with`).
 
 None gives probabilities, so that they have accuracy skill and balanced skill, and no information share.
 """

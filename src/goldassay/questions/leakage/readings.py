@@ -12,6 +12,7 @@ from goldassay.core.effects import Reading
 from goldassay.core.planting import filling_word, planted_rows, planted_word
 from goldassay.core.progress import silent
 from goldassay.data.text_form import form_words
+from goldassay.data.word_shapes import spelled_with
 from goldassay.models.naive_bayes import word_evidence
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import PROBES, ConditionEvidence, is_part, softmax_at
@@ -114,19 +115,25 @@ def quick_readings(
 
 
 def word_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> list[Reading]:
-    """What naive Bayes on the words of one text names, which adds up words that are rare each."""
+    """What naive Bayes on the words of one text names, which adds up rare words, and the letters of the rarest."""
     order = np.array([train.label_names.index(name) for name in test.label_names], dtype=np.int64)
     gold, codes = order[test.labels()], train.labels()
     counts = np.bincount(codes, minlength=len(train.label_names))
     found = []
     for role in (name.removesuffix("_only") for name in conditions):
-        logs = word_evidence(train.texts(role), codes, counts.size, test.texts(role))
+        logs = word_evidence(_with_spelling(train, train, role), codes, counts.size, _with_spelling(test, train, role))
         # A label without a training row is named by nothing.
         with np.errstate(divide="ignore"):
             logs += np.log(counts / counts.sum())
         read = _of_logs(part_name(role), WORDS, logs[np.newaxis], gold, codes)
         found.append(replace(read, log_probabilities=None))
     return found
+
+
+def _with_spelling(dataset: Dataset, train: Dataset, role: str) -> list[str]:
+    """Texts that end in the spelling of their rare words."""
+    texts = dataset.examples[role].fill_null("")
+    return (texts + " " + spelled_with(texts, train.examples[role])).to_list()
 
 
 def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: float, seed: int) -> Dataset:
