@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from goldassay.core.errors import OutputError
+from goldassay.core.files import sha256_of
 from goldassay.questions.report_frame import compose_report
 from goldassay.report.saving import flattened
 from tests.report.example import example_document, example_report
@@ -137,7 +138,12 @@ def test_save_writes_everything(report: Report, tmp_path: Any) -> None:
         f"figures/{name}.svg" for name in report.drawings()
     }
     stored = {name: json.loads((tmp_path / "out" / f"{name}.json").read_text("utf-8")) for name in ("report", "timing")}
-    assert {**stored["report"], "timing": stored["timing"]} == report.to_dict()
+    assert {**report.to_dict(), "digests": stored["report"]["digests"]} == {
+        **stored["report"], "timing": stored["timing"],
+    }  # fmt: skip
+    assert stored["report"]["digests"] == {
+        name: sha256_of(tmp_path / "out" / name) for name in sorted(written - {"report.json", "timing.json"})
+    }
     for name, table in report.tables.items():
         assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").equals(table)
 

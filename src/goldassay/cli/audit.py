@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.json_option import JsonFile, write_json
+from goldassay.cli.json_option import JsonFile, write_report_json
 from goldassay.cli.options import Config, ExampleClusters, Out, Quiet, SplitBy
 from goldassay.cli.run_options import spoken
 
@@ -121,7 +121,7 @@ def audit(
         )
     page = report.save(out)
     if json_file is not None:
-        write_json(json_file, report.to_json())
+        write_report_json(json_file, page)
     if not quiet:
         typer.echo(report.summary())
         typer.echo(page)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.json_option import JsonFile, write_json
+from goldassay.cli.json_option import JsonFile, write_report_json
 from goldassay.cli.options import Config, Figures, Latex, Out, Quiet
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import Seed, reads_runs
@@ -68,7 +68,7 @@ def instability(
     )
     page = save_report(report, out, figures, latex)
     if json_file is not None:
-        write_json(json_file, report.to_json())
+        write_report_json(json_file, page)
     if not quiet:
         typer.echo(report.summary())
         typer.echo(page)

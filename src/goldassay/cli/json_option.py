@@ -13,6 +13,7 @@ import typer
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import check_place
+from goldassay.core.report_seal import REPORT
 
 _DASH = "-"
 _standard_output: ContextVar[TextIO] = ContextVar("standard_output")
@@ -46,6 +47,15 @@ JsonFile = Annotated[
         help="Write the result to this file as well; - is standard output, and all else goes to standard error.",
     ),
 ]
+
+
+def write_report_json(path: Path, page: Path) -> None:
+    """Write the report.json next to a page to the file of `--json` as well, or to standard output.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    write_json(path, page.with_name(REPORT).read_text(encoding="utf-8"))
 
 
 def write_json(path: Path, content: str, option: str = "--json", inputs: Collection[Path] = ()) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from goldassay.core.boundary import described
 from goldassay.core.errors import GoldassayError, InterruptionError
+from goldassay.core.folder_lock import locks_kept
 from goldassay.core.visible import one_line
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     from goldassay.cli.app import app
 
     try:
-        status = app(arguments, prog_name="goldassay", standalone_mode=False)
+        with locks_kept():
+            status = app(arguments, prog_name="goldassay", standalone_mode=False)
     except typer.exceptions.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "goldassay"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# What differs between two equal runs, and the digest itself.
-_LEFT_OUT = ("timing", "digest")
+# What differs between two equal runs, the files, which a document that was never saved does not have, and the digest.
+_LEFT_OUT = ("timing", "digests", "digest")
 
 
 def digest_of(document: Mapping[str, Any]) -> str:
-    """SHA-256 of all that a document says but its times, however its JSON is indented and ordered and 1.0 is spelled.
+    """SHA-256 of what a document says but its times and files, however its JSON is indented or ordered or 1.0 spelled.
 
     It guards against slips, not against forgery: who changes a figure on purpose can compute the digest anew. Two equal
     runs have equal digests.

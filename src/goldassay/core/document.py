@@ -98,6 +98,9 @@ class Document(_Part):
     settings: dict[str, Any]
     settings_file: SettingsFile | None = None
     environment: dict[str, Any]
+    digests: dict[str, Sha256] = Field(
+        default_factory=dict, description="SHA-256 of the other files of the report by path, but timing.json."
+    )
     digest: Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
 
 

@@ -6,14 +6,15 @@ import errno
 import hashlib
 import os
 import re
-import shutil
-import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from goldassay.core.errors import OutputError
+from goldassay.core.folder_lock import locked_folder
+from goldassay.core.leftovers import sweep, temporary_file, temporary_folder
 from goldassay.core.pipes import seekable
+from goldassay.core.report_seal import INCOMPLETE, REPORT, earlier_files, mark_incomplete, seal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -49,9 +50,7 @@ def written_whole(path: str | os.PathLike[str], option: str = "-o") -> Iterator[
     aside: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-        os.close(handle)
-        aside = Path(name)
+        aside = temporary_file(target.parent)
         yield aside
         with aside.open("rb") as file:
             os.fsync(file.fileno())
@@ -88,8 +87,8 @@ def check_place(path: Path, option: str) -> None:
 
 @contextmanager
 def _written_into(target: Path, option: str) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as folder:
-        aside = Path(folder) / "content"
+    with temporary_folder() as folder:
+        aside = folder / "content"
         yield aside
         try:
             with target.open("wb") as stream:
@@ -99,42 +98,61 @@ def _written_into(target: Path, option: str) -> Iterator[Path]:
 
 
 @contextmanager
-def written_together(directory: str | os.PathLike[str], instead_of: Collection[str] = ()) -> Iterator[Path]:
+def written_together(
+    directory: str | os.PathLike[str], instead_of: Collection[str] = (), belonging: Collection[Path] = ()
+) -> Iterator[Path]:
     """Give an empty folder to write files to; on leaving without error they all move into `directory`.
 
-    Files of the same names there are replaced, others are left alone. If anything fails, `directory` keeps what
-    it had, and is gone again if it was not there.
+    Files of the same names there are replaced, others are left alone. If writing fails, `directory` keeps what it had,
+    and is gone again if it was not there. Documents (the JSON files that lie in the folder itself) move last, and those
+    that they replace are gone before anything else is replaced, so that a kill at any moment leaves no document with
+    the tables of another. A report.json gets the digests of the files, see `goldassay.core.report_seal`; the files of
+    the report that it replaces are gone afterwards, unless somebody changed them.
 
     Args:
         directory: The folder.
         instead_of: Files in it, by their path seen from it, that are gone afterwards unless they were written anew.
+        belonging: Further files of a report, written before; those in the folder get digests, too.
 
     Raises:
-        OutputError: The folder cannot be made or written to, or the disk is full.
+        OutputError: The folder cannot be made or written to, another command writes into it, or the disk is full.
     """
     target = Path(directory)
     was_there = target.exists()
-    moved: set[str] = set()
-    aside: Path | None = None
     try:
         target.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=".goldassay-", dir=target))
-        yield aside
-        for source in sorted(path for path in aside.rglob("*") if path.is_file()):
-            goal = target / source.relative_to(aside)
-            goal.parent.mkdir(parents=True, exist_ok=True)
-            source.replace(goal)
-            moved.add(goal.relative_to(target).as_posix())
-        for name in set(instead_of) - moved:
-            (target / name).unlink(missing_ok=True)
+        with locked_folder(target), temporary_folder(target) as aside:
+            sweep(target)
+            yield aside
+            _move_all(aside, target, instead_of, belonging)
     except OSError as error:
         raise output_error(error, target) from error
     finally:
-        if aside is not None:
-            shutil.rmtree(aside, ignore_errors=True)
         if not was_there:
             with suppress(OSError):
                 target.rmdir()
+
+
+def _move_all(aside: Path, target: Path, instead_of: Collection[str], belonging: Collection[Path]) -> None:
+    staged = sorted(path.relative_to(aside).as_posix() for path in aside.rglob("*") if path.is_file())
+    documents = [name for name in staged if "/" not in name and name.endswith(".json") and name != REPORT]
+    obsolete = set(instead_of)
+    if REPORT in staged:
+        obsolete |= earlier_files(target)
+        digests = {name: sha256_of(aside / name) for name in staged if name != REPORT}
+        inside = [path.resolve() for path in belonging if path.resolve().is_relative_to(target.resolve())]
+        digests |= {path.relative_to(target.resolve()).as_posix(): sha256_of(path) for path in inside}
+        seal(aside / REPORT, digests)
+        mark_incomplete(target, digests, aside / INCOMPLETE)
+    for name in documents:
+        (target / name).unlink(missing_ok=True)
+    for name in [*(name for name in staged if name not in documents and name != REPORT), *documents]:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (aside / name).replace(target / name)
+    for name in obsolete.difference(staged):
+        (target / name).unlink(missing_ok=True)
+    if REPORT in staged:
+        (aside / REPORT).replace(target / REPORT)
 
 
 def write_parquet(frame: pl.DataFrame, path: Path, **options: Any) -> None:

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from goldassay.core.errors import InputError
+from goldassay.core.leftovers import own_prefix, sweep_once
 
 _PIECE = 1 << 20
 # Bash opens a process substitution while the command already runs.
@@ -47,7 +48,8 @@ def is_pipe(path: Path) -> bool:
 def _copied(path: Path) -> tempfile._TemporaryFileWrapper[bytes]:
     # Without O_NONBLOCK this waits for ever where nobody opens the other end.
     pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    copy = tempfile.NamedTemporaryFile(prefix="goldassay-pipe-")  # noqa: SIM115 (it lives as long as the process)
+    sweep_once(Path(tempfile.gettempdir()))
+    copy = tempfile.NamedTemporaryFile(prefix=own_prefix())  # noqa: SIM115 (it lives as long as the process)
     try:
         waiting = select.poll()
         waiting.register(pipe, select.POLLIN)

@@ -16,6 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.figures import Figure
 from goldassay.core.invalid import in_words
 from goldassay.core.pipes import seekable
+from goldassay.core.report_seal import INCOMPLETE, check_seal
 from goldassay.core.severity import NOT_ASKED
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
     """Read a report.json, or that of a folder.
 
     Raises:
-        InputError: It is not there, is no JSON, is no report, is of another schema version, breaks the schema, or is
-            not as goldassay wrote it.
+        InputError: It is not there, is no JSON, is no report, is of another schema version, breaks the schema, is not
+            as goldassay wrote it, is incomplete, or lies among files of another report.
     """
     file = Path(path)
     file = file / FILE_NAME if file.is_dir() else file
@@ -83,6 +84,8 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
         raise InputError(
             "is no report", file=file, mend=f"name the {FILE_NAME} that a command wrote into its folder, or the folder"
         )
+    if INCOMPLETE in document:
+        raise InputError("the report is incomplete: its command was ended while it wrote", file=file, mend=_AGAIN)
     version = document.get("schema_version")
     if version != SCHEMA_VERSION:
         raise InputError(
@@ -103,6 +106,7 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
         ) from invalid
     if digest_of(document) != document["digest"]:
         raise InputError("was edited after goldassay wrote it: its digest does not fit", file=file, mend=_AGAIN)
+    check_seal(file, document)
     return StoredReport(file, document, _finished(file.with_name(TIMING_NAME)))
 
 

@@ -88,7 +88,7 @@ class StudyReport:
         texts = {"study.html": self.to_html(), "study.json": self.to_json(), "study.md": self.to_markdown()}
         pictures = draw_pictures(self.charts)
         texts |= {f"figures/{name}.svg": picture.standalone for name, picture in pictures.items()}
-        with written_together(directory, earlier_files(Path(directory), "study.json")) as folder:
+        with written_together(directory, earlier_files(Path(directory))) as folder:
             write_page(texts, self.tables, folder)
         return Path(directory) / "study.html"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.progress import Steps
@@ -11,7 +13,7 @@ from goldassay.questions.checks import AUDITED, registered_checks
 from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.evidence_directory import evidence_directory
+from goldassay.questions.evidence_directory import evidence_directory, files_since
 from goldassay.questions.first_rows import first_rows, table_of_rows
 from goldassay.questions.report_frame import compose_report, frame_findings
 
@@ -95,6 +97,7 @@ def audit(
         steps=steps,
     )
     evidence.load()
+    started = time.time()
     with evidence_directory(out) as directory, compiling_ahead():
         evidence.keep_runs_in(directory)
         facts = evidence.facts
@@ -133,7 +136,8 @@ def audit(
     title = f"Audit of {training.name}, evaluated on {evaluation.name}"
     figures = [figure for _, finding in added for figure in finding.figures]
     first = table_of_rows(first_rows(found))
-    return compose_report(frame_findings(title, document, steps, settings, figures), tables, added, first)
+    report = compose_report(frame_findings(title, document, steps, settings, figures), tables, added, first)
+    return replace(report, runs=files_since(directory, started))
 
 
 def _examples(test: Dataset, found: Sequence[Finding]) -> pl.DataFrame:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.files import output_error
+from goldassay.core.folder_lock import locked_folder
+from goldassay.core.leftovers import temporary_folder
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
+
+
+def files_since(directory: Path, start: float) -> tuple[Path, ...]:
+    """The runs that were written into a folder since a time; none where the folder is gone."""
+    return tuple(sorted(path for path in directory.glob("*.parquet") if path.stat().st_mtime >= start))
 
 
 @contextmanager
@@ -19,14 +26,15 @@ def evidence_directory(out: str | os.PathLike[str] | None) -> Iterator[Path]:
     """The folder `out/runs`, or one that is gone afterwards where no folder is given.
 
     Raises:
-        OutputError: It cannot be made or written to.
+        OutputError: It cannot be made or written to, or another command writes into it.
         KeyboardInterrupt: It was interrupted; the message says how many runs are kept.
     """
     if out is None:
-        with tempfile.TemporaryDirectory(prefix="goldassay-") as place:
-            yield Path(place)
+        with temporary_folder() as place:
+            yield place
         return
     directory = Path(out) / "runs"
+    new = [each for each in (directory, directory.parent) if not each.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
@@ -34,8 +42,14 @@ def evidence_directory(out: str | os.PathLike[str] | None) -> Iterator[Path]:
     except OSError as error:
         raise output_error(error, Path(out)) from error
     try:
-        yield directory
+        with locked_folder(Path(out)):
+            yield directory
     except KeyboardInterrupt:
         kept = len(list(directory.glob("*.parquet")))
         note = f"{kept} finished runs are kept in {directory}" if kept else ""
         raise KeyboardInterrupt(note) from None
+    finally:
+        # Where nothing was made, because the data cannot be used, nothing is left.
+        for each in new:
+            with suppress(OSError):
+                each.rmdir()

@@ -1,11 +1,14 @@
-"""The section of provenance: what was read, with which settings, on what machine, in what time."""
+"""The section of provenance: what was read, with which settings, on what machine.
+
+The clock is in timing.json alone, so that two equal runs give the same page.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.documents import mapping, records, texts
-from goldassay.core.numbers import count, number
+from goldassay.core.numbers import count
 from goldassay.core.sections import Part, Section
 from goldassay.core.tables import Column, Table
 
@@ -26,7 +29,7 @@ def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
         lead="Inputs, decisions, settings and the machine: what it takes to get the same numbers again.",
         notes=_decisions(document),
         parts=(Part(table=_inputs(document)), Part(table=_runs(document))),
-        small=(_settings(document), _environment(document), _timing(document)),
+        small=(_settings(document), _environment(document)),
         appendix=True,
     )
     return (section,)
@@ -128,15 +131,3 @@ def _environment(document: Mapping[str, Any]) -> Table:
     pairs += [(name, version) for name, version in mapping(environment, "packages").items() if name != "goldassay"]
     rows = tuple({"component": name, "version": value} for name, value in pairs if value is not None)
     return Table("environment", "Environment", (Column("component", "component"), Column("version", "version")), rows)
-
-
-def _timing(document: Mapping[str, Any]) -> Table:
-    timing = mapping(document, "timing")
-    seconds = mapping(timing, "seconds")
-    rows = [{"step": name, "seconds": value} for name, value in seconds.items()]
-    if len(rows) > 1:
-        rows.append({"step": "all steps", "seconds": sum(number(value) or 0.0 for value in seconds.values())})
-    span = [str(timing[key]) for key in ("started", "finished") if timing.get(key)]
-    caption = " to ".join(["Time taken, " + span[0], *span[1:]] if span else ["Time taken"])
-    columns = (Column("step", "step"), Column("seconds", "seconds", "decimal"))
-    return Table("timing", caption, columns, tuple(rows))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.files import written_together
+from goldassay.core.report_seal import DIGESTS, as_json
 from goldassay.core.results import to_plain
 from goldassay.core.sections import Subject
-from goldassay.report.saving import earlier_files, write_page
+from goldassay.report.saving import write_page
 
 if TYPE_CHECKING:
     import os
@@ -37,7 +37,7 @@ _FIRST = (
     "dataset",
     "inputs",
 )
-_LAST = ("settings", "environment", "timing", "digest")
+_LAST = ("settings", "environment", "timing", "digest", DIGESTS)
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class Report:
         paper_tables: Tables in the layouts of papers, for `goldassay.report.paper`.
         charts: The page's charts by name, as data.
         paper_charts: Charts for papers by the name of their file, as data.
+        runs: Files of runs that were made for it.
     """
 
     document: Mapping[str, Any]
@@ -73,6 +74,7 @@ class Report:
     paper_tables: tuple[Table, ...] = ()
     charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
     paper_charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
+    runs: tuple[Path, ...] = ()
 
     @property
     def verdicts(self) -> dict[str, dict[str, Any]]:
@@ -90,11 +92,11 @@ class Report:
 
     def to_json(self) -> str:
         """The document as JSON, without its times: the same input always gives the same bytes."""
-        return _as_json({key: value for key, value in self.to_dict().items() if key != "timing"})
+        return as_json({key: value for key, value in self.to_dict().items() if key != "timing"})
 
     def timing_json(self) -> str:
         """When the report was made and the seconds of each step, as JSON."""
-        return _as_json(self.to_dict().get("timing") or {})
+        return as_json(self.to_dict().get("timing") or {})
 
     def to_markdown(self) -> str:
         """The report as Markdown that pastes into a pull request."""
@@ -147,15 +149,15 @@ class Report:
         """Write the report, all of it or nothing, and return the path of the page.
 
         Writes report.html, report.json, timing.json, report.md, tables/NAME.parquet, tables/NAME.csv and
-        figures/NAME.svg. Of an audit report.md is a dataset card, and badge.svg lies beside it. Tables and pictures
-        that an earlier report left there and this one has not are removed.
+        figures/NAME.svg. Of an audit report.md is a dataset card, and badge.svg lies beside it. Files that an earlier
+        report left there and this one has not are removed, unless somebody changed them.
 
         Args:
             directory: Where to.
             also: Further files by their path in it, such as `goldassay.report.paper` makes.
 
         Raises:
-            OutputError: The folder cannot be made or written to, or the disk is full.
+            OutputError: The folder cannot be made or written to, another command writes into it, or the disk is full.
         """
         from goldassay.report.card import BADGE
 
@@ -165,7 +167,7 @@ class Report:
         else:
             texts["report.md"] = self.to_markdown()
         texts |= {f"figures/{name}.svg": svg for name, svg in self.drawings().items()}
-        with written_together(directory, earlier_files(Path(directory), FILE_NAME, (BADGE,))) as folder:
+        with written_together(directory, belonging=self.runs) as folder:
             write_page(texts, self.tables, folder)
             for name, content in (also or {}).items():
                 (folder / name).parent.mkdir(exist_ok=True)
@@ -180,9 +182,3 @@ class Report:
     def __repr__(self) -> str:
         found = ", ".join(f"{question}: {verdict.get('verdict')}" for question, verdict in self.verdicts.items())
         return f"<Report {self.document.get('title')!r}, {found}>"
-
-
-def _as_json(value: Mapping[str, Any]) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)
-    # A lone surrogate cannot be written as UTF-8; JSON may spell it as an escape.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"

@@ -9,7 +9,7 @@ from goldassay.core.files import write_parquet
 from goldassay.core.visible import visible_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     import polars as pl
@@ -24,21 +24,16 @@ def write_page(texts: Mapping[str, str], tables: Mapping[str, pl.DataFrame], fol
     write_tables(tables, folder / "tables")
 
 
-def earlier_files(folder: Path, document: str, further: Collection[str] = ()) -> set[str]:
-    """What an earlier page left in its folder, by path: pictures of ours, and tables that lie there in both forms.
+def earlier_files(folder: Path) -> set[str]:
+    """What an earlier study left in its folder, by path: pictures of ours, and tables that lie there in both forms.
 
     A page that is written over another must not have the other's tables beside it. What somebody else put there stays,
-    and all of it where no document of ours says that there was a page.
-
-    Args:
-        folder: Of the page.
-        document: Name of the page's JSON in it.
-        further: Names of files that a page may have, too.
+    and all of it where no study.json of ours says that there was a page. A report lists its files itself.
     """
     from goldassay.report.charts.svg import is_standalone
 
     try:
-        ours = "goldassay_version" in json.loads((folder / document).read_bytes())
+        ours = "goldassay_version" in json.loads((folder / "study.json").read_bytes())
     except (OSError, ValueError, TypeError):
         return set()
     if not ours:
@@ -46,7 +41,7 @@ def earlier_files(folder: Path, document: str, further: Collection[str] = ()) ->
     tables = {path for path in folder.glob("tables/*.parquet") if path.with_suffix(".csv").is_file()}
     pictures = {path for path in folder.glob("figures/*.svg") if is_standalone(path.read_bytes())}
     found = tables | {path.with_suffix(".csv") for path in tables} | pictures
-    return {path.relative_to(folder).as_posix() for path in found} | set(further)
+    return {path.relative_to(folder).as_posix() for path in found}
 
 
 def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:

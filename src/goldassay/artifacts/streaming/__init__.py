@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import tempfile
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from goldassay.artifacts.streaming.spool import Spool, write_shards
 from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.core.files import output_error, written_whole
+from goldassay.core.leftovers import temporary_folder
 from goldassay.core.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -191,8 +191,8 @@ def scratch_beside(path: Path) -> Iterator[Path]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".goldassay-", dir=path.parent) as folder:
-            yield Path(folder)
+        with temporary_folder(path.parent) as folder:
+            yield folder
     except OSError as error:
         if error.errno in _DISK_TROUBLE:
             raise output_error(error, path) from error

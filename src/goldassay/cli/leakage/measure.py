@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from goldassay.cli.json_option import JsonFile, write_json
+from goldassay.cli.json_option import JsonFile, write_report_json
 from goldassay.cli.leakage.group import Columns, Components, NClusters, Threshold, by_name, leakage_app
 from goldassay.cli.options import Config, ExampleClusters, Figures, Latex, Quiet, SplitBy
 from goldassay.cli.report_files import save_report
@@ -191,7 +191,7 @@ def measure(
             report = measure_leakage(train[0] if train else None, test[0] if test else None, out=out, **options)
     page = save_report(report, out, figures, latex)
     if json_file is not None:
-        write_json(json_file, report.to_json())
+        write_report_json(json_file, page)
     if not quiet:
         typer.echo(report.summary())
         typer.echo(page)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from goldassay.cli.json_option import JsonFile, write_json
+from goldassay.cli.json_option import JsonFile, write_report_json
 from goldassay.cli.leakage.group import Columns, leakage_app
 from goldassay.cli.options import Config, Quiet
 from goldassay.cli.report_files import save_report
@@ -59,7 +59,7 @@ def suggest(
         )
     page = save_report(report, out, None, latex=False)
     if json_file is not None:
-        write_json(json_file, report.to_json())
+        write_report_json(json_file, page)
     if not quiet:
         typer.echo(report.summary())
         typer.echo(page)

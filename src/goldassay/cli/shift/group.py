@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goldassay.cli.app import Commands, app
-from goldassay.cli.json_option import JsonFile, write_json
+from goldassay.cli.json_option import JsonFile, write_report_json
 from goldassay.cli.options import Config, Figures, Latex, Quiet
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import Seed
@@ -75,7 +75,7 @@ class Asked:
         """Write the report where it was asked for, and say what it found."""
         page = save_report(report, out, self.figures, self.latex)
         if self.json_file is not None:
-            write_json(self.json_file, report.to_json())
+            write_report_json(self.json_file, page)
         if not self.quiet:
             typer.echo(report.summary())
             typer.echo(page)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import time
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.arguments import check_whole, is_number
@@ -12,6 +15,7 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
+from goldassay.questions.evidence_directory import files_since
 from goldassay.questions.leakage.check import CHECK
 from goldassay.questions.leakage.condition_evidence import GIVEN
 from goldassay.questions.leakage.condition_sources import Readers, make_readers
@@ -83,6 +87,7 @@ def measure_leakage(
     n_seeds = settings.leakage.seeds if seeds is None else seeds
     given = _given(runs, model)
     trained = model if given is None else None
+    started = time.time()
     readers = Readers(given, trained, tuple(conditions), n_seeds, choice, out, watched)
     evidence = Evidence(
         train,
@@ -120,7 +125,8 @@ def measure_leakage(
         },
     }
     title = f"Leakage in {found.name}"
-    return compose_report(frame_findings(title, document, evidence.steps, settings), dict(finding.tables))
+    report = compose_report(frame_findings(title, document, evidence.steps, settings), dict(finding.tables))
+    return report if out is None else replace(report, runs=files_since(Path(out) / "runs", started))
 
 
 def _given(runs: Any, model: str | None) -> GivenEvidence | None:
