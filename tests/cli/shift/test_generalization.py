@@ -324,7 +324,8 @@ def test_a_network_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
                 "text": f"{name} {['good', 'bad'][i % 2]} {i} {' '.join('abcdefg'[i % 7 :])}",
                 "label": ["yes", "no"][i % 2],
             }
-            for i in range(n)
+            # Sets that a network answers alike, row by row, would be taken for one.
+            for i in range(name == "other", n + (name == "other"))
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     arguments = ["shift", "generalization", "train.jsonl", "--test", "own=own.jsonl", "--test", "other=other.jsonl"]
