@@ -56,7 +56,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "instability": ("instability", "runs"),
     "compare": ("compare", "runs"),
     "shift": ("shift", "generalization", "--runs", "test=runs", "--runs", "far=far", "--in-distribution", "test",
-              "--gold", "test=test.jsonl", "--gold", "far=far.jsonl", "--trained-on", "train.jsonl"),
+              "--test", "test=test.jsonl", "--test", "far=far.jsonl", "--trained-on", "train.jsonl"),
 }  # fmt: skip
 
 

@@ -99,7 +99,7 @@ class TestMine:
         train.write_parquet(tmp_path / "train.parquet")
         train.filter(pl.col("genre") == "news").write_parquet(tmp_path / "news.parquet")
         arguments = ("--min-count", "8", "--max-tokens", "2", "--max-gap", "1", "--quiet")
-        whole = goldassay("artifacts", "mine", "train.parquet", "-o", "whole", "--condition", "genre", *arguments)
+        whole = goldassay("artifacts", "mine", "train.parquet", "-o", "whole", "--by", "genre", *arguments)
         alone = goldassay("artifacts", "mine", "news.parquet", "-o", "alone", *arguments)
         assert (whole.status, alone.status, whole.out, whole.err) == (0, 0, "", "")
         by_value = pl.read_parquet(tmp_path / "whole/patterns_by_value.parquet")
@@ -196,12 +196,12 @@ class TestAssign:
         result = json.loads((tmp_path / "out.json").read_text())
         assert sum(result["summary"].values()) == sum(result["by_classifier"]["summary"].values())
 
-    def test_a_threshold_of_one_is_warned_of(self, process: Command, specimen: Path, patterns: Path):
+    def test_a_threshold_that_no_share_exceeds_is_refused(self, process: Command, specimen: Path, patterns: Path):
         outcome = process(
             "artifacts", "assign", "--test", specimen / "test.jsonl", "--patterns", patterns, "--threshold", "1", "-q"
         )
-        assert outcome.status == 0
-        assert outcome.line.startswith("goldassay: warning: a threshold of 1.0 keeps no pattern")
+        assert outcome.status == 2
+        assert outcome.line.startswith("goldassay: --threshold: it must be below 1, not 1.0; give more than 0 and less")
 
 
 class TestGap:
@@ -260,10 +260,13 @@ class TestRefusals:
         [
             (("mine", "absent.jsonl"), "absent.jsonl: there is no such file"),
             (("mine", "TEST", "--text", "question"), "has no question"),
-            (("mine", "TEST", "--condition", "genre"), "there is no column 'genre'"),
-            (("mine", "TEST", "--max-tokens", "6"), "max_tokens is 6; choose 1 to 5"),
+            (("mine", "TEST", "--by", "genre"), "there is no column 'genre'"),
+            (("mine", "TEST", "--max-tokens", "6"), "--max-tokens: it must be 5 or less, not 6; give at least 1"),
             (("assign", "--test", "TEST"), "give TRAIN, or --patterns FILE"),
-            (("assign", "--test", "TEST", "--patterns", "PATTERNS", "--threshold", "-0.1"), "the threshold is -0.1"),
+            (
+                ("assign", "--test", "TEST", "--patterns", "PATTERNS", "--threshold", "-0.1"),
+                "--threshold: it must be above 0, not -0.1",
+            ),
             (
                 ("assign", "--test", "TEST", "--patterns", "PATTERNS", "--tokenizer", "whitespace"),
                 "the patterns were mined with the tokenizer treebank, not whitespace",

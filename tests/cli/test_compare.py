@@ -131,7 +131,7 @@ def test_other_right_labels_are_refused(refused: Callable[..., str], tmp_path: P
         write_runs(Runs.from_arrays(predictions, gold, label_names=("no", "yes"), model=name), tmp_path / name)
     line = refused("compare", "a", "b")
     assert "the right labels of " in line
-    assert "--gold FILE" in line
+    assert "--test FILE" in line
 
 
 def test_all_models_of_a_folder(goldassay: Command, tmp_path: Path) -> None:

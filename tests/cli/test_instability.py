@@ -26,7 +26,7 @@ __all__ = ["goldassay", "process", "refused"]
 def test_the_published_hans_runs(goldassay: Command, data_dir: Path, tmp_path: Path) -> None:
     done = goldassay(
         "instability", data_dir / "predictions/instability_bert_base/hans.preds.tsv.gz",
-        "--gold", data_dir / "hans/hans_gold_by_position.tsv.gz",
+        "--test", data_dir / "hans/hans_gold_by_position.tsv.gz",
         "--labels", "0=contradiction,1=entailment,2=neutral", "--align", "position",
         "--groups", "subcase", "-o", "report", "--json", "copy.json",
     )  # fmt: skip
@@ -98,7 +98,7 @@ def test_texts_of_pairs_from_the_dataset(goldassay: Command, tmp_path: Path) -> 
         for i in range(30)
     ]  # fmt: skip
     pl.DataFrame(rows).write_ndjson(tmp_path / "test.jsonl")
-    done = goldassay("instability", "mine.csv", "--gold", "toy=test.jsonl", "-o", "report", "--quiet")
+    done = goldassay("instability", "mine.csv", "--test", "toy=test.jsonl", "-o", "report", "--quiet")
     assert done.status == 0, done.err
     page = (tmp_path / "report/report.html").read_text()
     assert "A &lt;b&gt;person&lt;/b&gt;" in page
@@ -111,9 +111,9 @@ def test_texts_of_pairs_from_the_dataset(goldassay: Command, tmp_path: Path) -> 
     ("options", "said"),
     [
         (("--reference", "x"), "there are no runs on the reference 'x'; there are toy"),
-        (("--groups", "x"), "no runs have the group column 'x'; give the dataset that has it with --gold"),
+        (("--groups", "x"), "no runs have the group column 'x'; give the dataset that has it with --test"),
         (("--checkpoint", "7"), "there is no checkpoint '7'"),
-        (("--gold", "nowhere.jsonl"), "nowhere.jsonl: there is no such file"),
+        (("--test", "nowhere.jsonl"), "nowhere.jsonl: there is no such file"),
     ],
 )
 def test_options_that_do_not_fit(

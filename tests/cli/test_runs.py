@@ -75,7 +75,7 @@ def test_export_and_read_back(goldassay: Command, tmp_path: Path) -> None:
     long_table(models=("a", "b"), steps=(10, 20)).write_ndjson(tmp_path / "mine.jsonl")
     rows = [{"example_id": f"e{i}", "premise": f"p {i}", "hypothesis": "h", "label": LABELS[i % 3]} for i in range(24)]
     (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = goldassay("runs", "export", "mine.jsonl", *EXPORT, "--gold", "gold.jsonl", "--developer", "me")
+    done = goldassay("runs", "export", "mine.jsonl", *EXPORT, "--test", "gold.jsonl", "--developer", "me")
     assert done.status == 0, done.err
     assert done.out.splitlines() == ["a on toy: 6 runs of 24 examples", "b on toy: 6 runs of 24 examples", "out"]
     made = tmp_path / "out" / "data" / "toy" / "me"
@@ -91,7 +91,7 @@ def test_export_without_texts_of_all_examples(goldassay: Command, tmp_path: Path
     long_table(seeds=(1,)).write_csv(tmp_path / "mine.csv")
     gold = {f"e{i}": LABELS[i % 3] for i in range(24)}
     (tmp_path / "labels.csv").write_text("id,label\n" + "".join(f"{name},{label}\n" for name, label in gold.items()))
-    done = goldassay("runs", "export", "mine.csv", *EXPORT, "--gold", "labels.csv", "--organization", "us")
+    done = goldassay("runs", "export", "mine.csv", *EXPORT, "--test", "labels.csv", "--organization", "us")
     assert (done.status, done.err) == (0, "")
     aggregate = json.loads(next(path for path in (tmp_path / "out").rglob("*.json")).read_text())
     assert aggregate["source_metadata"]["source_organization_name"] == "us"
@@ -114,7 +114,7 @@ def test_help_without_a_command(goldassay: Command) -> None:
 def test_published_predictions_with_gold_by_position(goldassay: Command, data_dir: Path, tmp_path: Path) -> None:
     path = data_dir / "predictions/instability_bert_base/hans.preds.tsv.gz"
     gold = data_dir / "hans/hans_gold_by_position.tsv.gz"
-    reading = ("--gold", gold, "--labels", HANS_LABELS, "--align", "position")
+    reading = ("--test", gold, "--labels", HANS_LABELS, "--align", "position")
     done = goldassay("runs", "import", path, "-o", "store", *reading)
     assert done.status == 0, done.err
     shown = goldassay("runs", "show", "store")
@@ -150,7 +150,7 @@ def damaged(tmp_path: Path, name: str) -> str:
         ("cut.parquet", ("cut.parquet", "damaged or cut short")),
         ("old.pkl", ("old.pkl", "pickle", "refused")),
         ("nan.parquet", ("nan.parquet", "1 scores are not a number")),
-        ("unscored.csv", ("unscored.csv", "no gold labels", "--gold FILE")),
+        ("unscored.csv", ("unscored.csv", "no gold labels", "--test FILE")),
         ("steps.csv", ("steps.csv", "seed 2 lacks 1 that others have: 20", "--checkpoint last")),
         ("uneven.csv", ("uneven.csv", "lacks 4 of the 24 examples", "e20", "--align intersect")),
         ("texts.csv", ("texts.csv", "no runs were recognized", "--columns prediction=NAME")),
@@ -169,9 +169,11 @@ def test_what_is_refused(refused: Callable[..., str], tmp_path: Path, name: str,
     [
         (("--model", "x"), "there are no runs with model 'x'; there are m on toy"),
         (("--format", "x"), "there is no format 'x' of runs; known are goldassay"),
-        (("--labels", "a=b,c"), "names the labels neither in order nor one by one"),
-        (("--gold", "other=mine.csv"), "the dataset 'other', of which there are no runs"),
-        (("--gold", "mine.csv", "--gold", "mine.csv"), "two files of right labels are given for all datasets"),
+        (("--labels", "a=b,c"), "does not say what each prediction stands for; write --labels 0=entailment"),
+        (("--labels", "b,c"), "or name the classes in their order with --label-names"),
+        (("--label-names", "b,,c"), "names a label twice, or none"),
+        (("--test", "other=mine.csv"), "the dataset 'other', of which there are no runs"),
+        (("--test", "mine.csv", "--test", "mine.csv"), "two files of right labels are given for all datasets"),
         (("--columns", "prediction"), "is not ROLE=NAME"),
     ],
 )

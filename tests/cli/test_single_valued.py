@@ -66,7 +66,10 @@ def test_a_switch_is_not_set_on_and_off(refused: Callable[..., str]) -> None:
             ("shift", "generalization", "--runs", "r", "--in-distribution", "a", "--in-distribution", "b"),
             "--in-distribution names two datasets: 'a' and 'b'",
         ),
-        (("shift", "generalization", "--runs", "r", "--size", "m=1", "--size", "m=2"), "--size names 'm' twice"),
+        (
+            ("shift", "generalization", "--runs", "r", "--parameters", "m=1", "--parameters", "m=2"),
+            "--parameters names 'm' twice",
+        ),
         (("train", "t", "-m", "bow", "--test", "t", "--set", "width=1", "--set", "width=2"), "'width' is set twice"),
     ],
 )

@@ -62,9 +62,16 @@ def test_repeated_splits_lie_apart(goldassay: Command, data: Path, tmp_path: Pat
     [
         (["--disjoint", "context"], "there is no text 'context'"),
         (["--disjoint", ""], "there is no text ''"),
-        (["--share", "1"], "share of the test part"),
-        (["--repeats", "0"], "--repeats is 0"),
-        (["--seed", "-1"], "the seeds are"),
+        (["--share", "1"], "--share: it must be below 1, not 1.0; give more than 0 and less than 1"),
+        (
+            ["--repeats", "100000000"],
+            "--repeats: it must be 1000 or less, not 100000000; give at least 1 and at most 1000",
+        ),
+        (
+            ["--repeats", "0"],
+            "--repeats: it must be 1 or more, not 0",
+        ),
+        (["--seed", "-1"], "--seed: it must be 0 or more, not -1"),
     ],
 )
 def test_refusals_are_one_line(goldassay: Command, data: Path, tmp_path: Path, arguments: list[str], message: str):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["goldassay", "refused"]
 
 WRITTEN = Path(__file__).parents[1] / "runs" / "fixtures"
-GOLD = ("--gold", f"hard={WRITTEN / 'trainer' / 'hard_gold.tsv'}")
+GOLD = ("--test", f"hard={WRITTEN / 'trainer' / 'hard_gold.tsv'}")
 
 
 @pytest.mark.parametrize(

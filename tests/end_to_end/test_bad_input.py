@@ -120,7 +120,7 @@ def test_label_outside_the_set_that_was_given(here: Callable[..., Outcome], tmp_
     rows = pairs()
     rows[40]["label"] = "perhaps"
     (tmp_path / "train.jsonl").write_text(jsonl(rows))
-    outcome = here("audit", "train.jsonl", "--labels", ",".join(LABELS))
+    outcome = here("audit", "train.jsonl", "--label-names", ",".join(LABELS))
     assert outcome.status == 2
     assert "line 41" in outcome.line
     assert "perhaps" in outcome.line

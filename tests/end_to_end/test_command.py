@@ -58,7 +58,7 @@ def test_columns_labels_and_settings_reach_the_audit(goldassay: Callable[..., Ou
     done = goldassay(
         "audit", "mine.csv", "--test", "held-out=mine.csv",
         "--columns", "premise=a,hypothesis=b,label=c", "--config", "other.toml",
-        "--labels", "entailment,neutral,contradiction", "-o", "report",
+        "--label-names", "entailment,neutral,contradiction", "-o", "report",
     )  # fmt: skip
     assert done.status == 0, done.err
     document = json.loads((tmp_path / "report" / "report.json").read_text())

@@ -379,7 +379,7 @@ def _contents(folder: Path) -> Iterator[Case]:
         file = _put(folder, "foreign", name, content)
         yield Case(f"split foreign {name}", ("split", file, "-o", "out"), accepted=name.endswith((".txt", ".html")))
         yield Case(f"runs foreign {name}", ("runs", "show", file))
-        yield Case(f"gold foreign {name}", ("runs", "show", "runs.jsonl", "--gold", file))
+        yield Case(f"gold foreign {name}", ("runs", "show", "runs.jsonl", "--test", file))
         yield Case(f"report foreign {name}", ("check", file))
     odd = (
         "flipped",

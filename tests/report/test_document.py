@@ -40,7 +40,7 @@ COMMANDS = {
     "gap": "shift generalization --runs {base}/own.parquet --runs {base}/other.parquet --in-distribution own",
     "known": "shift generalization {base}/data/dev.jsonl --test ID={base}/data/test.jsonl "
     "--test elsewhere={base}/elsewhere.jsonl --model quick_probe --seeds 2 --draws 200",
-    "detection": "shift detection --in {base}/own.parquet --out {base}/other.parquet",
+    "detection": "shift detection --inside {base}/own.parquet --outside {base}/other.parquet",
     "mine": f"artifacts mine {PAIR}",
     "mine-alone": "artifacts mine {base}/data/train.jsonl",
     "assign": f"artifacts assign {PAIR}",

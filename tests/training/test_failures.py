@@ -74,10 +74,14 @@ MORE = {"example_id": "more-0", "premise": "there is a dog", "hypothesis": "a do
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "unknown model": (("--model", "ngram_averge"), "there is no model 'ngram_averge'; did you mean 'ngram_average'"),
     "unknown setting": (("--set", "epoch=2"), "there is no setting 'epoch'; did you mean 'epochs'"),
-    "seeds that are no numbers": (("--seeds", "few"), "'few' are no seeds; write --seeds 10"),
+    "how many seeds and which": (
+        ("--seed-list", "0"),
+        "--seeds and --seed-list are both given; say how many, or which",
+    ),
+    "seeds in place of their number": (("--seeds", "7,"), "is spelled --seed-list in this command"),
     "a setting out of range": (("--set", "dropout=1.5"), "dropout is 1.5; give a share from 0 to below 1"),
     "a share without its 0": (("--set", "dropout=-.5"), "dropout is -0.5; give a share from 0 to below 1"),
-    "nobody at work": (("--workers", "0"), "workers is 0; give 1 or more"),
+    "nobody at work": (("--workers", "0"), "--workers: it must be 1 or more, not 0"),
     "a name that is none": (("--name", ""), "the name of the runs is empty; leave out --name"),
     "one name twice": (("--test", "test=train.jsonl"), "two test sets have the name 'test'; name them with"),
     "ragged vectors": (("--vectors", "ragged.txt"), "ragged.txt, line 2: the line has 1 numbers"),
@@ -116,10 +120,12 @@ def test_refusals_are_one_line(
     assert message in say(capsys, *train(*arguments))
 
 
-def test_a_single_seed_is_named_with_a_comma(data: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_single_seed_is_named(data: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(data)
     monkeypatch.setattr("goldassay.training.many_seeds.run_jobs", lambda jobs, *_: [run_job(job) for job in jobs])
-    assert run(train("--seeds", "7,", "--quiet")) == 0
+    arguments = list(train("--seed-list", "7", "--quiet"))
+    at = arguments.index("--seeds")
+    assert run([*arguments[:at], *arguments[at + 2 :]]) == 0
     assert list_runs(data / "runs")["n_runs"].to_list() == [1]
     assert read_runs(data / "runs").seeds.tolist() == [7]
 

@@ -9,16 +9,59 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from goldassay.cli.options import GENERAL, GROUPS
 from goldassay.core.errors import InputError, InterruptionError
 
 # By command and parameter: what to write instead of a second value.
 _INSTEAD = {
     ("audit", "test"): "give one evaluation set, and others as --elsewhere NAME=FILE",
+    ("detection", "out"): "give the folder once, and other distributions as --outside NAME=RUNS",
+}
+# By command and spelling: how an option is spelled that had a name with two meanings. With a sign, only values that
+# hold the sign are meant.
+_MOVED = {
+    ("artifacts mine", "--condition"): ("--by", ""),
+    ("audit", "--labels"): ("--label-names", ""),
+    ("leakage measure", "--threshold"): ("--cluster-threshold", ""),
+    ("shift detection", "--folder"): ("--out", ""),
+    ("shift detection", "--in"): ("--inside", ""),
+    ("shift detection", "--out"): ("--outside", "="),
+    ("shift generalization", "--size"): ("--parameters", ""),
+    ("train", "--seeds"): ("--seed-list", ","),
+    ("train", "--sizes"): ("--configuration", ""),
+    **{
+        (command, "--gold"): ("--test", "")
+        for command in (
+            "compare",
+            "instability",
+            "runs export",
+            "runs import",
+            "runs show",
+            "runs summarize",
+            "shift detection",
+            "shift generalization",
+        )
+    },
+}
+
+# What `goldassay --help` lists, by task.
+TASKS = {
+    "Audit and gate": ("audit", "check", "diff", "specimen"),
+    "Single questions": ("artifacts", "leakage", "instability", "compare", "shift"),
+    "Data and runs": ("split", "runs"),
+    "Training and papers": ("train", "sweep", "studies"),
 }
 
 
 class Interruptible(TyperGroup):
-    """Commands whose interruption keeps its message: typer would leave with a bare status."""
+    """The root: its help lists commands by task, and an interruption keeps its message."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, then the commands of each task."""
+        _write_grouped(self, ctx, formatter)
+        for task, names in TASKS.items():
+            with formatter.section(task):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(limit=100)) for name in names])
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
@@ -34,15 +77,24 @@ class Interruptible(TyperGroup):
 
 
 class SingleValued(TyperCommand):
-    """A command that refuses a second value of an option that takes one, instead of dropping the first."""
+    """A command that refuses a second value of an option that takes one, instead of dropping the first.
+
+    Its help lists the options by what they are about, and an option that was renamed is refused with its new name.
+    """
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options of each group."""
+        _write_grouped(self, ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line.
 
         Raises:
-            InputError: An option that takes one value is given several times, or a switch is set on and off.
+            InputError: An option that takes one value is given several times, a switch is set on and off, or an
+                option is given by a name that it had before.
         """
         if not ctx.resilient_parsing:
+            _refuse_moved(ctx.command_path.partition(" ")[2], args)
             order = self.make_parser(ctx).parse_args(args=list(args))[2]
             for option in (each for each in self.get_params(ctx) if each.param_type_name == "option"):
                 self._refuse_second(option, order.count(option), args)
@@ -57,6 +109,30 @@ class SingleValued(TyperCommand):
             raise InputError(f"{name} is given {n_given} times, and takes one value", mend=mend)
         if set(args) & set(option.opts) and set(args) & set(option.secondary_opts):
             raise InputError(f"{name} and {option.secondary_opts[0]} are both given", mend="give one of them")
+
+
+def _refuse_moved(command: str, args: list[str]) -> None:
+    for position, argument in enumerate(args):
+        name, sign, value = argument.partition("=")
+        new, needed = _MOVED.get((command, name), ("", ""))
+        given = value if sign else "".join(args[position + 1 : position + 2])
+        if new and needed in given:
+            shown = f"{name} {given}" if needed else name
+            raise InputError(f"{shown!r} is spelled {new} in this command", mend=f"write {new} in its place")
+
+
+def _write_grouped(command: Any, ctx: Any, formatter: Any) -> None:
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{group: [] for group in GROUPS}}
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if record is not None:
+            option = parameter.param_type_name == "option"
+            # What has no group, such as --help, is general.
+            sections[(parameter.rich_help_panel or GENERAL) if option else "Arguments"].append(record)
+    for name, records in sections.items():
+        if records:
+            with formatter.section(name):
+                formatter.write_dl(records)
 
 
 class Commands(typer.Typer):

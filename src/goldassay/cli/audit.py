@@ -9,8 +9,22 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_report_json
-from goldassay.cli.options import Config, ExampleClusters, Out, Quiet, SplitBy
-from goldassay.cli.run_options import spoken
+from goldassay.cli.options import (
+    DATA,
+    Columns,
+    Config,
+    ExampleClusters,
+    Format,
+    LabelNames,
+    Model,
+    NamedRunPaths,
+    NamedTest,
+    Out,
+    Quiet,
+    Seed,
+    SplitBy,
+)
+from goldassay.cli.run_options import parse_names, spoken
 
 
 @app.command(short_help="Audit a benchmark: a report with a verdict for each question.")
@@ -19,67 +33,26 @@ def audit(
         str,
         typer.Argument(metavar="TRAIN", help="Training data: a file, a folder, or a name on the Hugging Face hub."),
     ],
-    test: Annotated[
-        str | None,
-        typer.Option(
-            metavar="[NAME=]FILE",
-            help="The evaluation set. Without it the data's own test part is used, or a fifth of the rows is "
-            "set apart such that no sentence stands in both parts.",
-        ),
-    ] = None,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[NAME=]PATH",
-            help="Predictions of several trained models on the test set (Parquet, CSV or JSONL, or a folder "
-            "of them): asks whether the score would come out the same with another seed. Those on a set of --elsewhere "
-            "tell whether it holds there. Repeatable.",
-        ),
-    ] = None,
+    test: NamedTest = None,
+    runs: NamedRunPaths = None,
     elsewhere: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[NAME=]FILE",
             help="A set of another distribution, with the same labels or with entailment and non-entailment for three: "
             "asks whether the score holds there, of runs that answer it, else of quick models. Repeatable.",
+            rich_help_panel=DATA,
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="NAME",
-            help="A network that judges leakage in place of the quick models: ngram_average, bilstm, or a transformers "
-            "checkpoint; needs goldassay[train].",
-        ),
-    ] = None,
+    model: Model = None,
     out: Out = Path("goldassay-report"),
     json_file: JsonFile = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ROLE=NAME,...",
-            help="Which column plays which role, where the names do not say it: "
-            "premise=a,hypothesis=b,label=c (also text, id, group, split, ignore).",
-        ),
-    ] = None,
+    columns: Columns = None,
     clusters: ExampleClusters = None,
     split_by: SplitBy = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME,...", help="The labels that may occur; any other is refused. Without it those of the data."
-        ),
-    ] = None,
-    file_format: Annotated[
-        str,
-        typer.Option("--format", metavar="NAME", help="The format of the data, where its content does not say it."),
-    ] = "auto",
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Seed of everything that draws at random.  [default: 0]"),
-    ] = None,
+    label_names: LabelNames = None,
+    file_format: Format = "auto",
+    seed: Seed = None,
     config: Config = None,
     quiet: Quiet = False,
 ) -> None:
@@ -87,7 +60,9 @@ def audit(
 
     Reads the data, searches the training part for word patterns that give the label away, trains small quick
     models that may see only a part of each input; with --runs measures how much the score moves from seed to
-    seed, and with --elsewhere what it loses on other distributions.
+    seed, and with --elsewhere what it loses on other distributions. Without --test the data's own test part is used,
+    or a fifth of the rows is set apart such that no sentence is in both parts. With --model a network judges leakage in
+    place of the quick models; it needs goldassay[train].
     Writes report.html (open it in a browser), report.json, report.md and the tables and figures behind them,
     and prints a summary: a verdict for each question (sound, caution, unsound, not measurable) with the
     figure that decided it, and what to add for a question that was not asked.
@@ -114,7 +89,7 @@ def audit(
             columns=columns,
             clusters=clusters,
             split_by=split_by,
-            label_names=labels.split(",") if labels else None,
+            label_names=parse_names(label_names),
             format=file_format,
             settings=load_settings(config),
             quiet=quiet,

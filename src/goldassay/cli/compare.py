@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, Figures, Latex, Quiet, say_settings
+from goldassay.cli.options import (
+    METHOD,
+    RUNS,
+    Config,
+    Figures,
+    Latex,
+    Models,
+    OptionalOut,
+    Quiet,
+    RunClusters,
+    Seed,
+    say_settings,
+)
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import Seed, reads_runs
+from goldassay.cli.run_options import reads_runs
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import points, signed_points
 from goldassay.questions.run_choice import RunChoice
@@ -32,28 +43,26 @@ def compare(
             help="Predictions of each model on the same examples, a file or a folder a model; or one that holds all.",
         ),
     ],
-    clusters: Annotated[
-        str | None,
-        typer.Option(metavar="GROUP", help="Examples that share this do not count as independent: premise, template."),
+    clusters: RunClusters = None,
+    models: Models = None,
+    model_a: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which model in the first RUNS.", rich_help_panel=RUNS)
     ] = None,
-    models: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            metavar="NAME",
-            help="One of the models to compare, out of all RUNS; with * or ? all that match, as runs of one. "
-            "Repeatable.  [default: all]",
-        ),
+    model_b: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which model in the second RUNS.", rich_help_panel=RUNS)
     ] = None,
-    model_a: Annotated[str | None, typer.Option(metavar="NAME", help="Which model in the first RUNS.")] = None,
-    model_b: Annotated[str | None, typer.Option(metavar="NAME", help="Which model in the second RUNS.")] = None,
     matched: Annotated[
-        bool, typer.Option("--matched", help="Runs with the same seed belong together: same data, same order.")
+        bool,
+        typer.Option(
+            "--matched",
+            help="Runs with the same seed belong together: same data, same order.",
+            rich_help_panel=METHOD,
+        ),
     ] = False,
-    method: Annotated[Literal["normal", "bootstrap"], typer.Option(help="How the interval is made.")] = "normal",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for a report with tables and figures.")
-    ] = None,
+    method: Annotated[
+        Literal["normal", "bootstrap"], typer.Option(help="How the interval is made.", rich_help_panel=METHOD)
+    ] = "normal",
+    out: OptionalOut = None,
     json_file: JsonFile = None,
     figures: Figures = None,
     latex: Latex = False,

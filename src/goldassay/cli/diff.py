@@ -9,7 +9,7 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import Out, Quiet
 
 
 @app.command(short_help="Lay two reports side by side: what changed when a dataset or a model was mended.")
@@ -18,9 +18,7 @@ def diff(
         Path, typer.Argument(metavar="BEFORE", help="A report.json that any command wrote, or its folder.")
     ],
     after: Annotated[Path, typer.Argument(metavar="AFTER", help="A later report of the same command.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the page and its tables.")] = Path(
-        "goldassay-diff"
-    ),
+    out: Out = Path("goldassay-diff"),
     json_file: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:

@@ -9,9 +9,9 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_report_json
-from goldassay.cli.options import Config, Figures, Latex, Out, Quiet
+from goldassay.cli.options import METHOD, Config, Figures, Latex, Out, Quiet, Seed
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import Seed, reads_runs
+from goldassay.cli.run_options import reads_runs
 from goldassay.core.errors import InterruptionError
 from goldassay.questions.run_choice import RunChoice
 
@@ -26,13 +26,18 @@ def instability(
     ],
     reference: Annotated[
         str | None,
-        typer.Option(metavar="DATASET", help="The dataset whose spread those of the others are held against."),
+        typer.Option(
+            metavar="DATASET",
+            help="The dataset whose spread those of the others are held against.",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
     groups: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
             help="Take the variance apart by this column: a template, a heuristic. Repeatable.  [default: all groups]",
+            rich_help_panel=METHOD,
         ),
     ] = None,
     out: Out = Path("goldassay-instability"),

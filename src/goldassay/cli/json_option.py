@@ -11,6 +11,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from goldassay.cli.options import OUTPUT
 from goldassay.core.errors import InputError
 from goldassay.core.files import check_place
 from goldassay.core.report_seal import REPORT
@@ -43,6 +44,7 @@ JsonFile = Annotated[
     typer.Option(
         "--json",
         metavar="FILE",
+        rich_help_panel=OUTPUT,
         callback=_opened,
         help="Write the result to this file as well; - is standard output, and all else goes to standard error.",
     ),

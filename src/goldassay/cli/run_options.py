@@ -7,75 +7,35 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal
+from typing import Any
 
-import typer
-
+from goldassay.cli.options import (
+    AlignOption,
+    Checkpoint,
+    Columns,
+    Condition,
+    DatasetName,
+    Format,
+    LabelNames,
+    Labels,
+    Model,
+    Split,
+    Tests,
+    TrainSet,
+)
 from goldassay.core.errors import InputError
 from goldassay.questions.run_choice import RunChoice, parse_gold
-
-Align = Literal["exact", "intersect", "position"]
-
-Format = Annotated[
-    str, typer.Option("--format", metavar="NAME", help="The format of the runs, where their content does not say it.")
-]
-Model = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="This model only; with * or ? all models that match, as runs of one."),
-]
-DatasetName = Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="Runs on this dataset only.")]
-Condition = Annotated[
-    str | None, typer.Option(metavar="NAME", help="This condition only: paired, premise_only, hypothesis_only.")
-]
-Split = Annotated[str | None, typer.Option(metavar="NAME", help="This part of the dataset only.")]
-TrainSet = Annotated[str | None, typer.Option(metavar="NAME", help="Runs trained on this only.")]
-Checkpoint = Annotated[
-    str | None, typer.Option(metavar="NAME", help="One checkpoint of each run, or last.  [default: all]")
-]
-Gold = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="[DATASET=]FILE",
-        help="The dataset that was predicted: its right labels, texts and groups, joined by example id. Repeatable.",
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ROLE=NAME,...",
-        help="Which column plays which role, where the names do not say it: example_id=a,prediction=b,seed=c "
-        "(also score, logits, features, label, model, dataset, checkpoint).",
-    ),
-]
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME=LABEL,...",
-        help="What predictions stand for: 0=contradiction,1=entailment,2=neutral; or the names of the logits' "
-        "classes in order.",
-    ),
-]
-AlignOption = Annotated[
-    Align,
-    typer.Option(
-        "--align",
-        help="exact: all runs must cover the same examples; intersect: keep those that all cover; position: the i-th "
-        "row is the i-th example of the gold.",
-    ),
-]
-
-Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed of everything that draws at random.  [default: 0]")]
 
 # What the rooms call their arguments, and what the command line calls them.
 _SPOKEN = (
     (r"columns=\{'(\w+)': (\w+)\}", r"--columns \1=\2"),
     (r"labels=\{'(\w+)': '(\w+)', \.\.\.\}", r"--labels \1=\2,..."),
-    (r"\blabel_names=\[\.\.\.\]", "--labels NAME,NAME,..."),
-    (r"\blabel_names\b", "--labels NAME,NAME,..."),
+    (r"\blabel_names=\[\.\.\.\]", "--label-names NAME,NAME,..."),
+    (r"\blabel_names\b", "--label-names NAME,NAME,..."),
     (r"`labels`", "--labels NAME=LABEL,..."),
     (r"\b(align|checkpoint|format)='([\w-]+)'", r"--\1 \2"),
-    (r"\bgive gold\b", "give --gold FILE"),
-    (r"\bgold=DATASET", "--gold FILE"),
+    (r"\bgive gold\b", "give --test FILE"),
+    (r"\bgold=DATASET", "--test FILE"),
     (r"\bset matched=False", "leave out --matched"),
     (r"\b(model|dataset|condition|split|train_set|checkpoint)=NAME", lambda m: f"--{m[1].replace('_', '-')} NAME"),
 )
@@ -109,15 +69,15 @@ def choose(
     split: Split = None,
     train_set: TrainSet = None,
     checkpoint: Checkpoint = None,
-    gold: Gold = None,
+    gold: Tests = None,
     columns: Columns = None,
     labels: Labels = None,
+    label_names: LabelNames = None,
     align: AlignOption = "exact",
 ) -> RunChoice:
     """What the options say, as the rooms take it. Its parameters are the options themselves."""
     from goldassay.data import parse_columns
 
-    names, order = parse_labels(labels)
     return RunChoice(
         format=file_format,
         model=model,
@@ -127,8 +87,8 @@ def choose(
         train_set=train_set,
         checkpoint=checkpoint,
         columns=parse_columns(columns) if columns else {},
-        labels=names,
-        label_names=order,
+        labels=parse_labels(labels),
+        label_names=parse_names(label_names),
         align=align,
         gold=parse_gold(gold or []),
     )
@@ -164,24 +124,35 @@ def reads_runs(*, without: Collection[str] = ()) -> Callable[[Callable[..., None
     return decorate
 
 
-def parse_labels(text: str | None) -> tuple[dict[str, str] | None, tuple[str, ...] | None]:
-    """`--labels` as a map from names in the files, or as names in order.
+def parse_labels(text: str | None) -> dict[str, str] | None:
+    """`--labels` as a map from names in the files to labels.
 
     Raises:
-        InputError: Some parts are NAME=LABEL and others are not.
+        InputError: A part is not NAME=LABEL, or a name stands twice.
     """
     if text is None:
-        return None, None
-    parts = [part.strip() for part in text.split(",")]
-    pairs = [part.partition("=") for part in parts]
-    if all(equals for _, equals, _ in pairs):
-        named = {name.strip(): label.strip() for name, _, label in pairs}
-        if len(named) < len(pairs):
-            raise InputError(f"{text!r} names a prediction twice", mend="give each prediction one label")
-        return named, None
-    if any(equals for _, equals, _ in pairs) or not all(parts):
+        return None
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(equals and name.strip() and label.strip() for name, equals, label in pairs):
         raise InputError(
-            f"{text!r} names the labels neither in order nor one by one",
-            mend="write --labels 0=entailment,1=neutral or --labels entailment,neutral",
+            f"{text!r} does not say what each prediction stands for",
+            mend="write --labels 0=entailment,1=neutral, or name the classes in their order with --label-names",
         )
-    return None, tuple(parts)
+    named = {name.strip(): label.strip() for name, _, label in pairs}
+    if len(named) < len(pairs):
+        raise InputError(f"{text!r} names a prediction twice", mend="give each prediction one label")
+    return named
+
+
+def parse_names(text: str | None) -> tuple[str, ...] | None:
+    """`--label-names` as names in order.
+
+    Raises:
+        InputError: A name is empty.
+    """
+    if text is None:
+        return None
+    names = tuple(part.strip() for part in text.split(","))
+    if not all(names) or len(set(names)) < len(names):
+        raise InputError(f"{text!r} names a label twice, or none", mend="write --label-names entailment,neutral")
+    return names

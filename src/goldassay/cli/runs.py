@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from goldassay.cli.app import Commands, app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
-from goldassay.cli.run_options import Columns, Format, reads_runs, spoken
+from goldassay.cli.options import METHOD, Columns, Format, Out, Quiet
+from goldassay.cli.run_options import reads_runs, spoken
 from goldassay.core.errors import InterruptionError
 from goldassay.questions.run_choice import RunChoice
 
@@ -111,7 +110,7 @@ def show(
 @reads_runs()
 def import_(
     path: Place,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files; made if not there.")],
+    out: Out,
     choice: RunChoice,
     quiet: Quiet = False,
 ) -> None:
@@ -141,21 +140,27 @@ def import_(
 @reads_runs()
 def export(
     path: Place,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder that data/ is made in.")],
-    to: Annotated[Literal["every_eval_ever"], typer.Option(help="The format.")],
+    out: Out,
+    to: Annotated[Literal["every_eval_ever"], typer.Option(help="The format.", rich_help_panel=METHOD)],
     choice: RunChoice,
     developer: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Who made the models, where their names do not begin with it: NAME/MODEL."),
+        typer.Option(
+            metavar="NAME",
+            help="Who made the models, where their names do not begin with it: NAME/MODEL.",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
-    organization: Annotated[str | None, typer.Option(metavar="NAME", help="Who hands on the scores.")] = None,
+    organization: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who hands on the scores.", rich_help_panel=METHOD)
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write each run (and checkpoint) as records of Every Eval Ever 0.3, in the layout of its datastore.
+    """Write each run (and checkpoint) as records of Every Eval Ever 0.3, in the layout of its datastore, into DIR/data.
 
     A run is an aggregate record (its score, with standard error) and a file of instance records, a line an example:
     seed and checkpoint, condition, groups and logits are in their metadata, and goldassay reads them back. Texts
-    come from --gold where that is a dataset. Existing files of the same runs are replaced.
+    come from --test where that is a dataset. Existing files of the same runs are replaced.
     """
     from goldassay.questions.run_sets import read_run_sets
     from goldassay.runs.every_eval_ever import NOT_NAMED, write_every_eval_ever

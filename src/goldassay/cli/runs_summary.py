@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import OptionalOut, Quiet
 from goldassay.cli.run_options import reads_runs
 from goldassay.cli.runs import Place, runs_app
 from goldassay.questions.run_choice import RunChoice
@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 def summarize(
     path: Place,
     choice: RunChoice,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Write checkpoints.parquet there: a row a set and checkpoint."),
-    ] = None,
+    out: OptionalOut = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:

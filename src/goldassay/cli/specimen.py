@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import METHOD, Out, Quiet, Seed, within
 
 
 @app.command(short_help="Write a made-up benchmark whose flaws are known.")
 def specimen(
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="DIR", help="Folder for the files; made if it is not there."),
-    ],
+    out: Out,
     size: Annotated[
-        int, typer.Option(metavar="ROWS", help="Rows of the training file; dev and elsewhere have a tenth each.")
+        int,
+        typer.Option(
+            metavar="ROWS",
+            callback=within("--size", le=10_000_000),
+            help="Rows of the training file; dev and elsewhere have a tenth each.",
+            rich_help_panel=METHOD,
+        ),
     ] = 20_000,
     test_size: Annotated[
-        int | None, typer.Option(metavar="ROWS", help="Rows of the test file.  [default: a quarter of --size]")
+        int | None,
+        typer.Option(
+            metavar="ROWS",
+            callback=within("--test-size", le=10_000_000),
+            help="Rows of the test file.  [default: a quarter of --size]",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another seed makes another specimen of the same kind.")] = 0,
+    seed: Seed = None,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Plant no flaw: a benchmark that is to be called sound.")
+        bool,
+        typer.Option("--clean", help="Plant no flaw: a benchmark that is to be called sound.", rich_help_panel=METHOD),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -40,7 +49,7 @@ def specimen(
     """
     from goldassay.runs.specimen import write_specimen
 
-    paths = write_specimen(out, size=size, seed=seed, clean=clean, test_size=test_size)
+    paths = write_specimen(out, size=size, seed=seed or 0, clean=clean, test_size=test_size)
     if not quiet:
         for path in paths:
             typer.echo(path)

@@ -9,7 +9,19 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet, SplitBy
+from goldassay.cli.options import (
+    METHOD,
+    Columns,
+    Config,
+    Format,
+    Out,
+    Quiet,
+    Seed,
+    SplitBy,
+    of_setting,
+    say_settings,
+    within,
+)
 
 
 @app.command(short_help="Split a dataset such that no sentence is in both parts.")
@@ -20,26 +32,28 @@ def split(
     disjoint: Annotated[
         str | None,
         typer.Option(
-            metavar="ROLE,...", help="Texts that may not be in both parts: premise,hypothesis.  [default: all]"
+            metavar="ROLE,...",
+            help="Texts that may not be in both parts: premise,hypothesis.  [default: all]",
+            rich_help_panel=METHOD,
         ),
     ] = None,
     split_by: SplitBy = None,
-    share: Annotated[float, typer.Option(metavar="S", help="Share of the rows that the test part gets.")] = 0.2,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draw; of several the first.")] = 0,
+    share: Annotated[float | None, of_setting("data.test_share", "--share", metavar="S", group=METHOD)] = None,
+    seed: Seed = None,
     repeats: Annotated[
-        int, typer.Option(metavar="R", help="How many splits to draw, with seeds one after the other.")
+        int,
+        typer.Option(
+            metavar="R",
+            callback=within("--repeats", ge=1, le=1000),
+            help="How many splits to draw, with seeds one after the other from --seed.",
+            rich_help_panel=METHOD,
+        ),
     ] = 1,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files; made if it is not there.")
-    ] = Path("goldassay-split"),
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="ROLE=NAME,...", help="Which column plays which role, where the names do not say it."),
-    ] = None,
-    file_format: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="The format of the data, where its content does not say it.")
-    ] = "auto",
+    out: Out = Path("goldassay-split"),
+    columns: Columns = None,
+    file_format: Format = "auto",
     json_file: JsonFile = None,
+    config: Config = None,
     quiet: Quiet = False,
 ) -> None:
     """Split a dataset into train.jsonl and test.jsonl such that no sentence and no group is in both.
@@ -50,27 +64,34 @@ def split(
     bridge the parts are dropped, and counted. With --repeats the splits lie in seed_0, seed_1, ...: what a model scores
     on each shows how much of a score is luck in splitting.
     """
-    from goldassay.core.errors import InputError
     from goldassay.core.numbers import count
     from goldassay.core.progress import Steps
+    from goldassay.core.settings import load_settings, with_data, with_seed
     from goldassay.data import read_dataset
     from goldassay.data.splits import columns_to_split_by
     from goldassay.data.splitting import split as run
     from goldassay.questions.artifacts.output import as_json
 
-    if repeats < 1:
-        raise InputError(f"--repeats is {repeats}", mend="give 1 or more")
+    settings = with_data(with_seed(load_settings(config), seed), split_by=split_by, test_share=share)
     roles = None if disjoint is None else [role.strip() for role in disjoint.split(",")]
     steps = Steps(quiet)
     with steps.step("reading the data"):
         dataset = read_dataset(data, format=file_format, columns=columns)
     with steps.step("splitting") as progress:
-        result = run(dataset, roles, share, range(seed, seed + repeats), columns_to_split_by(split_by), progress)
+        result = run(
+            dataset,
+            roles,
+            settings.data.test_share,
+            range(settings.seed, settings.seed + repeats),
+            columns_to_split_by(settings.data.split_by),
+            progress,
+        )
     paths = result.save(out)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))
     if quiet:
         return
+    say_settings(settings)
     for number, (train, test) in result.parts.items():
         lost = len(dataset) - len(train) - len(test)
         typer.echo(f"seed {number}: {count(len(train))} train, {count(len(test))} test, {count(lost)} dropped")

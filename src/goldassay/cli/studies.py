@@ -9,7 +9,19 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import (
+    DATA,
+    METHOD,
+    TRAINING,
+    Device,
+    DryRun,
+    OptionalOut,
+    Precision,
+    Quiet,
+    Scheduler,
+    Seed,
+    Workers,
+)
 from goldassay.cli.sweep import show_price
 from goldassay.core.errors import InputError, InterruptionError
 from goldassay.core.nearest import did_you_mean
@@ -31,10 +43,12 @@ def studies(
             metavar="SIZE",
             help="smoke: a minute, on made-up data. desk: hours on two cores, small networks, few seeds. paper: the "
             "printed protocol.",
+            rich_help_panel=METHOD,
         ),
     ] = "desk",
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="Folder with the datasets; see --files.")
+        Path | None,
+        typer.Option("--data", metavar="DIR", help="Folder with the datasets; see --files.", rich_help_panel=DATA),
     ] = None,
     pretrained: Annotated[
         str | None,
@@ -42,47 +56,25 @@ def studies(
             metavar="MODEL",
             help="Checkpoint to fine-tune where the study has a pretrained model: a folder, or a name on the hub. "
             "Without it these are left out.",
+            rich_help_panel=TRAINING,
         ),
     ] = None,
     files: Annotated[
-        bool, typer.Option("--files", help="Run nothing: list the files it needs, and where they come from.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Train nothing: say what the trainings would cost.")
-    ] = False,
-    precision: Annotated[
-        str,
+        bool,
         typer.Option(
-            metavar="NAME",
-            help="float32, bfloat16, or auto: bfloat16 on a GPU that multiplies in it, on a processor as the study "
-            "says. It stays what it was when the study was begun.",
+            "--files",
+            help="Run nothing: list the files it needs, and where they come from.",
+            rich_help_panel=DATA,
         ),
-    ] = "auto",
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.")] = "auto",
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Trainings side by side here.  [default: one a GPU, without GPUs one a core]"
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Hand the trainings to the workers of a dask scheduler instead."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Folder of the study.  [default: goldassay-NAME-SIZE]"),
-    ] = None,
+    ] = False,
+    dry_run: DryRun = False,
+    precision: Precision = None,
+    device: Device = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    out: OptionalOut = None,
     json_file: JsonFile = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            max=2**32 - 1,
-            help="Seed of what is drawn; trainings have their own, from 0 up.  [default: 0]",
-        ),
-    ] = None,
+    seed: Seed = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a paper's whole experiment: train what it trains, measure what it measures, lay both side by side.
@@ -100,8 +92,9 @@ def studies(
     from goldassay.papers.recipe import SCALES
 
     if name is None:
-        given = (data, pretrained, files or None, dry_run or None, workers, scheduler, out, json_file, seed)
-        if (scale, precision, device) != ("desk", "auto", "auto") or any(each is not None for each in given):
+        switches = (files or None, dry_run or None, precision, device)
+        given = (data, pretrained, *switches, workers, scheduler, out, json_file, seed)
+        if scale != "desk" or any(each is not None for each in given):
             raise InputError("no study is named", mend=f"name one of {', '.join(list_recipes())}")
         for each in list_recipes():
             typer.echo(f"{each:<12} {find_recipe(each).TITLE}")
@@ -114,7 +107,7 @@ def studies(
         return
     study = open_study(
         name, size, out or Path(f"goldassay-{name}-{scale}"), Steps(quiet), data=data, pretrained=pretrained,
-        seed=seed or 0, precision=precision, device=device,
+        seed=seed or 0, precision=precision or "auto", device=device or "auto",
     )  # fmt: skip
     _run(study, workers, scheduler, json_file, dry_run=dry_run, quiet=quiet)
 

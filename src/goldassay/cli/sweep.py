@@ -10,7 +10,7 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import DryRun, OptionalOut, Quiet, Scheduler, Workers
 from goldassay.core.errors import GoldassayError, InputError, InterruptionError
 
 if TYPE_CHECKING:
@@ -25,26 +25,10 @@ _TRIES = 3
 @app.command(short_help="Train models x training sets x conditions x seeds, from a plan.")
 def sweep(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="What to train: a TOML file.")],
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Jobs side by side here.  [default: one a GPU, without GPUs one a core]"),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Hand the jobs to the workers of a dask scheduler instead: its address or its scheduler file.",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Train nothing: say how many jobs, how much time on this machine and disk it would take."
-        ),
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the runs.  [default: the plan's]")
-    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    dry_run: DryRun = False,
+    out: OptionalOut = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:

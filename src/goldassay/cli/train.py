@@ -11,14 +11,30 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, Quiet, say_settings
+from goldassay.cli.options import (
+    DATA,
+    MOST_SEEDS,
+    TRAINING,
+    Columns,
+    Conditions,
+    Config,
+    Device,
+    Model,
+    Out,
+    Precision,
+    Quiet,
+    Tests,
+    Workers,
+    of_setting,
+    optional_seeds,
+    say_settings,
+)
 from goldassay.core.errors import GoldassayError, InputError, InterruptionError
 from goldassay.core.naming import split_named_path
+from goldassay.core.setting_keys import TRAINING as TRAINING_KEYS
 
 if TYPE_CHECKING:
     from goldassay.training import TrainingReport
-
-_COMMAS = "Separated by commas."
 
 
 @app.command(short_help="Train a network with several seeds, and keep what the measures need.")
@@ -26,144 +42,70 @@ def train(
     data: Annotated[
         str, typer.Argument(metavar="TRAIN", help="Training data: a file, a folder, or a name on the hub.")
     ],
-    model: Annotated[
+    model: Model = None,
+    tests: Tests = None,
+    dev: Annotated[str | None, of_setting("training.dev", metavar="FILE", group=DATA)] = None,
+    seeds: Annotated[int | None, optional_seeds(TRAINING_KEYS["seeds"].default)] = None,
+    seed_list: Annotated[
         str | None,
         typer.Option(
-            "--model",
-            "-m",
-            metavar="NAME",
-            help="bow, average, lstm, conv, ngram_average, bilstm, infersent, dam, esim, contextual_esim, or a "
-            "transformers checkpoint: its folder or its name on the hub.",
+            "--seed-list", metavar="A,B,...", help="Which seeds, in place of --seeds.", rich_help_panel=TRAINING
         ),
     ] = None,
-    tests: Annotated[
-        list[str] | None,
-        typer.Option("--test", metavar="[NAME=]FILE", help="What to evaluate on. Repeatable."),
-    ] = None,
-    dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="What to choose the best epoch by.  [default: train all epochs]")
-    ] = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(metavar="N|A,B,...", help="How many seeds, or which; 7, is seed 7 alone.  [default: 10]"),
-    ] = None,
-    vary: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCE,...",
-            help="What follows the seed: initialization, order, dropout, subset.  [default: all]",
-        ),
-    ] = None,
-    conditions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--condition",
-            metavar="NAME",
-            help="What the model sees: paired, hypothesis_only, premise_only, shuffled, overlap, length, empty. "
-            "Repeatable.  [default: all texts]",
-        ),
-    ] = None,
-    configuration: Annotated[
-        str | None, typer.Option("--sizes", metavar="NAME", help="desk or published.  [default: desk]")
-    ] = None,
+    vary: Annotated[str | None, of_setting("training.vary", metavar="SOURCE,...", group=TRAINING)] = None,
+    conditions: Conditions = None,
+    configuration: Annotated[str | None, of_setting("training.configuration", metavar="NAME", group=TRAINING)] = None,
     changes: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="A setting of the network or its recipe: epochs=5. Repeatable."
+        of_setting(
+            "training.changes",
+            "--set",
+            metavar="KEY=VALUE",
+            group=TRAINING,
+            also="Such as epochs=5. Repeatable.",
         ),
     ] = None,
-    objective: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="What is minimized: cross_entropy, guided_cross_entropy, adversarial, product_of_experts, "
-            "learned_mixin, confidence_regularization.  [default: cross_entropy, for numbers squared_error]",
-        ),
-    ] = None,
+    objective: Annotated[str | None, of_setting("training.objective", metavar="NAME", group=TRAINING)] = None,
     objective_changes: Annotated[
         list[str] | None,
-        typer.Option("--objective-set", metavar="KEY=VALUE", help="A setting of the objective: gamma=1. Repeatable."),
-    ] = None,
-    bias: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHAT",
-            help="The bias model that the objective takes: quick_probe or a network, trained here on one text alone; "
-            "what artifacts mine wrote; or runs that answer the training rows.",
+        of_setting(
+            "training.objective_changes",
+            "--objective-set",
+            metavar="KEY=VALUE",
+            group=TRAINING,
+            also="Such as gamma=1. Repeatable.",
         ),
     ] = None,
-    bias_folds: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Folds of a bias model trained here; 1 lets it judge the rows that it learnt.  [default: 5]",
-        ),
-    ] = None,
-    teacher: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="Runs that answer the training rows, for confidence_regularization.  [default: each run trains its "
-            "own first]",
-        ),
-    ] = None,
-    vectors: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Word vectors to start from: word2vec's or GloVe's text, or word2vec's binary."
-        ),
-    ] = None,
-    rows: Annotated[int | None, typer.Option(metavar="N", help="Draw so many training rows.  [default: all]")] = None,
-    bootstrap: Annotated[
-        bool | None, typer.Option("--bootstrap", help="Draw the training rows with replacement.")
-    ] = None,
-    weights: Annotated[str | None, typer.Option(metavar="COLUMN", help="A weight for each training row.")] = None,
+    bias: Annotated[str | None, of_setting("training.bias", metavar="WHAT", group=TRAINING)] = None,
+    bias_folds: Annotated[int | None, of_setting("training.bias_folds", metavar="N", group=TRAINING)] = None,
+    teacher: Annotated[str | None, of_setting("training.teacher", metavar="PATH", group=TRAINING)] = None,
+    vectors: Annotated[str | None, of_setting("training.vectors", metavar="FILE", group=TRAINING)] = None,
+    rows: Annotated[int | None, of_setting("training.rows", metavar="N", group=DATA)] = None,
+    bootstrap: Annotated[bool | None, of_setting("training.bootstrap", "--bootstrap", group=DATA)] = None,
+    weights: Annotated[str | None, of_setting("training.weights", metavar="COLUMN", group=DATA)] = None,
     checkpoint_every: Annotated[
-        int | None,
-        typer.Option(metavar="STEPS", help="Evaluate every so many steps, too.  [default: at the end only]"),
+        int | None, of_setting("training.checkpoint_every", metavar="STEPS", group=TRAINING)
     ] = None,
-    state_every: Annotated[
-        float | None,
-        typer.Option(
-            metavar="MINUTES",
-            min=0,
-            help="Write the state of a run so many minutes after the last, and at its end: as much work as a kill may "
-            "cost.  [default: 10]",
-        ),
-    ] = None,
-    record: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHAT,...",
-            help="predictions, logits, embeddings, relevance, dynamics.  [default: predictions,logits]",
-        ),
-    ] = None,
-    precision: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="float32, bfloat16, or auto: bfloat16 where the device multiplies in it.  [default: float32]",
-        ),
-    ] = None,
+    state_every: Annotated[float | None, of_setting("training.state_every", metavar="MINUTES", group=TRAINING)] = None,
+    record: Annotated[str | None, of_setting("training.record", metavar="WHAT,...", group=TRAINING)] = None,
+    precision: Precision = None,
     deterministic: Annotated[
-        bool | None,
-        typer.Option("--deterministic", help="The same bits each time on one GPU too, at some cost."),
+        bool | None, of_setting("training.deterministic", "--deterministic", group=TRAINING)
     ] = None,
-    device: Annotated[str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.  [default: auto]")] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Runs side by side.  [default: one a GPU, without GPUs one a core]")
-    ] = None,
+    device: Device = None,
+    workers: Workers = None,
     label: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="What the runs call the model.  [default: its name]")
-    ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the runs.")] = Path("runs"),
-    json_file: JsonFile = None,
-    columns: Annotated[
         str | None,
         typer.Option(
-            metavar="ROLE=NAME,...", help="Which column plays which role, where the names do not say it, in all files."
+            "--name",
+            metavar="NAME",
+            help="What the runs call the model.  [default: its name]",
+            rich_help_panel=TRAINING,
         ),
     ] = None,
+    out: Out = Path("runs"),
+    json_file: JsonFile = None,
+    columns: Columns = None,
     config: Config = None,
     quiet: Quiet = False,
 ) -> None:
@@ -171,7 +113,8 @@ def train(
 
     Each run is a model trained with a seed of its own under one condition, and evaluated on every test set. Runs go
     on side by side, one a core, or one a GPU. The folder can be handed to goldassay instability, compare and audit
-    --runs.
+    --runs. Networks: bow, average, lstm, conv, ngram_average, bilstm, infersent, dam, esim, contextual_esim, and
+    transformers checkpoints, by their folder or their name on the hub.
 
     \b
       goldassay train train.jsonl --model ngram_average --seeds 10 --test test.jsonl -o runs
@@ -188,7 +131,7 @@ def train(
     given = {
         "model": model,
         "dev": dev,
-        "seeds": _numbers(seeds),
+        "seeds": _which_seeds(seeds, seed_list),
         "vary": _names(vary),
         "conditions": tuple(conditions) if conditions else None,
         "configuration": configuration,
@@ -275,15 +218,18 @@ def _names(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _numbers(text: str | None) -> int | tuple[int, ...] | None:
-    if text is None:
-        return None
+def _which_seeds(seeds: int | None, seed_list: str | None) -> int | tuple[int, ...] | None:
+    if seed_list is None:
+        return seeds
+    if seeds is not None:
+        raise InputError("--seeds and --seed-list are both given", mend="say how many, or which")
     try:
-        # A comma at the end makes a number the seed itself: of a single one nothing else tells.
-        numbers = tuple(int(part) for part in text.removesuffix(",").split(","))
+        numbers = tuple(int(part) for part in seed_list.split(","))
     except ValueError as error:
-        raise InputError(f"{text!r} are no seeds", mend="write --seeds 10, --seeds 0,1,2 or --seeds 7,") from error
-    return numbers[0] if "," not in text else numbers
+        raise InputError(f"{seed_list!r} are no seeds", mend="write --seed-list 0,1,2") from error
+    if len(numbers) > MOST_SEEDS:
+        raise InputError(f"--seed-list names {len(numbers)} seeds", mend=f"name {MOST_SEEDS} at most")
+    return numbers
 
 
 def _changes(pairs: list[str] | None, example: str) -> dict[str, Any] | None:

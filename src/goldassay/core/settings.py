@@ -17,12 +17,18 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.invalid import in_words
 from goldassay.core.pipes import seekable
+from goldassay.core.setting_keys import ARTIFACTS, DATA, GENERAL, LEAKAGE, TRAINING, Key
 
 if TYPE_CHECKING:
     import os
 
 FILE_NAME = "goldassay.toml"
 Section = TypeVar("Section", bound=BaseModel)
+
+
+def of_key(key: Key) -> Any:
+    """A field with the default, the bounds and the description of a key."""
+    return Field(default=key.default, description=key.help, allow_inf_nan=key.finite, **key.bounds)
 
 
 class StrictSection(BaseModel):
@@ -34,37 +40,19 @@ class StrictSection(BaseModel):
 class ArtifactSettings(StrictSection):
     """How patterns are mined and kept."""
 
-    max_tokens: int = Field(default=3, ge=1, le=5, description="Most words in a pattern.")
-    max_gap: int = Field(default=3, ge=0, le=5, description="Most tokens skipped between two words of a pattern.")
-    min_count: int | None = Field(
-        default=None,
-        ge=1,
-        description="Fewest training examples a pattern must occur in; by default 50 from 200,000 rows on, "
-        "below that one in a thousand, and never fewer than 8.",
-    )
-    tokenizer: Literal["auto", "treebank", "whitespace", "characters"] = Field(
-        default="auto",
-        description="How sentences are cut; auto is characters for scripts without spaces, else treebank.",
-    )
-    q: float = Field(
-        default=0.01, gt=0, le=1, description="Largest Benjamini-Hochberg q-value of a pattern that is kept."
-    )
-    threshold: float = Field(
-        default=0.7, gt=0, lt=1, description="A kept pattern gives a label away if its share exceeds this."
-    )
+    max_tokens: int = of_key(ARTIFACTS["max_tokens"])
+    max_gap: int = of_key(ARTIFACTS["max_gap"])
+    min_count: int | None = of_key(ARTIFACTS["min_count"])
+    tokenizer: Literal["auto", "treebank", "whitespace", "characters"] = of_key(ARTIFACTS["tokenizer"])
+    q: float = of_key(ARTIFACTS["q"])
+    threshold: float = of_key(ARTIFACTS["threshold"])
 
 
 class LeakageSettings(StrictSection):
     """What judges how much a part of the input tells."""
 
-    seeds: int = Field(
-        default=5, ge=2, le=100, description="Probes trained per condition, each with a seed of its own."
-    )
-    model: str | None = Field(
-        default=None,
-        description="A network in place of the quick probes: its name, or the place of a checkpoint. Of [training] "
-        "hold configuration, changes, rows, bootstrap, vectors, precision, device and workers.",
-    )
+    seeds: int = of_key(LEAKAGE["seeds"])
+    model: str | None = of_key(LEAKAGE["model"])
 
 
 _OF_NETWORK = ("configuration", "changes", "rows", "bootstrap", "vectors", "precision", "device")
@@ -73,39 +61,29 @@ _OF_NETWORK = ("configuration", "changes", "rows", "bootstrap", "vectors", "prec
 class TrainingSettings(StrictSection):
     """What `goldassay train` does where an option is not given."""
 
-    model: str | None = Field(default=None, description="Name of a network, or the place of a checkpoint.")
-    dev: str | None = Field(default=None, description="What to choose the best epoch by.")
-    seeds: int | list[int] = Field(default=10, description="How many seeds, or which.")
-    vary: list[str] | None = Field(default=None, description="Sources of randomness that follow the seed.")
-    conditions: list[str] | None = Field(default=None, description="What the model sees.")
-    configuration: Literal["desk", "published"] | None = Field(default=None, description="Sizes and recipe.")
-    changes: dict[str, bool | int | float | str] | None = Field(
-        default=None, description="Settings of the network or its recipe that replace those of the configuration."
-    )
-    objective: str | None = Field(default=None, description="What is minimized.")
-    objective_changes: dict[str, bool | int | float | str] | None = Field(
-        default=None, description="Settings of the objective that replace its defaults."
-    )
-    bias: str | None = Field(
-        default=None, description="Bias model of the objective: quick_probe, a network, mined patterns, or runs."
-    )
-    bias_folds: int | None = Field(default=None, ge=1, description="Folds of a bias model that is trained here.")
-    teacher: str | None = Field(default=None, description="Runs of a teacher; by default each run trains its own.")
-    rows: int | None = Field(default=None, ge=1, description="Draw so many training rows.")
-    bootstrap: bool | None = Field(default=None, description="Draw the training rows with replacement.")
-    vectors: str | None = Field(default=None, description="File of word vectors to start from.")
-    weights: str | None = Field(default=None, description="Column with a weight for each training row.")
-    checkpoint_every: int | None = Field(default=None, ge=1, description="Evaluate every so many steps, too.")
-    state_every: float | None = Field(
-        default=None, ge=0, allow_inf_nan=False, description="Minutes between states of a run that is under way."
-    )
-    record: list[str] | None = Field(default=None, description="What to keep of each run.")
-    precision: Literal["float32", "bfloat16", "auto"] | None = Field(
-        default=None, description="Of matrix products; auto is bfloat16 where the device multiplies in it."
-    )
-    device: Literal["auto", "cpu", "cuda", "mps"] | None = Field(default=None, description="Where to train.")
-    deterministic: bool | None = Field(default=None, description="The same bits each time on one GPU too.")
-    workers: int | None = Field(default=None, ge=1, description="Runs side by side.")
+    model: str | None = of_key(TRAINING["model"])
+    dev: str | None = of_key(TRAINING["dev"])
+    seeds: int | list[int] = of_key(TRAINING["seeds"])
+    vary: list[str] | None = of_key(TRAINING["vary"])
+    conditions: list[str] | None = of_key(TRAINING["conditions"])
+    configuration: Literal["desk", "published"] | None = of_key(TRAINING["configuration"])
+    changes: dict[str, bool | int | float | str] | None = of_key(TRAINING["changes"])
+    objective: str | None = of_key(TRAINING["objective"])
+    objective_changes: dict[str, bool | int | float | str] | None = of_key(TRAINING["objective_changes"])
+    bias: str | None = of_key(TRAINING["bias"])
+    bias_folds: int | None = of_key(TRAINING["bias_folds"])
+    teacher: str | None = of_key(TRAINING["teacher"])
+    rows: int | None = of_key(TRAINING["rows"])
+    bootstrap: bool | None = of_key(TRAINING["bootstrap"])
+    vectors: str | None = of_key(TRAINING["vectors"])
+    weights: str | None = of_key(TRAINING["weights"])
+    checkpoint_every: int | None = of_key(TRAINING["checkpoint_every"])
+    state_every: float | None = of_key(TRAINING["state_every"])
+    record: list[str] | None = of_key(TRAINING["record"])
+    precision: Literal["float32", "bfloat16", "auto"] | None = of_key(TRAINING["precision"])
+    device: Literal["auto", "cpu", "cuda", "mps"] | None = of_key(TRAINING["device"])
+    deterministic: bool | None = of_key(TRAINING["deterministic"])
+    workers: int | None = of_key(TRAINING["workers"])
 
     def arguments(self) -> dict[str, Any]:
         """What is set, as `goldassay.training.train` takes it."""
@@ -125,19 +103,9 @@ class TrainingSettings(StrictSection):
 class DataSettings(StrictSection):
     """Which rows belong together, and how data without a test part are split."""
 
-    test_share: float = Field(default=0.2, gt=0, lt=1, description="Share of rows set apart as a test part.")
-    clusters: str = Field(
-        default="auto",
-        min_length=1,
-        description="Rows that count as one: auto joins those with a text or group in common, none lets each row "
-        "count by itself, and columns, separated by commas, join rows with equal values.",
-    )
-    split_by: str | None = Field(
-        default=None,
-        min_length=1,
-        description="Columns, separated by commas, of which no value is in both parts of a split; none for none; by "
-        "default those given as group.",
-    )
+    test_share: float = of_key(DATA["test_share"])
+    clusters: str = of_key(DATA["clusters"])
+    split_by: str | None = of_key(DATA["split_by"])
 
 
 class ArtifactLimits(StrictSection):
@@ -199,7 +167,7 @@ class VerdictSettings(StrictSection):
 class Settings(StrictSection):
     """All settings of an audit."""
 
-    seed: int = Field(default=0, ge=0, le=2**32 - 1, description="Seed of everything that draws at random.")
+    seed: int = of_key(GENERAL["seed"])
     data: DataSettings = DataSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     leakage: LeakageSettings = LeakageSettings()

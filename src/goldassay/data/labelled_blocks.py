@@ -321,7 +321,7 @@ class LabelledBlocks:
         assert self._roles is not None
         if self._by in {*self._roles.texts.values(), self._roles.label, self._roles.split}:
             raise InputError(
-                f"the column {self._by!r} has a role of its own", file=path, mend="choose another for --condition"
+                f"the column {self._by!r} has a role of its own", file=path, mend="choose another for --by"
             )
         return frame[self._by].cast(pl.String, strict=False).fill_null("")
 

@@ -71,7 +71,7 @@ def parse_gold(values: Sequence[str]) -> dict[str, str]:
         if name in gold:
             raise InputError(
                 f"two files of right labels are given for {f'the dataset {name}' if name else 'all datasets'}",
-                mend="name the dataset of each: --gold DATASET=FILE",
+                mend="name the dataset of each: --test DATASET=FILE",
             )
         gold[name] = path
     return gold

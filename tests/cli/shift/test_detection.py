@@ -39,8 +39,8 @@ def test_both_sides_made_elsewhere(goldassay: Command, tmp_path: Path) -> None:
     own.write_parquet(tmp_path / "own.parquet")
     other.write_parquet(tmp_path / "far.parquet")
     done = goldassay(
-        "shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-o", "report", "--json", "copy.json",
-        "--draws", "200", "--figures", "png", "--latex",
+        "shift", "detection", "--inside", "own.parquet", "--outside", "far.parquet", "-o", "report",
+        "--json", "copy.json", "--draws", "200", "--figures", "png", "--latex",
     )  # fmt: skip
     assert done.status == 0, done.err
     assert "false alarms on far" in done.out
@@ -77,7 +77,7 @@ def test_labels_of_the_other_side_are_ignored(tmp_path: Path, monkeypatch: pytes
     rows = []
     for label in (True, False):
         answers("far", label=label).write_parquet("far.parquet")
-        arguments = ["shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-o", "out", "-q"]
+        arguments = ["shift", "detection", "--inside", "own.parquet", "--outside", "far.parquet", "-o", "out", "-q"]
         assert run([*arguments, "--draws", "50", "--rule", "closest", "--score", "energy"]) == 0
         found = json.loads((tmp_path / "out/report.json").read_text())["shift"]
         rows.append(found["detection"])
@@ -94,7 +94,7 @@ def test_files_that_name_no_dataset_are_called_after_themselves(
         frame = answers(name, sureness=sureness).drop("dataset")
         as_text = frame["logits"].map_elements(lambda row: str(row.to_list()), return_dtype=pl.String)
         frame.with_columns(as_text.alias("logits")).write_csv(f"{name}.csv")
-    arguments = ["shift", "detection", "--in", "own.csv", "--out"]
+    arguments = ["shift", "detection", "--inside", "own.csv", "--outside"]
     assert run([*arguments, "far.csv", "-o", "out", "-q", "--draws", "50"]) == 0
     rows = json.loads((tmp_path / "out/report.json").read_text())["shift"]["detection"]
     assert {(row["in_distribution"], row["dataset"]) for row in rows} == {("own", "far")}
@@ -116,7 +116,7 @@ def test_probabilities_in_the_place_of_logits(sides: str, tmp_path: Path, monkey
         for name, frame in frames.items():
             kept = as_probabilities(frame) if spoilt and sides in (name, "both") else frame
             kept.write_parquet(f"{name}.parquet")
-        arguments = ["shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-o", "out", "-q"]
+        arguments = ["shift", "detection", "--inside", "own.parquet", "--outside", "far.parquet", "-o", "out", "-q"]
         assert run([*arguments, "--draws", "50"]) == 0
         found = json.loads((tmp_path / "out/report.json").read_text())["shift"]
         rows.append({row["score"]: row for row in found["detection"]})
@@ -156,7 +156,7 @@ def test_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Call
     monkeypatch.chdir(tmp_path)
     for name, n, center in (("train", 80, 0.0), ("own", 50, 0.0), ("far", 40, 6.0)):
         store(tmp_path / "runs", name, n, center)
-    arguments = ["shift", "detection", "--in", "own=runs", "--out", "far=runs", "--train", "train=runs", "-q"]
+    arguments = ["shift", "detection", "--inside", "own=runs", "--outside", "far=runs", "--train", "train=runs", "-q"]
     assert run([*arguments, "-o", "out", "--draws", "50"]) == 0
     found = json.loads((tmp_path / "out/report.json").read_text())["shift"]
     scores = {row["score"]: row for row in found["detection"]}
@@ -170,7 +170,19 @@ def test_features(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Call
             "data with --train NAME=RUNS"
         )
     # A folder's other runs are those on far alone.
-    whole = ["shift", "detection", "--in", "own=runs", "--out", "runs", "--train", "train=runs", "-q", "--draws", "50"]
+    whole = [
+        "shift",
+        "detection",
+        "--inside",
+        "own=runs",
+        "--outside",
+        "runs",
+        "--train",
+        "train=runs",
+        "-q",
+        "--draws",
+        "50",
+    ]
     assert run([*whole, "-o", "whole"]) == 0
     again = json.loads((tmp_path / "whole/report.json").read_text())["shift"]
     assert [row["dataset"] for row in again["detection"]] == ["far"] * 6
@@ -184,10 +196,10 @@ def test_texts_of_other_examples_are_refused(tmp_path: Path, refused: Callable[.
     for name in ("own", "far"):
         answers(name).write_parquet(tmp_path / f"{name}.parquet")
     texts(tmp_path / "gold.jsonl", answers("else"), "king and ship")
-    sides = ("shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-q", "-o", "none")
-    assert refused(*sides, "--gold", "own=gold.jsonl") == (
+    sides = ("shift", "detection", "--inside", "own.parquet", "--outside", "far.parquet", "-q", "-o", "none")
+    assert refused(*sides, "--test", "own=gold.jsonl") == (
         "goldassay: gold.jsonl: 80 of the 80 examples of own are not in it, the first is 'own-0'; give the file that "
-        "was predicted with --gold own=FILE"
+        "was predicted with --test own=FILE"
     )
 
 
@@ -212,7 +224,7 @@ def test_features_made_elsewhere(
             frame.with_columns(text).write_csv(f"{name}.csv")
         else:
             frame.write_parquet(f"{name}.parquet")
-    sides = ["--in", f"own=own.{kind}", "--out", f"far=far.{kind}"]
+    sides = ["--inside", f"own=own.{kind}", "--outside", f"far=far.{kind}"]
     arguments = ["shift", "detection", *sides, "-q", "--draws", "20", "-o", "out"]
     assert run([*arguments, "--train", f"train=train.{kind}", "--k", "3"]) == 0
     rows = json.loads((tmp_path / "out/report.json").read_text())["shift"]["detection"]
@@ -236,7 +248,7 @@ def test_features_made_elsewhere(
 def test_what_is_called_features_and_holds_none_is_passed_over(tmp_path: Path, refused: Callable[..., str]) -> None:
     for name in ("own", "far", "train"):
         answers(name).with_columns(features=pl.lit("long, negated")).write_parquet(tmp_path / f"{name}.parquet")
-    sides = ("shift", "detection", "--in", "own.parquet", "--out", "far.parquet", "-q")
+    sides = ("shift", "detection", "--inside", "own.parquet", "--outside", "far.parquet", "-q")
     assert refused(*sides, "--train", "train.parquet", "-o", "none") == (
         "goldassay: train.parquet: there are no features; give them as lists in a column, or as an array, called "
         "features"
@@ -251,7 +263,7 @@ def test_models_that_lie_in_different_places(
         store(tmp_path / "a", name, n, center)
         if name != "train":
             store(tmp_path / "b", name, n, center, model="bare")
-    sides = ["--in", "own=a", "--in", "own=b", "--out", "far=a", "--out", "far=b"]
+    sides = ["--inside", "own=a", "--inside", "own=b", "--outside", "far=a", "--outside", "far=b"]
     arguments = ["shift", "detection", *sides, "-q", "--draws", "50", "--train"]
     assert run([*arguments, "train=a", "-o", "out"]) == 0
     found = json.loads((tmp_path / "out/report.json").read_text())["shift"]
@@ -278,8 +290,12 @@ def test_bad_sides(tmp_path: Path, refused: Callable[..., str]) -> None:
     )
     holed.write_parquet(tmp_path / "holed.parquet")
     cases = {
-        ("far.parquet", "--recall", "0"): "the recall is 0.0; it must lie in (0, 1]",
-        ("far.parquet", "--recall", "1.2"): "the recall is 1.2; it must lie in (0, 1]",
+        ("far.parquet", "--recall", "0"): "--recall: it must be above 0, not 0.0; give more than 0 and at most 1",
+        (
+            "far.parquet",
+            "--recall",
+            "1.2",
+        ): "--recall: it must be 1 or less, not 1.2; give more than 0 and at most 1",
         ("far.parquet", "--score", "knn"): "knn needs features of the training data; give the runs on it, with "
         "embeddings, with --train",
         (
@@ -297,13 +313,14 @@ def test_bad_sides(tmp_path: Path, refused: Callable[..., str]) -> None:
         (
             "own.parquet",
         ): "own.parquet: the out-of-distribution runs are on own, as the others are; give runs on another "
-        "dataset, or name it with --out NAME=RUNS",
-        ("far=own.parquet", "--draws", "0"): "the number of draws is 0; it must be at least 1",
+        "dataset, or name it with --outside NAME=RUNS",
+        ("far=own.parquet", "--draws", "0"): "--draws: it must be 1 or more, not 0; give at least 1 and at "
+        "most 1000000",
     }
     for (path, *options), said in cases.items():
-        line = refused("shift", "detection", "--in", "own.parquet", "--out", path, *options, "-o", "report")
+        line = refused("shift", "detection", "--inside", "own.parquet", "--outside", path, *options, "-o", "report")
         assert line == f"goldassay: {said}"
         assert not (tmp_path / "report").exists()
-    line = refused("shift", "detection", "--in", "own.parquet", "--out", "holed.parquet", "-o", "report")
+    line = refused("shift", "detection", "--inside", "own.parquet", "--outside", "holed.parquet", "-o", "report")
     assert "holed.parquet" in line
     assert "not finite" in line or "NaN" in line

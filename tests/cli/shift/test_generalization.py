@@ -43,8 +43,9 @@ def test_runs_made_elsewhere(goldassay: Command, tmp_path: Path, sets: tuple[pl.
     shared.write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = goldassay(
         "shift", "generalization", "--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "own",
-        "--labels", "negative,positive", "--gold", "own=own.jsonl", "--gold", "other=other.jsonl",
-        "-o", "report", "--json", "copy.json", "--draws", "200", "--figures", "pdf", "--latex", "--size", "toy=1.5M",
+        "--label-names", "negative,positive", "--test", "own=own.jsonl", "--test", "other=other.jsonl",
+        "-o", "report", "--json", "copy.json", "--draws", "200", "--figures", "pdf", "--latex",
+        "--parameters", "toy=1.5M",
     )  # fmt: skip
     assert done.status == 0, done.err
     assert done.out.splitlines()[-1] == "report/report.html"
@@ -124,9 +125,9 @@ def test_answers_to_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         pl.DataFrame({**rows, "model": "reader"}).write_csv(f"{name}.csv")
     arguments = ["shift", "generalization", "--runs", "cnn.csv", "--runs", "mail.csv", "--in-distribution", "cnn"]
     arguments += [
-        "--gold",
+        "--test",
         "cnn=cnn.json",
-        "--gold",
+        "--test",
         "mail=mail.json",
         "--metric",
         "exact_match",
@@ -185,7 +186,7 @@ def test_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("texts of own stand in the training data too" in note for note in document["shift"]["notes"])
     # The texts without labels of the task were predicted, and not scored.
     assert run([
-        "shift", "detection", "--in", "own=report/runs", "--out", "nli=report/runs", "-o", "detection", "-q",
+        "shift", "detection", "--inside", "own=report/runs", "--outside", "nli=report/runs", "-o", "detection", "-q",
         "--draws", "50",
     ]) == 0  # fmt: skip
     found = json.loads((tmp_path / "detection/report.json").read_text())["shift"]
@@ -232,8 +233,8 @@ REFUSED = {
         "there are no runs on 'othr', which was to be the model's own distribution; did you mean 'other'?",
     ),
     "size": (
-        ("--runs", "own.parquet", "--size", "toy=large"),
-        "'toy=large' is no size of a model; write --size bert-base=110M",
+        ("--runs", "own.parquet", "--parameters", "toy=large"),
+        "'toy=large' is no size of a model; write --parameters bert-base=110M",
     ),
     "numbers": (
         ("--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "own", "--metric", "pearson"),
@@ -242,12 +243,12 @@ REFUSED = {
     ),
     "draws": (
         ("--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "own", "--draws", "0"),
-        "the number of draws is 0; it must be at least 1",
+        "--draws: it must be 1 or more, not 0; give at least 1 and at most 1000000",
     ),
     "no file": (("--runs", "nothing.csv"), "nothing.csv: there is no such file or folder; check the path"),
-    "test without training": (
-        ("--runs", "own.parquet", "--test", "own=own.jsonl"),
-        "--test is for training models; give the texts of datasets with --gold NAME=FILE",
+    "texts without training": (
+        ("--runs", "own.parquet", "--texts", "own=own.jsonl"),
+        "--texts is for training models; give the texts of datasets with --test NAME=FILE",
     ),
     "one test": (
         ("own.jsonl", "--test", "own.jsonl", "--model", "bow"),
@@ -275,7 +276,7 @@ def test_each_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             frame.write_parquet(f"{train}-{name}.parquet")
     paths = [f"{train}-{name}.parquet" for train in ("films", "goods") for name in ("films", "goods")]
     arguments = [part for path in paths for part in ("--runs", path)]
-    arguments = ["shift", "generalization", *arguments, "--labels", "negative,positive", "-q", "--draws", "50"]
+    arguments = ["shift", "generalization", *arguments, "--label-names", "negative,positive", "-q", "--draws", "50"]
     # A set whose name the training set's begins with is the model's own; what was said goes before.
     assert run([*arguments, "-o", "report"]) == 0
     rows = json.loads((tmp_path / "report/report.json").read_text())["shift"]["generalization"]
@@ -293,7 +294,7 @@ def test_runs_that_did_not_answer_everywhere(tmp_path: Path, monkeypatch: pytest
     answers("own", seeds=(1, 2, 3)).write_parquet("own.parquet")
     answers("far", seeds=(2, 3, 4)).write_parquet("far.parquet")
     answers("bare", label=False).drop("prediction").write_parquet("bare.parquet")
-    arguments = ["shift", "generalization", "--labels", "negative,positive", "-q", "--draws", "50"]
+    arguments = ["shift", "generalization", "--label-names", "negative,positive", "-q", "--draws", "50"]
     for name in ("own", "far", "bare"):
         arguments += ["--runs", f"{name}.parquet"]
     assert run([*arguments, "--in-distribution", "own", "-o", "report"]) == 0
@@ -310,7 +311,7 @@ def test_what_has_no_labels_is_named_where_nothing_else_is_left(tmp_path: Path, 
     paths = ("--runs", "own.parquet", "--runs", "bare.parquet", "--in-distribution", "own")
     assert refused("shift", "generalization", *paths, "-o", "report") == (
         "goldassay: the runs on bare have no labels to be scored by, and without them no model answered on two "
-        "datasets; give the right labels with --gold bare=FILE"
+        "datasets; give the right labels with --test bare=FILE"
     )
 
 
@@ -338,7 +339,7 @@ def test_a_network_trained_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ]
     for file in (tmp_path / "report/runs").glob("*foreign*.parquet"):
         assert not {"label", "score"} & set(pl.read_parquet_schema(file))
-    sides = ["--in", "own=report/runs", "--out", "foreign=report/runs", "--train", "train=report/runs"]
+    sides = ["--inside", "own=report/runs", "--outside", "foreign=report/runs", "--train", "train=report/runs"]
     assert run(["shift", "detection", *sides, "-q", "--draws", "50", "-o", "detection"]) == 0
     found = json.loads((tmp_path / "detection/report.json").read_text())["shift"]["detection"]
     assert {row["score"] for row in found} >= {"mahalanobis", "knn"}
@@ -349,7 +350,7 @@ def test_a_model_that_has_learned_nothing_is_named(tmp_path: Path, monkeypatch: 
     answers("ID", accuracy=0.5).write_parquet("own.parquet")
     answers("far", accuracy=0.5).write_parquet("far.parquet")
     arguments = ["shift", "generalization", "--runs", "own.parquet", "--runs", "far.parquet", "-q", "--draws", "50"]
-    assert run([*arguments, "--labels", "negative,positive", "-o", "report"]) == 0
+    assert run([*arguments, "--label-names", "negative,positive", "-o", "report"]) == 0
     document = json.loads((tmp_path / "report/report.json").read_text())
     assert document["shift"]["sentences"][0].startswith("toy: The model may know nothing: accuracy is ")
     verdict = document["verdicts"]["shift"]
@@ -402,7 +403,7 @@ def test_probabilities_in_the_place_of_logits(tmp_path: Path, monkeypatch: pytes
     tables = []
     for kept in (frame, as_probabilities(frame)):
         kept.write_parquet("far.parquet")
-        assert run([*arguments, "--labels", "negative,positive", "-o", "report"]) == 0
+        assert run([*arguments, "--label-names", "negative,positive", "-o", "report"]) == 0
         tables.append(pl.read_parquet("report/tables/calibration.parquet"))
     notes = json.loads((tmp_path / "report/report.json").read_text())["shift"]["notes"]
     assert any(note.startswith("The logits of toy on far are probabilities") for note in notes)
@@ -418,11 +419,13 @@ def test_logits_whose_classes_are_not_named_are_not_passed_over_in_silence(
     for name in ("ID", "far"):
         answers(name).write_parquet(f"{name}.parquet")
     arguments = ["shift", "generalization", "--runs", "ID.parquet", "--runs", "far.parquet", "-q", "--draws", "50"]
-    for labels in ([], ["--labels", "negative,positive"]):
+    for labels in ([], ["--label-names", "negative,positive"]):
         assert run([*arguments, *labels, "-o", "report"]) == 0
         found = json.loads((tmp_path / "report/report.json").read_text())["shift"]
         assert bool(found["calibration"]) == bool(labels)
-        assert any("name the classes in their order with --labels" in note for note in found["notes"]) != bool(labels)
+        assert any("name the classes in their order with --label-names" in note for note in found["notes"]) != bool(
+            labels
+        )
 
 
 def test_a_model_that_answered_on_one_set_alone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -435,7 +438,7 @@ def test_a_model_that_answered_on_one_set_alone_is_named(tmp_path: Path, monkeyp
     found = json.loads((tmp_path / "report/report.json").read_text())["shift"]
     assert {row["model"] for row in found["generalization"]} == {"one"}
     assert "two answered on ID alone and was left out: a shift is from one set to another." in found["notes"]
-    sides = ["--in", "own.parquet", "--out", "far.parquet"]
+    sides = ["--inside", "own.parquet", "--outside", "far.parquet"]
     assert run(["shift", "detection", *sides, "-q", "--draws", "50", "-o", "detection"]) == 0
     notes = json.loads((tmp_path / "detection/report.json").read_text())["shift"]["notes"]
     assert "two answered on ID alone and was left out: a shift is from one set to another." in notes
@@ -444,7 +447,7 @@ def test_a_model_that_answered_on_one_set_alone_is_named(tmp_path: Path, monkeyp
 def test_the_same_answers_under_two_names_are_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
     answers("own").drop("dataset").write_parquet(tmp_path / "own.parquet")
     sides = {"generalization": ("--runs", "ID=own.parquet", "--runs", "far=own.parquet"),
-             "detection": ("--in", "ID=own.parquet", "--out", "far=own.parquet")}  # fmt: skip
+             "detection": ("--inside", "ID=own.parquet", "--outside", "far=own.parquet")}  # fmt: skip
     for command, paths in sides.items():
         assert refused("shift", command, *paths, "-q", "-o", "none") == (
             "goldassay: own.parquet: what toy answered on far is what it answered on ID, example by example; give the "

@@ -77,7 +77,7 @@ def test_answers_that_are_never_right(goldassay: Command, tmp_path: Path) -> Non
         gold = {"data": [{"title": "", "paragraphs": [{"context": f"of {name}", "qas": asked}]}]}
         (tmp_path / f"{name}.json").write_text(json.dumps(gold))
         write(tmp_path, name, prediction=[f"wrong {i}" for i in range(200)])
-    gold_of = ("--gold", "own=own.json", "--gold", "other=other.json", "--metric", "exact_match")
+    gold_of = ("--test", "own=own.json", "--test", "other=other.json", "--metric", "exact_match")
     done = goldassay("shift", "generalization", *SIDES, *gold_of)
     assert_knows_nothing(
         done, tmp_path, "The model may know nothing: exact match is 0.0 on own, the best constant answer"
@@ -133,7 +133,7 @@ def write_known(folder: Path, n_known: int) -> None:
 
 def test_texts_of_the_training_file_are_left_out_and_said(goldassay: Command, tmp_path: Path) -> None:
     write_known(tmp_path, 186)
-    texts = ("--gold", "own=own.jsonl", "--gold", "other=other.jsonl")
+    texts = ("--test", "own=own.jsonl", "--test", "other=other.jsonl")
     done = goldassay("shift", "generalization", *SIDES, *texts, "--trained-on", "train.jsonl")
     assert done.status == 0, done.err
     said = "186 of the 249 texts of other (74.7 %) stand in the training data and were left out; with them"
@@ -168,7 +168,7 @@ def test_more_than_a_fifth_forbids_sound(
     """49 of 249 are less than a fifth, 50 more."""
     monkeypatch.chdir(tmp_path)
     write_known(tmp_path, n_known)
-    texts = ("--gold", "own=own.jsonl", "--gold", "other=other.jsonl", "--trained-on", "train.jsonl", "-q")
+    texts = ("--test", "own=own.jsonl", "--test", "other=other.jsonl", "--trained-on", "train.jsonl", "-q")
     assert run(["shift", "generalization", *SIDES, *texts]) == 0
     assert ("More than a fifth of the texts of other" in told(tmp_path)[1]["evidence"]) == said
 
@@ -185,7 +185,7 @@ def test_without_the_training_file_it_is_said_that_nothing_was_looked_up(
 
 def test_a_set_that_is_all_training_data_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
     write_known(tmp_path, 249)
-    texts = ("--gold", "own=own.jsonl", "--gold", "other=other.jsonl", "--trained-on", "train.jsonl")
+    texts = ("--test", "own=own.jsonl", "--test", "other=other.jsonl", "--trained-on", "train.jsonl")
     assert refused("shift", "generalization", *SIDES, *texts) == (
         "goldassay: other.csv: every text of other stands in the training data; give texts that the model has not seen"
     )
@@ -262,6 +262,6 @@ def test_probabilities_that_are_no_numbers_are_refused(refused: Callable[..., st
             tmp_path / f"{name}.parquet"
         )
     sides = ("--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "own", "-o", "report")
-    assert refused("shift", "generalization", *sides, "--labels", "n,y") == (
+    assert refused("shift", "generalization", *sides, "--label-names", "n,y") == (
         "goldassay: own.parquet: some logits are not a number; leave out the runs that failed"
     )

@@ -8,18 +8,6 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.artifacts.group import (
-    Columns,
-    Format,
-    MaxGap,
-    MaxTokens,
-    MinCount,
-    Out,
-    Patterns,
-    Q,
-    Test,
-    Text,
-    Threshold,
-    TokenizerOption,
     artifacts_app,
     plain_warnings,
     say,
@@ -27,12 +15,30 @@ from goldassay.cli.artifacts.group import (
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, ExampleClusters, Quiet, say_settings
+from goldassay.cli.options import (
+    METHOD,
+    Columns,
+    Config,
+    ExampleClusters,
+    Format,
+    MaxGap,
+    MaxTokens,
+    MinCount,
+    Out,
+    Patterns,
+    Q,
+    Quiet,
+    RequiredTest,
+    Text,
+    Threshold,
+    TokenizerOption,
+    say_settings,
+)
 
 
 @artifacts_app.command(short_help="Part a test set into easy, hard, conflicting and uncovered examples.")
 def assign(
-    test: Test,
+    test: RequiredTest,
     train: Annotated[
         str | None, typer.Argument(metavar="[TRAIN]", help="Training data, to mine; not needed with --patterns.")
     ] = None,
@@ -46,6 +52,7 @@ def assign(
             "--by-classifier",
             help="Apply the other published rule too: hard is what most of 5 quick classifiers that see only the same "
             "text get wrong. They are trained on TRAIN; without it, cross-fitted on the test set.",
+            rich_help_panel=METHOD,
         ),
     ] = False,
     max_tokens: MaxTokens = None,

@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from goldassay.cli.artifacts.group import (
-    Columns,
-    Format,
-    MinCount,
-    Out,
-    Test,
-    Text,
-    TokenizerOption,
     Train,
     artifacts_app,
     plain_warnings,
@@ -23,16 +13,29 @@ from goldassay.cli.artifacts.group import (
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, ExampleClusters, Quiet, say_settings
-from goldassay.cli.run_options import Seed
+from goldassay.cli.options import (
+    Columns,
+    Config,
+    ExampleClusters,
+    Format,
+    MinCount,
+    Out,
+    Quiet,
+    RequiredTest,
+    Seed,
+    Seeds,
+    Text,
+    TokenizerOption,
+    say_settings,
+)
 
 
 @artifacts_app.command(short_help="How far classifiers get that see only the hypothesis.")
 def classify(
     train: Train,
-    test: Test,
+    test: RequiredTest,
     out: Out = Path("goldassay-classifiers"),
-    seeds: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Runs of each classifier.")] = 5,
+    seeds: Seeds = 5,
     seed: Seed = None,
     min_count: MinCount = None,
     tokenizer: TokenizerOption = None,

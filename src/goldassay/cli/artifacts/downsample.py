@@ -8,17 +8,6 @@ from typing import Annotated, Literal
 import typer
 
 from goldassay.cli.artifacts.group import (
-    Columns,
-    Format,
-    MaxGap,
-    MaxTokens,
-    MinCount,
-    Out,
-    Patterns,
-    Q,
-    Text,
-    Threshold,
-    TokenizerOption,
     Train,
     artifacts_app,
     plain_warnings,
@@ -27,8 +16,25 @@ from goldassay.cli.artifacts.group import (
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, ExampleClusters, Quiet, say_settings
-from goldassay.cli.run_options import Seed
+from goldassay.cli.options import (
+    METHOD,
+    Columns,
+    Config,
+    ExampleClusters,
+    Format,
+    MaxGap,
+    MaxTokens,
+    MinCount,
+    Out,
+    Patterns,
+    Q,
+    Quiet,
+    Seed,
+    Text,
+    Threshold,
+    TokenizerOption,
+    say_settings,
+)
 
 
 @artifacts_app.command(short_help="Keep a balanced training set without patterns, or its random control.")
@@ -37,7 +43,9 @@ def downsample(
     threshold: Threshold = None,
     mode: Annotated[
         Literal["debias", "random"],
-        typer.Option(help="debias: from what holds no pattern; random: as many, from the full data."),
+        typer.Option(
+            help="debias: from what holds no pattern; random: as many, from the full data.", rich_help_panel=METHOD
+        ),
     ] = "debias",
     seed: Seed = None,
     out: Out = Path("goldassay-downsampled"),

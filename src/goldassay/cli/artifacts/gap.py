@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from goldassay.cli.artifacts.group import Columns, artifacts_app, plain_warnings, say, say_paths
+from goldassay.cli.artifacts.group import artifacts_app, plain_warnings, say, say_paths
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, ExampleClusters, Quiet, say_settings
-from goldassay.cli.run_options import Condition, DatasetName, Seed, spoken
+from goldassay.cli.options import (
+    METHOD,
+    RUNS,
+    Columns,
+    Condition,
+    Config,
+    DatasetName,
+    ExampleClusters,
+    Models,
+    OptionalOut,
+    Quiet,
+    RequiredRunPaths,
+    Seed,
+    Test,
+    say_settings,
+)
+from goldassay.cli.run_options import spoken
 
 
 @artifacts_app.command(short_help="Accuracy of any runs on full, easy and hard, and the gap.")
@@ -23,17 +37,8 @@ def gap(
             "without ids, as subsets are published: easy=FILE hard=FILE --test FILE.",
         ),
     ],
-    runs: Annotated[
-        list[str],
-        typer.Option(metavar="PATH", help="Predictions on the same test set, in any known format. Repeatable."),
-    ],
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="This model only; with * or ? all that match, as runs of one. Repeatable.  [default: all]",
-        ),
-    ] = None,
+    runs: RequiredRunPaths,
+    model: Models = None,
     condition: Condition = None,
     dataset: DatasetName = None,
     names: Annotated[
@@ -43,20 +48,22 @@ def gap(
             help="What the names of runs say, as a regular expression with groups: model, and condition, train_set, "
             "seed, dataset, split: '(?P<model>.+)_(?P<condition>std|hypothesis)_(?P<seed>.+)'. Any other group is "
             "added to the model.",
+            rich_help_panel=RUNS,
         ),
     ] = None,
-    test: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="The test set, to find in it rows that were published without ids."),
-    ] = None,
+    test: Test = None,
     columns: Columns = None,
     clusters: ExampleClusters = None,
     class_column: Annotated[
-        str, typer.Option("--class", metavar="COLUMN", help="The column of classes; also class_by_classifier.")
+        str,
+        typer.Option(
+            "--class",
+            metavar="COLUMN",
+            help="The column of classes; also class_by_classifier.",
+            rich_help_panel=METHOD,
+        ),
     ] = "class",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the table as Parquet and CSV.")
-    ] = None,
+    out: OptionalOut = None,
     json_file: JsonFile = None,
     seed: Seed = None,
     config: Config = None,
@@ -66,7 +73,7 @@ def gap(
 
     A row a model, condition and training set, with 95 % intervals over examples and runs. A model that reads more than
     patterns has a small gap; hypothesis-only models have the largest. A run that stands in two files, as correctness
-    and as predictions, is counted once.
+    and as predictions, is counted once. --test is for rows that were published without ids: they are found in it.
     """
     from goldassay.core.numbers import bounds, count, points
     from goldassay.core.progress import Steps

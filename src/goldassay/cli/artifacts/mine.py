@@ -9,14 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goldassay.cli.artifacts.group import (
-    Columns,
-    Format,
-    MaxGap,
-    MaxTokens,
-    MinCount,
-    Out,
-    Text,
-    TokenizerOption,
     artifacts_app,
     plain_warnings,
     say,
@@ -26,7 +18,23 @@ from goldassay.cli.artifacts.group import (
     say_paths,
 )
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Config, ExampleClusters, Quiet, say_settings
+from goldassay.cli.options import (
+    METHOD,
+    By,
+    Columns,
+    Config,
+    ExampleClusters,
+    Format,
+    MaxGap,
+    MaxTokens,
+    MinCount,
+    Out,
+    Quiet,
+    Test,
+    Text,
+    TokenizerOption,
+    say_settings,
+)
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,21 +66,15 @@ def mine(
     min_count: MinCount = None,
     tokenizer: TokenizerOption = None,
     text: Text = None,
-    test: Annotated[
-        str | None, typer.Option(metavar="FILE", help="An evaluation set: which findings hold on it too?")
-    ] = None,
-    condition: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Mine the rows of each value of this column apart as well: genre, annotator, ..."
-        ),
-    ] = None,
+    test: Test = None,
+    by: By = None,
     memory: Annotated[
         str | None,
         typer.Option(
             metavar="SIZE",
             help="Read the files part by part, never taking more memory than this in all (2GB, 800MB): for files too "
             "large for memory. What is written is the same; it takes longer.",
+            rich_help_panel=METHOD,
         ),
     ] = None,
     columns: Columns = None,
@@ -86,7 +88,7 @@ def mine(
 
     Writes patterns (all that are frequent enough, with their statistics), findings (significant beyond q = .01, with
     a share above .7, unless the settings say otherwise; a pattern that adds nothing to a more frequent part of itself
-    is listed under that part), and with --condition patterns_by_value; each as Parquet and CSV. Writes a report too,
+    is listed under that part), and with --by patterns_by_value; each as Parquet and CSV. Writes a report too,
     with a sample of the examples behind each pattern. Prints the strongest findings of each label, and with --test how
     many of all are confirmed there.
     """
@@ -106,7 +108,7 @@ def mine(
         with plain_warnings():
             streamed = mine_files(
                 train, out, bounds, memory,
-                file_format=file_format, columns=columns, condition=condition, test=test, steps=steps,
+                file_format=file_format, columns=columns, condition=by, test=test, steps=steps,
                 settings=settings,
             )  # fmt: skip
         if json_file is not None:
@@ -123,7 +125,7 @@ def mine(
     with plain_warnings():
         study = study_artifacts(
             train[0], test, bounds,
-            condition=condition, columns=columns, file_format=file_format, settings=settings, steps=steps,
+            condition=by, columns=columns, file_format=file_format, settings=settings, steps=steps,
         )  # fmt: skip
     evidence, result = study.evidence, study.mined
     paths = result.save(out, study.document)

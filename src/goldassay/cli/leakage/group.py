@@ -7,29 +7,41 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import Commands, app
+from goldassay.cli.options import METHOD, within
 from goldassay.core.errors import InputError
 
 leakage_app = Commands(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(leakage_app, name="leakage", short_help="Measure what a part of the input gives away of the label.")
 
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ROLE=NAME,...",
-        help="Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c.",
-    ),
-]
 NClusters = Annotated[
     int | None,
     typer.Option(
-        "--n-clusters", metavar="K", min=1, help="Clusters of sentences; refused above their number.  [default: 50]"
+        "--n-clusters",
+        metavar="K",
+        callback=within("--n-clusters", ge=1, le=10_000),
+        help="Clusters of sentences; refused above their number.  [default: 50]",
+        rich_help_panel=METHOD,
     ),
 ]
 Components = Annotated[
-    int, typer.Option("--components", metavar="D", min=0, help="Principal components to cluster in; 0 for no PCA.")
+    int,
+    typer.Option(
+        "--components",
+        metavar="D",
+        callback=within("--components", ge=0, le=10_000),
+        help="Principal components to cluster in; 0 for no PCA.",
+        rich_help_panel=METHOD,
+    ),
 ]
-Threshold = Annotated[
-    float, typer.Option("--threshold", metavar="D", help="A cluster whose divergence is above this is called biased.")
+ClusterThreshold = Annotated[
+    float,
+    typer.Option(
+        "--cluster-threshold",
+        metavar="D",
+        callback=within("--cluster-threshold", ge=0),
+        help="A cluster whose divergence is above this is called biased.",
+        rich_help_panel=METHOD,
+    ),
 ]
 
 

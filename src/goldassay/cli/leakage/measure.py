@@ -8,12 +8,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goldassay.cli.json_option import JsonFile, write_report_json
-from goldassay.cli.leakage.group import Columns, Components, NClusters, Threshold, by_name, leakage_app
-from goldassay.cli.options import Config, ExampleClusters, Figures, Latex, Quiet, SplitBy
+from goldassay.cli.leakage.group import ClusterThreshold, Components, NClusters, by_name, leakage_app
+from goldassay.cli.options import (
+    METHOD,
+    RUNS,
+    AlignOption,
+    Columns,
+    Conditions,
+    Config,
+    DatasetName,
+    ExampleClusters,
+    Figures,
+    LabelNames,
+    Labels,
+    Latex,
+    Model,
+    Out,
+    Quiet,
+    RunPaths,
+    Seed,
+    SplitBy,
+    Tests,
+    TrainSet,
+    optional_seeds,
+)
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import AlignOption, Seed, parse_labels, spoken
+from goldassay.cli.run_options import parse_labels, parse_names, spoken
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
+from goldassay.core.setting_keys import LEAKAGE
 
 if TYPE_CHECKING:
     from goldassay.report import Report
@@ -28,45 +51,11 @@ def measure(
             help="Training data: a file, a folder, or a name on the hub. Several are measured one by one and compared.",
         ),
     ] = None,
-    test: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[NAME=]FILE",
-            help="The evaluation set; of several training sets, that of the one with this name. Without it the data's "
-            "own test part is used, or a fifth of the rows is set apart such that no sentence stands in both, five "
-            "times anew. Repeatable.",
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="NAME",
-            help="The network to train: ngram_average, bilstm, or a transformers checkpoint (MiniLM-size encoders are "
-            "recommended). With --runs: measure this model only.  [default: quick probes]",
-        ),
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Trainings of each condition.  [default: 5]")
-    ] = None,
-    conditions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--condition",
-            metavar="NAME",
-            help="What a model sees: hypothesis_only, premise_only, shuffled, overlap, length. Repeatable.  "
-            "[default: all]",
-        ),
-    ] = None,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATH",
-            help="Train nothing: measure predictions made elsewhere, with the embeddings and relevances beside them. "
-            "Repeatable.",
-        ),
-    ] = None,
+    test: Tests = None,
+    model: Model = None,
+    seeds: Annotated[int | None, optional_seeds(LEAKAGE["seeds"].default)] = None,
+    conditions: Conditions = None,
+    runs: RunPaths = None,
     named: Annotated[
         list[str] | None,
         typer.Option(
@@ -74,6 +63,7 @@ def measure(
             metavar="CONDITION=MODEL",
             help="Which model of --runs is of which condition, where files do not say so; * and ? match several runs. "
             "Repeatable.",
+            rich_help_panel=RUNS,
         ),
     ] = None,
     embeddings: Annotated[
@@ -81,42 +71,52 @@ def measure(
         typer.Option(
             metavar="ROLE=FILE",
             help="Embeddings of the hypothesis (or another text) alone, .npy or Parquet, a row an example. Repeatable.",
+            rich_help_panel=RUNS,
         ),
     ] = None,
     probabilities: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="CONDITION=FILE[:COLUMN]", help="The right label's probability, a row an example. Repeatable."
+            metavar="CONDITION=FILE[:COLUMN]",
+            help="The right label's probability, a row an example. Repeatable.",
+            rich_help_panel=RUNS,
         ),
     ] = None,
     bits: Annotated[
         list[str] | None,
-        typer.Option(metavar="CONDITION=FILE[:COLUMN]", help="The same as -log2 of the probability. Repeatable."),
+        typer.Option(
+            metavar="CONDITION=FILE[:COLUMN]",
+            help="The same as -log2 of the probability. Repeatable.",
+            rich_help_panel=RUNS,
+        ),
     ] = None,
-    dataset: Annotated[
-        str | None, typer.Option("--dataset", metavar="NAME", help="Of --runs, those on this dataset only.")
-    ] = None,
-    train_set: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of --runs, those trained on this only.")
-    ] = None,
-    labels: Annotated[
-        str | None, typer.Option(metavar="NAME=LABEL,...", help="Of --runs, what predictions stand for.")
-    ] = None,
+    dataset: DatasetName = None,
+    train_set: TrainSet = None,
+    labels: Labels = None,
+    label_names: LabelNames = None,
     align: AlignOption = "exact",
     clusters: ExampleClusters = None,
     split_by: SplitBy = None,
     n_clusters: NClusters = None,
     components: Components = 30,
-    threshold: Threshold = 0.25,
+    cluster_threshold: ClusterThreshold = 0.25,
     grid: Annotated[
-        bool, typer.Option("--grid", help="Score the clusters for several numbers of clusters and components, too.")
+        bool,
+        typer.Option(
+            "--grid",
+            help="Score the clusters for several numbers of clusters and components, too.",
+            rich_help_panel=METHOD,
+        ),
     ] = False,
     sentence_map: Annotated[
-        bool, typer.Option("--map/--no-map", help="Lay the sentences out on the plane (half a minute for 10,000).")
+        bool,
+        typer.Option(
+            "--map/--no-map",
+            help="Lay the sentences out on the plane (half a minute for 10,000).",
+            rich_help_panel=METHOD,
+        ),
     ] = True,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the report, its tables, and runs/.")
-    ] = Path("goldassay-leakage"),
+    out: Out = Path("goldassay-leakage"),
     json_file: JsonFile = None,
     figures: Figures = None,
     latex: Latex = False,
@@ -130,7 +130,9 @@ def measure(
     Trains small models that see only a part of each example, or takes what other models left behind, and says how
     much of the label they recover, in points and in bits; whether they decide as a model of the whole input does, and
     look at the same words; and which clusters of sentences give their label away, what these are about, and which to
-    rewrite. Writes report.html, report.json, report.md, tables and figures, and prints a verdict.
+    rewrite. Writes report.html, report.json, report.md, tables and figures, and prints a verdict. Without --test the
+    data's own test part is used, or a fifth of the rows is set apart such that no sentence is in both, five times anew.
+    Without --model quick probes are trained; of networks MiniLM-size encoders are recommended.
 
     \b
       goldassay leakage measure train.jsonl --test test.jsonl
@@ -147,11 +149,15 @@ def measure(
     from goldassay.report.paper import check_figures
 
     check_figures(figures)
-    names, order = parse_labels(labels)
     given = None
     if runs:
         chosen = RunChoice(
-            model=model, dataset=dataset, train_set=train_set, labels=names, label_names=order, align=align
+            model=model,
+            dataset=dataset,
+            train_set=train_set,
+            labels=parse_labels(labels),
+            label_names=parse_names(label_names),
+            align=align,
         )
         given = GivenEvidence(
             paths=runs,
@@ -169,7 +175,7 @@ def measure(
         "conditions": tuple(conditions or ()),
         "seeds": seeds,
         "choice": LeakageChoice(
-            n_clusters=n_clusters, n_components=components, threshold=threshold, grid=grid, map=sentence_map
+            n_clusters=n_clusters, n_components=components, threshold=cluster_threshold, grid=grid, map=sentence_map
         ),
         "columns": columns,
         "clusters": clusters,

@@ -8,29 +8,23 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.json_option import JsonFile, write_report_json
-from goldassay.cli.leakage.group import Columns, leakage_app
-from goldassay.cli.options import Config, Quiet
+from goldassay.cli.leakage.group import leakage_app
+from goldassay.cli.options import METHOD, Columns, Condition, Config, Out, Quiet, Seed, Test
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import Seed, spoken
+from goldassay.cli.run_options import spoken
 from goldassay.core.errors import InputError
 
 
 @leakage_app.command(short_help="Rank the rows to rewrite first, and measure what leakage falls to without them.")
 def suggest(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="The rows: a file, a folder, or a name on the hub.")],
-    test: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A test set to measure on as well; it is left as it is.")
-    ] = None,
-    condition: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The part: hypothesis_only, premise_only.  [default: that of the last text]"),
-    ] = None,
+    test: Test = None,
+    condition: Condition = None,
     shares: Annotated[
-        str, typer.Option(metavar="SHARE,...", help="Which shares of the rows to drop.")
+        str,
+        typer.Option(metavar="SHARE,...", help="Which shares of the rows to drop.", rich_help_panel=METHOD),
     ] = "0.02,0.05,0.1,0.2,0.3",
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the ranked rows and the report.")
-    ] = Path("goldassay-suggest"),
+    out: Out = Path("goldassay-suggest"),
     json_file: JsonFile = None,
     columns: Columns = None,
     seed: Seed = None,

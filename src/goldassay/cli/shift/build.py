@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import Quiet
+from goldassay.cli.options import DATA, METHOD, By, Columns, Out, Quiet, Seed, within
 from goldassay.cli.shift.group import shift_app
 from goldassay.core.errors import InputError
 
@@ -26,22 +26,26 @@ def build(
     more: Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help="Further files, as for --from.")] = None,
     places: Annotated[
         list[str] | None,
-        typer.Option("--from", metavar="FILE", help="The files as published, or folders that hold them. Repeatable."),
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="The files as published, or folders that hold them. Repeatable.",
+            rich_help_panel=DATA,
+        ),
     ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Instead of a recipe: the column that tells domains apart.")
-    ] = None,
+    by: By = None,
     min_rows: Annotated[
-        int, typer.Option(metavar="N", min=1, help="With --by: values of the column with fewer rows are left out.")
+        int,
+        typer.Option(
+            metavar="N",
+            callback=within("--min-rows", ge=1),
+            help="With --by: values of the column with fewer rows are left out.",
+            rich_help_panel=METHOD,
+        ),
     ] = 50,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the sets; made if it is not there.")
-    ] = Path("goldassay-benchmark"),
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="ROLE=NAME,...", help="Which column plays which role, where the names do not say it."),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 0,
+    out: Out = Path("goldassay-benchmark"),
+    columns: Columns = None,
+    seed: Seed = None,
     json_file: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:
@@ -67,17 +71,15 @@ def build(
         published, name = [*published, name], None
     if name is not None and by is not None:
         raise InputError("a recipe and a column were both given", mend="give NAME or --by COLUMN")
-    if seed < 0:
-        raise InputError(f"the seed is {seed}", mend="give a whole number from 0")
     if out.exists() and not out.is_dir():
         raise InputError("is a file, and the sets need a folder", file=out, mend="choose another with -o")
     roles = parse_columns(columns) if columns else None
     steps = Steps(quiet)
     with steps.step("building"):
         if by is not None:
-            built = build_by_column(by, published, seed=seed, columns=roles, least=min_rows)
+            built = build_by_column(by, published, seed=seed or 0, columns=roles, least=min_rows)
         else:
-            built = build_benchmark(name or "", published, seed=seed, columns=roles)
+            built = build_benchmark(name or "", published, seed=seed or 0, columns=roles)
     paths = built.save(out)
     if json_file is not None:
         write_json(json_file, json.dumps(built.to_dict(), ensure_ascii=False, indent=2) + "\n")
@@ -123,7 +125,7 @@ def _next(built: Benchmark, out: Path) -> list[str]:
         # Nothing here learns to answer questions.
         command += ["--in-distribution", "ID", "--metric", "exact_match"]
         for name, file in sets.items():
-            command += ["--runs", f"{name}=PREDICTIONS", "--gold", f"{name}={out / file}"]
+            command += ["--runs", f"{name}=PREDICTIONS", "--test", f"{name}={out / file}"]
         return command
     command.append(str(out / first["train"]))
     for name, file in sets.items():

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from goldassay.cli.options import METHOD, RUNS, Out, within
 from goldassay.cli.run_options import reads_runs
 from goldassay.cli.shift.group import Asked, reports, shift_app
 from goldassay.questions.run_choice import RunChoice
@@ -18,23 +19,26 @@ from goldassay.questions.run_choice import RunChoice
 def detection(
     *,
     more: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUNS]...", help="Further runs on other distributions, as for --out.")
+        list[str] | None,
+        typer.Argument(metavar="[RUNS]...", help="Further runs on other distributions, as for --outside."),
     ] = None,
     inside: Annotated[
         list[str],
         typer.Option(
-            "--in",
+            "--inside",
             metavar="[NAME=]RUNS",
             help="Predictions with logits or probabilities on the model's own distribution; NAME chooses or names the "
-            "dataset.",
+            "dataset. Repeatable.",
+            rich_help_panel=RUNS,
         ),
     ],
     outside: Annotated[
         list[str],
         typer.Option(
-            "--out",
+            "--outside",
             metavar="[NAME=]RUNS",
             help="The same models on other distributions; labels are ignored. Repeatable.",
+            rich_help_panel=RUNS,
         ),
     ],
     training: Annotated[
@@ -45,6 +49,7 @@ def detection(
             help="The same models on their training data, all with features: embeddings beside the runs (goldassay "
             "train --record embeddings), or a column or an array called features. Adds Mahalanobis and the k-th "
             "neighbor.",
+            rich_help_panel=RUNS,
         ),
     ] = None,
     scores: Annotated[
@@ -53,19 +58,29 @@ def detection(
             "--score",
             metavar="NAME",
             help="max_softmax, max_logit, energy, entropy, mahalanobis, knn. Repeatable.  [default: all that can be]",
+            rich_help_panel=METHOD,
         ),
     ] = None,
     recall: Annotated[
-        float, typer.Option(metavar="R", help="Share of the out-of-distribution examples to be flagged.")
+        float,
+        typer.Option(
+            metavar="R",
+            callback=within("--recall", gt=0, le=1),
+            help="Share of the out-of-distribution examples to be flagged.",
+            rich_help_panel=METHOD,
+        ),
     ] = 0.95,
     rule: Annotated[
         Literal["at_least", "closest", "interpolate"],
-        typer.Option(help="Which threshold: closest is how the paper's authors compute it."),
+        typer.Option(help="Which threshold: closest is how the paper's authors compute it.", rich_help_panel=METHOD),
     ] = "at_least",
-    k: Annotated[int, typer.Option("--k", metavar="K", help="Which neighbor.")] = 10,
-    folder: Annotated[
-        Path, typer.Option("--folder", "-o", metavar="DIR", help="Folder for the report and its tables.")
-    ] = Path("goldassay-shift"),
+    k: Annotated[
+        int,
+        typer.Option(
+            "--k", metavar="K", callback=within("--k", ge=1, le=100_000), help="Which neighbor.", rich_help_panel=METHOD
+        ),
+    ] = 10,
+    out: Out = Path("goldassay-shift"),
     asked: Asked,
     choice: RunChoice,
 ) -> None:
@@ -76,7 +91,7 @@ def detection(
     runs. The rate with the sides exchanged, which others report under the same name, stands beside it.
 
     \b
-      goldassay shift detection --in sst2=runs --out newsgroups=runs newstest=runs -o report
+      goldassay shift detection --inside sst2=runs --outside newsgroups=runs newstest=runs -o report
     """
     from goldassay.questions.shift.detection_report import report_detection
 
@@ -91,4 +106,4 @@ def detection(
         choice=choice,
         **asked.measuring(),
     )
-    asked.finish(report, folder)
+    asked.finish(report, out)

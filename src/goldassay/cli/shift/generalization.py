@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from goldassay.cli.options import Out
+from goldassay.cli.options import DATA, METHOD, TRAINING, Model, NamedRunPaths, Out, Seeds, Tests
 from goldassay.cli.run_options import reads_runs
 from goldassay.cli.shift.group import Asked, reports, shift_app
 from goldassay.core.errors import InputError, InterruptionError
-from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_choice import RunChoice, parse_gold
 
 if TYPE_CHECKING:
     from goldassay.data import Dataset
 
 
 @shift_app.command(short_help="Say what a score loses on other distributions.")
-@reads_runs(without=("dataset", "model"))
+@reads_runs(without=("dataset", "model", "gold"))
 @reports
 def generalization(
     *,
@@ -27,44 +27,24 @@ def generalization(
         str | None,
         typer.Argument(metavar="[TRAIN]", help="Training data, to train models here; leave it out with --runs."),
     ] = None,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--runs",
-            metavar="[NAME=]RUNS",
-            help="Predictions made elsewhere, of the same models on two datasets or more. Repeatable.",
-        ),
-    ] = None,
-    tests: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--test",
-            metavar="[NAME=]FILE",
-            help="With TRAIN: what to evaluate on, first the set of its own distribution. Repeatable.",
-        ),
-    ] = None,
+    runs: NamedRunPaths = None,
+    tests: Tests = None,
     outside: Annotated[
         list[str] | None,
         typer.Option(
             "--texts",
             metavar="[NAME=]FILE",
+            rich_help_panel=DATA,
             help="With TRAIN: texts without labels of the task, predicted for shift detection alone. Repeatable.",
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME,...",
-            help="With TRAIN: bow, average, lstm, conv, any model of goldassay train, or one that trains in a moment: "
-            "quick_probe on classes, ridge on numbers. With --runs: this model only; with * or ? all that match, as "
-            "runs of one.",
-        ),
-    ] = None,
-    seeds: Annotated[int, typer.Option(metavar="N", help="With TRAIN: runs of each model.")] = 3,
+    model: Model = None,
+    seeds: Seeds = 3,
     features: Annotated[
         bool,
         typer.Option(
             "--features",
+            rich_help_panel=TRAINING,
             help="With TRAIN and a network: predict the training data too, as train, and keep features, for shift "
             "detection --train train=DIR/runs.",
         ),
@@ -73,6 +53,7 @@ def generalization(
         list[str] | None,
         typer.Option(
             "--in-distribution",
+            rich_help_panel=METHOD,
             metavar="[TRAIN=]NAME",
             help="Which dataset is of the model's own distribution, where several training sets are there for each. "
             "[default: the first --test; with --runs the one that is named ID or like the training set]",
@@ -81,28 +62,36 @@ def generalization(
     metric: Annotated[
         Literal["accuracy", "exact_match", "f1", "mean", "pearson", "spearman"] | None,
         typer.Option(
-            help="What is measured.  [default: by what the files hold; both correlations where labels are numbers]"
+            help="What is measured.  [default: by what the files hold; both correlations where labels are numbers]",
+            rich_help_panel=METHOD,
         ),
     ] = None,
     floor: Annotated[
         float | None,
         typer.Option(
             metavar="VALUE",
+            rich_help_panel=METHOD,
             help="What knows nothing scores, for the mean of graded scores, in their unit (0.25 for fractions).  "
             "[default: not declared: 0 is taken, and nothing is called sound]",
         ),
     ] = None,
     sizes: Annotated[
         list[str] | None,
-        typer.Option("--size", metavar="MODEL=N", help="Parameters of a model, for the gap against size. Repeatable."),
+        typer.Option(
+            "--parameters",
+            metavar="MODEL=N",
+            help="Parameters of a model, for the gap against size. Repeatable.",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
     trained_on: Annotated[
         str | None,
         typer.Option(
             "--trained-on",
+            rich_help_panel=DATA,
             metavar="FILE",
             help="With --runs: what the models were trained on. Texts of other sets that stand there are left out of "
-            "the gap; give the texts with --gold.",
+            "the gap; give the texts with --test.",
         ),
     ] = None,
     out: Out = Path("goldassay-shift"),
@@ -114,10 +103,12 @@ def generalization(
     For every model and set the metric with its interval, the gap to the model's own distribution, absolute and
     relative; calibration and risk against coverage where there are logits; with texts, the errors made with most
     confidence and the words that tell the sets apart. Numbers for labels, as of STS-B, are measured by Pearson's
-    and Spearman's correlation.
+    and Spearman's correlation. With TRAIN, the first --test is the set of the model's own distribution, and --model
+    names one network or several, separated by commas: any of goldassay train, or one that trains in a moment,
+    quick_probe on classes and ridge on numbers.
 
     \b
-    From predictions made elsewhere, with the right labels in them or in --gold NAME=FILE:
+    From predictions made elsewhere, with the right labels in them or in --test NAME=FILE:
       goldassay shift generalization --runs own=own.csv --runs other=other.csv --in-distribution own
     From models trained here:
       goldassay shift generalization train.jsonl --test ID=test.jsonl --test other=other.jsonl --model bow,average
@@ -129,9 +120,8 @@ def generalization(
             "training data and runs were both given" if runs else "neither training data nor runs were given",
             mend="give TRAIN with --test, or predictions with --runs",
         )
-    for name, value in (("--test", tests), ("--texts", outside)):
-        if value and train is None:
-            raise InputError(f"{name} is for training models", mend="give the texts of datasets with --gold NAME=FILE")
+    if outside and train is None:
+        raise InputError("--texts is for training models", mend="give the texts of datasets with --test NAME=FILE")
     if trained_on is not None and train is not None:
         raise InputError("--trained-on is for runs made elsewhere", mend="leave it out: TRAIN is what is trained on")
     options = {
@@ -143,7 +133,10 @@ def generalization(
     }
     if train is None:
         report = report_generalization(
-            runs or [], choice=replace(choice, model=model), trained_on=_training(trained_on, choice), **options
+            runs or [],
+            choice=replace(choice, model=model, gold=parse_gold(tests or [])),
+            trained_on=_training(trained_on, choice),
+            **options,
         )
     else:
         from goldassay.cli.training_progress import bars
@@ -208,12 +201,12 @@ def _sizes(values: list[str]) -> dict[str, int]:
     for value in values:
         name, _, number = value.rpartition("=")
         if name in sizes:
-            raise InputError(f"--size names {name!r} twice", mend="give each model one size")
+            raise InputError(f"--parameters names {name!r} twice", mend="give each model one size")
         scale = {"k": 1e3, "m": 1e6, "b": 1e9}.get(number[-1:].lower(), 1)
         try:
             sizes[name] = round(float(number[:-1] if scale > 1 else number) * scale)
         except ValueError:
             sizes[name] = 0
         if not name or sizes[name] <= 0:
-            raise InputError(f"{value!r} is no size of a model", mend="write --size bert-base=110M")
+            raise InputError(f"{value!r} is no size of a model", mend="write --parameters bert-base=110M")
     return sizes

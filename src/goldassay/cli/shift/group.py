@@ -13,9 +13,8 @@ import typer
 
 from goldassay.cli.app import Commands, app
 from goldassay.cli.json_option import JsonFile, write_report_json
-from goldassay.cli.options import Config, Figures, Latex, Quiet
+from goldassay.cli.options import METHOD, Config, Figures, Latex, Quiet, Seed, within
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import Seed
 
 if TYPE_CHECKING:
     from goldassay.report import Report
@@ -23,7 +22,16 @@ if TYPE_CHECKING:
 shift_app = Commands(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(shift_app, name="shift", short_help="Say whether a score holds elsewhere, and whether the model knows.")
 
-Draws = Annotated[int, typer.Option("--draws", metavar="N", help="Bootstrap draws of each interval.")]
+Draws = Annotated[
+    int,
+    typer.Option(
+        "--draws",
+        metavar="N",
+        callback=within("--draws", ge=1, le=1_000_000),
+        help="Bootstrap draws of each interval.",
+        rich_help_panel=METHOD,
+    ),
+]
 
 
 @shift_app.callback()
@@ -33,7 +41,7 @@ def shift() -> None:
     \b
     From predictions that you have:
       goldassay shift generalization --runs own=own.csv --runs other=other.csv --in-distribution own
-      goldassay shift detection --in own.csv --out other.csv
+      goldassay shift detection --inside own.csv --outside other.csv
     From models trained here:
       goldassay shift build sst2_imdb --from FILES -o sets
       goldassay shift generalization sets/sst2_train.jsonl --test ID=sets/sst2_test.jsonl

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.clusters import connected_rows
 from goldassay.core.errors import InputError
+from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.instability.texts import group_names, known_groups, rows_of
 
 if TYPE_CHECKING:
@@ -79,18 +81,43 @@ def by_seed(sets: Sequence[Runs], names: Sequence[str]) -> list[Runs]:
     return matched
 
 
-def cluster_names(sets: Sequence[Runs], column: str, dataset: Dataset | None) -> NDArray[np.str_]:
+def cluster_names(sets: Sequence[Runs], columns: str, dataset: Dataset | None) -> NDArray[Any] | None:
     """A name for each example of what it shares with others, from the runs or from the dataset.
+
+    Args:
+        sets: Runs on the same examples.
+        columns: Groups of the runs or columns of the dataset, separated by commas; examples with equal values in one
+            of several belong together. Or `auto` or `none`, see `example_clusters`.
+        dataset: The examples, if it is at hand.
+
+    Returns:
+        (N,), or None where each example counts by itself.
 
     Raises:
         InputError: Neither has such a column; the line names those that are there.
     """
+    if columns == NONE:
+        return None
+    if columns == AUTO:
+        if dataset is None:
+            raise InputError(
+                "without texts it is not known which examples share one", mend="give them with --test FILE"
+            )
+        return clusters_of(dataset, sets[0].example_ids)
+    names = list(dict.fromkeys(name.strip() for name in columns.split(",")))
+    values = [_group_values(sets, name, dataset) for name in names]
+    if len(values) == 1:
+        return values[0]
+    return connected_rows(np.stack([np.unique(each, return_inverse=True)[1] for each in values], axis=1))
+
+
+def _group_values(sets: Sequence[Runs], column: str, dataset: Dataset | None) -> NDArray[np.str_]:
     for runs in sets:
         names = group_names(runs, column, dataset)
         if names is not None:
             return names
     known = list(dict.fromkeys(name for runs in sets for name in known_groups(runs, dataset)))
-    there = f"there are {', '.join(known)}" if known else "give the dataset that has it with --gold"
+    there = f"there are {', '.join(known)}" if known else "give the dataset that has it with --test"
     raise InputError(f"neither the runs nor the dataset have a group {column!r} for each example", mend=there)
 
 

@@ -143,8 +143,8 @@ def compare_runs(
         a: Runs of the one.
         b: Runs of the other.
         names: What to call them where their models have the same name.
-        clusters: Take examples together by this group of the runs or column of the dataset: a shared premise, a
-            template.
+        clusters: Take examples together by these groups of the runs or columns of the dataset, separated by commas: a
+            shared premise, a template. Or `auto`, by texts that they share; or `none`, each by itself.
         texts: The dataset, for a cluster column that the runs lack, and for texts that examples share.
         matched: Runs of the same seed belong together.
         method: Of the interval.

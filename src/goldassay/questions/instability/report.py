@@ -128,7 +128,7 @@ def _check_groups(evidence: Evidence, wanted: Sequence[str]) -> None:
     for column in wanted:
         if all(group_names(runs, column, texts) is None for runs, texts in ones):
             known = list(dict.fromkeys(name for runs, texts in ones for name in known_groups(runs, texts)))
-            there = f"there are {', '.join(known)}" if known else "give the dataset that has it with --gold"
+            there = f"there are {', '.join(known)}" if known else "give the dataset that has it with --test"
             raise InputError(f"no runs have the group column {column!r}", mend=there)
 
 

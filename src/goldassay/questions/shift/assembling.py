@@ -52,7 +52,7 @@ def form_groups(
             raise InputError(
                 f"the runs on {', '.join(dropped)} have no labels to be scored by, and without them no model answered "
                 "on two datasets",
-                mend=f"give the right labels with --gold {dropped[0]}=FILE",
+                mend=f"give the right labels with --test {dropped[0]}=FILE",
             )
         there = "; ".join(f"{key[0]} on {', '.join(sets)}" for key, sets in list(models.items())[:4])
         raise InputError(

@@ -183,14 +183,14 @@ def _sides(inside: Evidence, outside: Evidence) -> tuple[FoundSets, str]:
         raise InputError(
             f"the in-distribution runs are on {len(names)} datasets: {', '.join(sorted(names)[:8])}",
             file=inside.run_places[0],
-            mend="say which with --in DATASET=RUNS",
+            mend="say which with --inside DATASET=RUNS",
         )
     slices = [part for part in other.slices if part.collection.dataset not in names]
     if not slices:
         raise InputError(
             f"the out-of-distribution runs are on {', '.join(names)}, as the others are",
             file=outside.run_places[0],
-            mend="give runs on another dataset, or name it with --out NAME=RUNS",
+            mend="give runs on another dataset, or name it with --outside NAME=RUNS",
         )
     slices = [*own.slices, *slices]
     notes = [*own.notes, *other.notes]

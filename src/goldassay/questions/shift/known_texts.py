@@ -109,5 +109,5 @@ def say_not_looked_up(groups: Sequence[Group], counts: Mapping[tuple[str, str], 
         return []
     return [
         f"Whether texts of {', '.join(names)} stand in the training data was not looked up: give it with --trained-on "
-        "FILE, and the texts with --gold DATASET=FILE."
+        "FILE, and the texts with --test DATASET=FILE."
     ]

@@ -261,7 +261,7 @@ def _say_unnamed(groups: Sequence[Group]) -> list[str]:
         return []
     return [
         f"Whether confidence follows was not measured of {', '.join(models)}: the logits do not say which class each "
-        "is of; name the classes in their order with --labels NAME,NAME,..."
+        "is of; name the classes in their order with --label-names NAME,NAME,..."
     ]
 
 

@@ -59,7 +59,7 @@ def check_covered(answers: Answers, dataset: Dataset | None) -> None:
         f"{len(missing):,} of the {answers.n_examples:,} examples of {answers.dataset} are not in it, the first is "
         f"{missing[0]!r}",
         file=dataset.source,
-        mend=f"give the file that was predicted with --gold {answers.dataset}=FILE",
+        mend=f"give the file that was predicted with --test {answers.dataset}=FILE",
     )
 
 
@@ -87,6 +87,6 @@ def say_overlaps(rows: list[dict[str, Any]]) -> list[str]:
     if unknown:
         said.append(
             f"Whether texts of {', '.join(unknown)} are in-distribution as well was not looked up: give the texts with "
-            "--gold DATASET=FILE."
+            "--test DATASET=FILE."
         )
     return list(dict.fromkeys(said))

@@ -162,7 +162,7 @@ def doubt_of_skill(own: Mapping[str, Any]) -> Doubt | None:
         return Doubt(
             f"Whether the model knows anything cannot be told: without the right labels of {test} it is not known what "
             f"{metric} an answer has that is always the same.",
-            f"Give the right labels with --gold {test}=FILE; a mean score with a declared floor is --metric mean "
+            f"Give the right labels with --test {test}=FILE; a mean score with a declared floor is --metric mean "
             "--floor VALUE.",
         )
     if own["excess_low"] > 0:
@@ -190,7 +190,7 @@ def _easier_to_guess(own: Mapping[str, Any], row: Mapping[str, Any]) -> Doubt:
     if math.isnan(row["floor"]):
         return Doubt(
             f"Without the right labels of {row['test']} its floor is not known.",
-            f"Give them with --gold {row['test']}=FILE.",
+            f"Give them with --test {row['test']}=FILE.",
         )
     if row["floor"] >= 1:
         return Doubt(

@@ -1,0 +1,77 @@
+"""Write docs/options.md: every option of every command, with its meaning, its key in the settings and who has it.
+
+python scripts/list_options.py
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from typer.main import get_command
+
+from goldassay.cli.app import app
+from goldassay.cli.options import SETTING_OF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGE = Path(__file__).parents[1] / "docs" / "options.md"
+HEAD = """# Options
+
+One name has one meaning in every command, and an option that is also a key of [the settings](settings.md) takes its
+help, its bounds and its default from there. `python scripts/list_options.py` writes this page.
+
+| option | value | meaning | settings | commands |
+|---|---|---|---|---|
+"""
+
+
+def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Every command that computes something, by its words."""
+    if not hasattr(command, "commands"):
+        yield " ".join(path), command
+        return
+    for name, each in command.commands.items():
+        yield from walk(each, (*path, name))
+
+
+def options() -> dict[str, list[tuple[str, Any]]]:
+    """The options by their longest spelling: each command that has it, with its declaration."""
+    found: dict[str, list[tuple[str, Any]]] = {}
+    for path, command in walk(get_command(app)):
+        for option in command.params:
+            if option.param_type_name == "option":
+                found.setdefault(max(option.opts, key=len), []).append((path, option))
+    return dict(sorted(found.items()))
+
+
+def meaning(option: Any) -> str:
+    """The help without what may differ between commands: the default, and whether it may be repeated."""
+    return re.sub(r"\s*\[default: .*\]$", "", option.help).removesuffix(" Repeatable.")
+
+
+def kind(option: Any) -> str:
+    """What a value looks like; "" for a switch."""
+    if option.is_flag:
+        return ""
+    choices = re.findall(r"'([^']+)'", str(option.type_descriptor.annotation))
+    return option.metavar.replace("[NAME=]", "") if option.metavar else ", ".join(choices)
+
+
+def page() -> str:
+    """The page."""
+    rows = []
+    for name, given in options().items():
+        first = given[0][1]
+        spelled = ", ".join(f"`{each}`" for each in sorted({*first.opts, *first.secondary_opts}, key=len))
+        setting = f"`{SETTING_OF[name]}`" if name in SETTING_OF else ""
+        value = f"`{kind(first)}`".replace("|", "\\|") if kind(first) else ""
+        has = ", ".join(path for path, _ in given)
+        rows.append(f"| {spelled} | {value} | {meaning(first)} | {setting} | {has} |")
+    return HEAD + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
