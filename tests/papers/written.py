@@ -20,7 +20,9 @@ def check_written(out: Path, study: str) -> dict[str, Any]:
     assert document["conclusions"]
     networks = document["networks"]
     assert sum(each["n_trainings"] for each in networks) == document["n_trainings"] > 0
-    assert all(each["cpu_seconds"] > 0 for each in networks)
+    seconds = json.loads((out / "timing.json").read_text())["processor_seconds_of_networks"]
+    assert set(seconds) == {each["name"] for each in networks}
+    assert all(each > 0 for each in seconds.values())
     assert "torch" in document["environment"]["packages"]
     standings = {"held", "did not hold", "not shown", "not measured"}
     assert {each["standing"] for each in document["conclusions"]} <= standings

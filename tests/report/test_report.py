@@ -17,6 +17,8 @@ from goldassay.report.saving import flattened
 from tests.report.example import example_document, example_report
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from goldassay.report import Report
 
 SMALL = example_document(n_scatter=60)
@@ -196,3 +198,23 @@ def test_csv_holds_lists_as_text() -> None:
     assert flat["gaps"].to_list() == ["2", "0|1", None]
     assert json.loads(flat["deep"][0]) == [[1]]
     flat.write_csv()
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r"])
+def test_csv_holds_nothing_that_a_spreadsheet_executes(begin: str, tmp_path: Path) -> None:
+    text = f"{begin}HYPERLINK(1)"
+    table = pl.DataFrame({"text": [text, "plain", f" {text}", None], "tokens": [[text], ["a", text], [], None]})
+    flat = flattened(table)
+    assert flat["text"].to_list() == [f"'{text}", "plain", f" {text}", None]
+    assert flat["tokens"].to_list() == [f"'{text}", f"a|{text}", "", None]
+    assert flattened(pl.DataFrame({text: [1]})).columns == [f"'{text}"]
+    category = pl.DataFrame({"label": pl.Series([text], dtype=pl.Categorical)})
+    assert flattened(category)["label"].to_list() == [f"'{text}"]
+    compose_report(SMALL, {"rows": table}).save(tmp_path)
+    assert pl.read_csv(tmp_path / "tables" / "rows.csv")["text"][0] == f"'{text}"
+    assert pl.read_parquet(tmp_path / "tables" / "rows.parquet").equals(table)
+
+
+def test_csv_holds_numbers_as_they_are() -> None:
+    table = pl.DataFrame({"whole": [-4], "decimal": [-4.6], "gaps": [[-1, 2]]})
+    assert flattened(table).write_csv() == "whole,decimal,gaps\n-4,-4.6,-1|2\n"

@@ -95,7 +95,8 @@ def label_correlation(labels: NDArray[np.int64], clusters: NDArray[np.int64], n_
             continue
         inside = np.bincount(clusters, weights=labels == label) - sizes * share
         alone = counts[label] * (1 - share) ** 2 + (labels.size - counts[label]) * share**2
-        found[label] = max(0.0, float(inside @ inside - alone) / (share * (1 - share) * pairs))
+        # No product of the matrix library, whose last bits depend on the number of threads.
+        found[label] = max(0.0, float(np.square(inside).sum() - alone) / (share * (1 - share) * pairs))
     return np.minimum(found, 1.0)
 
 

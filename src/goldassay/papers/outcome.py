@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.digest import digest_of
+from goldassay.core.document import TIMING_NAME
 from goldassay.core.files import written_together
+from goldassay.core.report_seal import as_json
 from goldassay.core.results import to_plain
 from goldassay.questions.report_frame import describe_environment
 from goldassay.report.saving import earlier_files, write_page
@@ -46,9 +47,8 @@ class StudyReport:
     reports: Mapping[str, Report]
 
     def to_json(self) -> str:
-        """The document as JSON."""
-        text = json.dumps(self.document, ensure_ascii=False, allow_nan=False, indent=2)
-        return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+        """The document as JSON, without its times: the same input always gives the same bytes."""
+        return as_json({key: value for key, value in self.document.items() if key != "timing"})
 
     def to_html(self) -> str:
         """One page that needs nothing else."""
@@ -76,7 +76,7 @@ class StudyReport:
         return render_summary(self.document)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Write study.html, study.json, study.md, tables/, figures/ and reports/; return the path of the page.
+        """Write study.html, .json and .md, timing.json, tables/, figures/ and reports/; return the path of the page.
 
         Raises:
             OutputError: The folder cannot be made or written to, or the disk is full.
@@ -86,6 +86,7 @@ class StudyReport:
         for name, report in self.reports.items():
             report.save(Path(directory) / "reports" / name)
         texts = {"study.html": self.to_html(), "study.json": self.to_json(), "study.md": self.to_markdown()}
+        texts[TIMING_NAME] = as_json(self.document["timing"])
         pictures = draw_pictures(self.charts)
         texts |= {f"figures/{name}.svg": picture.standalone for name, picture in pictures.items()}
         with written_together(directory, earlier_files(Path(directory))) as folder:
@@ -133,6 +134,7 @@ def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findin
             "started": steps.started.isoformat(timespec="seconds"),
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds": {step: round(seconds, 3) for step, seconds in steps.seconds.items()},
+            "processor_seconds_of_networks": _processor_seconds(jobs),
         },
     }
     plain: dict[str, Any] = to_plain(document)
@@ -141,9 +143,7 @@ def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findin
 
 
 def _networks(jobs: list[Job]) -> list[dict[str, Any]]:
-    """What was trained, by what the runs call it, and how long processors were at it, whenever that was."""
-    from goldassay.training.job_folder import DONE, read_json
-
+    """What was trained, by what the runs call it."""
     of: dict[tuple[str, str, str, str], list[Job]] = {}
     for job in jobs:
         of.setdefault((job.model_name, job.model, job.configuration, job.precision), []).append(job)
@@ -156,10 +156,19 @@ def _networks(jobs: list[Job]) -> list[dict[str, Any]]:
             "objectives": sorted({job.objective for job in same}),
             "seeds": len({job.seed for job in same}),
             "n_trainings": len(same),
-            "cpu_seconds": sum((read_json(job.folder / DONE) or {}).get("cpu_seconds", 0.0) for job in same),
         }
         for (name, network, configuration, precision), same in of.items()
     ]
+
+
+def _processor_seconds(jobs: list[Job]) -> dict[str, float]:
+    """How long processors trained each network, by what the runs call it, whenever that was."""
+    from goldassay.training.job_folder import DONE, read_json
+
+    found = dict.fromkeys((job.model_name for job in jobs), 0.0)
+    for job in jobs:
+        found[job.model_name] += (read_json(job.folder / DONE) or {}).get("cpu_seconds", 0.0)
+    return found
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:

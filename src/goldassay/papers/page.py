@@ -267,7 +267,6 @@ def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
             **row,
             "network": str(row.get("network")),
             "objectives": ", ".join(str(name).replace("_", " ") for name in row.get("objectives") or ()),
-            "minutes": None if (seconds := number(row.get("cpu_seconds"))) is None else seconds / 60,
         }
         for row in records(document.get("networks"))
     )
@@ -279,7 +278,6 @@ def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
         Column("objectives", "objective"),
         Column("seeds", "seeds", "count"),
         Column("n_trainings", "trainings", "count"),
-        Column("minutes", "processor minutes", "decimal", 1, absent=""),
     )
     left_out = [f"Left out: {name}, looked for as {why}." for name, why in mapping(document, "absent").items()]
     whole = [f"The whole reports lie in reports/: {', '.join(reports)}."] if reports else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.files import write_parquet
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+
+# What a cell begins with that a spreadsheet takes for a formula.
+_EXECUTED = r"^[=+\-@\t\r]"
 
 
 def write_page(texts: Mapping[str, str], tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
@@ -45,19 +49,24 @@ def earlier_files(folder: Path) -> set[str]:
 
 
 def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """Write NAME.parquet and NAME.csv of each table into a folder that is there; lists in CSV are joined by "|"."""
+    """Write NAME.parquet and NAME.csv of each table into a folder that is there; see `flattened` for the CSV."""
     for name, table in tables.items():
         write_parquet(table, folder / f"{name}.parquet")
         flattened(table).write_csv(folder / f"{name}.csv")
 
 
 def flattened(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with every nested column as text, since CSV holds no lists, and control characters as their escapes.
+    """A table as its CSV has it, which people open in spreadsheets.
 
-    Lists of plain values are joined by "|"; anything deeper becomes JSON.
+    Lists of plain values are joined by "|"; anything deeper becomes JSON. Control characters are their escapes. An
+    apostrophe precedes texts and names of columns that a spreadsheet would execute, since they begin with =, +, -, @, a
+    tab or a carriage return; numbers stay as they are.
     """
     import polars as pl
 
+    numeric = {
+        name for name, kind in table.schema.items() if isinstance(kind, pl.List) and kind.inner.is_numeric()
+    }  # fmt: skip
     columns: list[pl.Expr | pl.Series] = []
     for name, kind in table.schema.items():
         if isinstance(kind, pl.List) and not _is_nested(kind.inner):
@@ -69,7 +78,10 @@ def flattened(table: pl.DataFrame) -> pl.DataFrame:
             columns.append(pl.Series(name, values, dtype=pl.String))
         else:
             columns.append(pl.col(name))
-    return visible_columns(table.select(columns))
+    shown = visible_columns(table.select(columns))
+    texts = pl.selectors.string(include_categorical=True) - pl.selectors.by_name(numeric)
+    inert = shown.with_columns(texts.cast(pl.String).str.replace(_EXECUTED, "'$0"))
+    return inert.rename(lambda name: re.sub(_EXECUTED, r"'\g<0>", name))
 
 
 def _is_nested(kind: Any) -> bool:
