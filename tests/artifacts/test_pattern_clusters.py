@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from goldassay.artifacts import PatternTable, mine_patterns
-from goldassay.artifacts.pattern_clusters import label_correlation
+from goldassay.artifacts.pattern_clusters import ClusterSums, label_correlation
 from goldassay.core.errors import InputError
+from goldassay.data.tokenization import tokenize
 
 
 def worded(rng, n, n_words=300, length=7):
@@ -108,6 +109,34 @@ def test_p_against_the_definition():
     assert table["q_value"].to_numpy() == pytest.approx(q)
     counted = ["pattern", "support", "counts", "label", "probability", "wilson_low", "lift", "z"]
     assert table.select(counted).equals(plain.select(counted))
+
+
+def matched_sums(table, corpus, codes, clusters, n_labels):
+    """The four sums over clusters of each pattern, from its matches."""
+    counts = np.zeros((len(table), int(clusters.max()) + 1, n_labels), np.int64)
+    at, rows = table.matches(corpus)
+    np.add.at(counts, (rows, clusters[at], codes[at]), 1)
+    of_clusters = counts.sum(axis=2)
+    products = (counts * of_clusters[:, :, np.newaxis]).sum(axis=1)
+    return counts.sum(axis=1), (of_clusters**2).sum(axis=1), (counts**2).sum(axis=1), products
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 1000), st.integers(1, 30), st.integers(1, 4), st.sampled_from([1, 7, 60, 1 << 22]))
+def test_sums_over_clusters_are_those_of_the_matches(seed, n_clusters, n_labels, tokens_at_once):
+    rng = np.random.default_rng(seed)
+    corpus = tokenize(worded(rng, 50, n_words=6, length=6), "whitespace")
+    codes = np.concatenate([np.arange(n_labels), rng.integers(0, n_labels, 50 - n_labels)])
+    clusters = np.sort(rng.integers(0, n_clusters, 50))
+    mined = mine_patterns(corpus, codes, int(rng.integers(1, 6)), int(rng.integers(0, 4)), 4, "whitespace")
+    table = mined.take(rng.permutation(len(mined))[: int(rng.integers(1, len(mined) + 1))])
+    sums = ClusterSums(table)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("goldassay.artifacts.pattern_clusters._TOKENS_AT_ONCE", tokens_at_once)
+        sums.add(corpus, codes, clusters)
+    found = (sums.inside, sums.sizes, sums.squares, sums.products)
+    for own, expected in zip(found, matched_sums(table, corpus, codes, clusters, n_labels), strict=True):
+        np.testing.assert_array_equal(own, expected)
 
 
 def test_copies_count_once():

@@ -6,11 +6,13 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import astuple
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goldassay.models import probe_features
@@ -74,6 +76,15 @@ def test_tokens_of_any_text_are_those_of_the_regular_expression(texts):
     of_words = [stems.setdefault(word[:4], len(stems)) for word in numbers]
     pairs = set(zip(found.stems.tolist(), of_words, strict=True))
     assert len(pairs) == len(stems) == found.stem_hashes.size
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=30), min_size=1, max_size=6))
+@example(["ONE two", "Three, FOUR"])
+@example(["ΑΣ", "ΣΑΣ Α", "İstanbul"])
+def test_a_column_has_the_tokens_of_its_texts(texts):
+    found, expected = tokenize_roles({"text": pl.Series(texts, dtype=pl.String)}), tokenize_roles({"text": texts})
+    for own, other in zip(astuple(found), astuple(expected), strict=True):
+        np.testing.assert_array_equal(own, other)
 
 
 def test_many_words_are_told_apart():

@@ -142,6 +142,34 @@ class PatternTree:
             yield begin, end, *self._found(tokens, corpus.offsets[begin : end + 1] - first)
             begin = end
 
+    def add_squares(
+        self,
+        tokens: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        clusters: NDArray[np.int64],
+        sums: tuple[NDArray[np.int64], ...],
+    ) -> None:
+        """Add to the sums over clusters of each pattern; see `cluster_kernels.add_squares`.
+
+        Args:
+            tokens: `numbers_of` the tokens of all sentences.
+            offsets: Where each sentence starts, (N+1,).
+            labels: Of each sentence, (N,).
+            clusters: Of each sentence, ascending, (N,).
+            sums: Four arrays, changed.
+        """
+        from goldassay.artifacts.cluster_kernels import add_squares, place_tokens
+
+        starts, places = place_tokens(tokens, offsets, len(self.vocabulary))
+        tree = (self.roots, self.keys, self.child_starts, self.row_starts, self.rows)
+        given = (tokens, offsets, labels, clusters, starts, places, self.n_distances, tree, sums)
+        # Tokens that occur about equally often: their patterns are independent of those that begin with others.
+        edges = np.searchsorted(starts, np.linspace(0, starts[-1], 8 * cores() + 1))
+        edges[-1] = starts.size - 1
+        with ThreadPoolExecutor(cores()) as pool:
+            list(pool.map(lambda bound: add_squares(*bound, *given), pairwise(np.unique(edges).tolist())))
+
     def numbers_of(self, words: Iterable[str]) -> NDArray[np.int32]:
         """The number of each token here, -1 where no pattern has it."""
         return np.fromiter((self.vocabulary.get(word, -1) for word in words), np.int32)

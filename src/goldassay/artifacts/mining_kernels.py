@@ -159,7 +159,7 @@ def write_places(
 
 
 @compiled_within
-def _with_room(table: NDArray[Any], rows: int) -> NDArray[Any]:
+def with_room(table: NDArray[Any], rows: int) -> NDArray[Any]:
     """The same table if it has that many rows, else a copy with room for twice as many."""
     if rows <= table.shape[0]:
         return table
@@ -233,10 +233,10 @@ def count_pairs(
             for k in range(record + 1, record + stride):
                 total += records[k]
             if total >= min_count:
-                out_tokens = _with_room(out_tokens, n_out + 1)
-                out_gaps = _with_room(out_gaps, n_out + 1)
-                out_counts = _with_room(out_counts, n_out + 1)
-                out_sizes = _with_room(out_sizes, n_out + 1)
+                out_tokens = with_room(out_tokens, n_out + 1)
+                out_gaps = with_room(out_gaps, n_out + 1)
+                out_counts = with_room(out_counts, n_out + 1)
+                out_sizes = with_room(out_sizes, n_out + 1)
                 out_tokens[n_out, 0] = a
                 out_tokens[n_out, 1] = (record // stride) // n_distances
                 out_gaps[n_out, 0] = (record // stride) % n_distances
@@ -327,7 +327,7 @@ def count_longer(
     for a in range(begin, end):
         path_tokens[0] = a
         n_nodes = pair_starts[a + 1] - pair_starts[a]
-        nodes = _with_room(nodes, n_nodes)
+        nodes = with_room(nodes, n_nodes)
         top = 0
         for j in range(n_nodes):
             pair = pair_starts[a] + j
@@ -338,7 +338,7 @@ def count_longer(
             goal[cell] = top
             top += pair_sizes[pair]
             nodes[j, 3] = top
-        arena = _with_room(arena, top)
+        arena = with_room(arena, top)
         if n_nodes > 0:
             for i in range(starts[a], starts[a + 1]):
                 p = places[i, 0]
@@ -387,9 +387,9 @@ def count_longer(
                     total += records[k]
                 if total >= min_count:
                     cell = record // stride
-                    out_tokens = _with_room(out_tokens, n_out + 1)
-                    out_gaps = _with_room(out_gaps, n_out + 1)
-                    out_counts = _with_room(out_counts, n_out + 1)
+                    out_tokens = with_room(out_tokens, n_out + 1)
+                    out_gaps = with_room(out_gaps, n_out + 1)
+                    out_counts = with_room(out_counts, n_out + 1)
                     for k in range(length):
                         out_tokens[n_out, k] = path_tokens[k]
                     for k in range(length - 1):
@@ -403,7 +403,7 @@ def count_longer(
                         out_counts[n_out, k] = records[record + 1 + k]
                     n_out += 1
                     if length + 1 < max_tokens:
-                        nodes = _with_room(nodes, n_nodes + n_children + 1)
+                        nodes = with_room(nodes, n_nodes + n_children + 1)
                         nodes[n_nodes + n_children, 0] = length + 1
                         nodes[n_nodes + n_children, 1] = cell
                         goal[cell] = 0
@@ -435,7 +435,7 @@ def count_longer(
                         top += goal[nodes[j, 1]]
                         nodes[j, 3] = top
                         goal[nodes[j, 1]] = nodes[j, 2]
-                    arena = _with_room(arena, top)
+                    arena = with_room(arena, top)
             for j in range(n_nodes, n_nodes + n_children):
                 goal[nodes[j, 1]] = -1
             n_nodes += n_children

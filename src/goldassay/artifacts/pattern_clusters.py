@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 TESTED_UP_TO = 0.05
 # Numbers held at once for each pattern and label.
 _CELLS = 1 << 23
+# Tokens looked through at once: bounds the memory for where each of them occurs.
+_TOKENS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,19 @@ class ClusteredSentences:
     def of(
         cls, corpus: TokenizedCorpus, labels: NDArray[np.int64], clusters: NDArray[np.int64], n_labels: int
     ) -> ClusteredSentences:
-        """Sort them out of all N sentences."""
+        """Sort them out of all N sentences; clusters are numbered anew, those that begin alike one after the other.
+
+        The occurrences of a pattern then lie close to each other, which saves half of the time to look through them.
+        """
         shared = np.bincount(clusters)[clusters] > 1
-        order = np.argsort(clusters[shared], kind="stable")
+        own = corpus.take(shared)
+        of_cluster = np.unique(clusters[shared], return_index=True, return_inverse=True)
+        place = np.empty(of_cluster[1].size, np.int64)
+        place[np.argsort(_beginnings(own)[of_cluster[1]], kind="stable")] = np.arange(place.size)
+        codes = place[of_cluster[2]]
+        order = np.argsort(codes, kind="stable")
         return cls(
-            reordered(corpus.take(shared), order),
-            labels[shared][order],
-            clusters[shared][order],
-            label_correlation(labels, clusters, n_labels),
+            reordered(own, order), labels[shared][order], codes[order], label_correlation(labels, clusters, n_labels)
         )
 
 
@@ -71,6 +78,16 @@ class HeldOut:
 
     counts: NDArray[np.int64]
     priors: NDArray[np.float64]
+
+
+def _beginnings(corpus: TokenizedCorpus) -> NDArray[np.int64]:
+    """The first tokens of each sentence as one number, (N,), frequent ones apart."""
+    from goldassay.artifacts.mining_kernels import beginnings
+
+    rank = np.empty(len(corpus.vocabulary), np.int32)
+    counts = np.bincount(corpus.ids, minlength=rank.size)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(rank.size, dtype=np.int32)
+    return np.asarray(beginnings(corpus.ids, corpus.offsets, rank))
 
 
 def label_correlation(labels: NDArray[np.int64], clusters: NDArray[np.int64], n_labels: int) -> NDArray[np.float64]:
@@ -179,43 +196,64 @@ def sums_of(
 
 
 class ClusterSums:
-    """Sums over clusters for the patterns of a table; whole clusters may be added one after the other."""
+    """Sums over clusters for the patterns of a table; whole clusters may be added one after the other.
+
+    Of each pattern n_g of the sentences of cluster g hold it, n_gl of them with label l.
+
+    Attributes:
+        inside: Sum of n_gl, (V, K).
+        sizes: Sum of n_g^2, (V,).
+        squares: Sum of n_gl^2, (V, K).
+        products: Sum of n_gl n_g, (V, K).
+    """
 
     def __init__(self, table: PatternTable, held_out: HeldOut | None = None) -> None:
         self._table = table
         self._counts = table.counts_and_q()[0] if held_out is None else held_out.counts
         self._p = _priors(table) if held_out is None else held_out.priors
         shape = self._counts.shape
-        self._last, self._sizes = np.full(shape[0], -1, np.int64), np.zeros(shape[0], np.int64)
-        self._held, self._squares, self._products, self._inside = (np.zeros(shape, np.int64) for _ in range(4))
+        self.sizes = np.zeros(shape[0], np.int64)
+        self.inside, self.squares, self.products = (np.zeros(shape, np.int64) for _ in range(3))
 
     def add(self, corpus: TokenizedCorpus, labels: NDArray[np.int64], clusters: NDArray[np.int64]) -> None:
-        """Add sentences that share clusters; all of a cluster at once, clusters ascending."""
-        from goldassay.artifacts.cluster_kernels import add_squares
+        """Add sentences that share clusters; all of a cluster at once, clusters ascending.
 
-        n_labels = self._counts.shape[1]
-        self._last[:] = -1
-        for begin, end, at, matched in self._table.match_blocks(corpus):
-            own = labels[begin:end]
-            add_squares(
-                at, matched, own, clusters[begin:end],
-                self._last, self._held, self._sizes, self._squares, self._products,
-            )  # fmt: skip
-            cells = matched * n_labels + own[at]
-            self._inside += np.bincount(cells, minlength=self._inside.size).reshape(self._inside.shape)
+        Raises:
+            InputError: The tokenizer is not the one that the patterns were mined with.
+        """
+        self._table.tokenized(corpus)
+        sums = (self.inside, self.sizes, self.squares, self.products)
+        tree = self._table.tree
+        tokens = tree.numbers_of(corpus.vocabulary)[corpus.ids]
+        for begin, end in _whole_clusters(corpus.offsets, clusters):
+            first, past = corpus.offsets[[begin, end]].tolist()
+            offsets = corpus.offsets[begin : end + 1] - first
+            tree.add_squares(tokens[first:past], offsets, labels[begin:end], clusters[begin:end], sums)
 
     def effects(self, correlation: NDArray[np.float64]) -> NDArray[np.float64]:
         """D of each pattern and label, (V, K)."""
         # A sentence that shares no cluster adds 1 to each sum that it is counted in.
-        alone = self._counts - self._inside
+        alone = self._counts - self.inside
         support = self._counts.sum(axis=1).astype(np.float64)
-        sizes = self._sizes + alone.sum(axis=1)
+        sizes = self.sizes + alone.sum(axis=1)
         p = self._p
-        of_clusters = self._squares + alone - 2 * p * (self._products + alone) + p**2 * sizes[:, np.newaxis]
+        of_clusters = self.squares + alone - 2 * p * (self.products + alone) + p**2 * sizes[:, np.newaxis]
         of_sentences = self._counts * (1 - p) ** 2 + (support[:, np.newaxis] - self._counts) * p**2
         own = of_clusters / np.where(of_sentences > 0, of_sentences, 1.0)
         pooled = 1 + (sizes / np.maximum(support, 1.0) - 1)[:, np.newaxis] * correlation
         return np.maximum(np.maximum(own, pooled), 1.0)
+
+
+def _whole_clusters(offsets: NDArray[np.int64], clusters: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Ranges of sentences that hold whole clusters, and no more tokens than are looked through at once if possible."""
+    edges = np.append(np.flatnonzero(np.diff(clusters, prepend=-1)), clusters.size)
+    begin = 0
+    while begin < clusters.size:
+        most = int(np.searchsorted(offsets, offsets[begin] + _TOKENS_AT_ONCE, side="right")) - 1
+        at = int(np.searchsorted(edges, most, side="right")) - 1
+        end = int(edges[at]) if edges[at] > begin else int(edges[np.searchsorted(edges, begin, side="right")])
+        yield begin, end
+        begin = end
 
 
 def rows_to_test(table: PatternTable) -> NDArray[np.int64]:

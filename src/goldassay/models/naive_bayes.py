@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from goldassay.models.probe_features import MIN_ROWS, tokenize_roles
 
@@ -24,7 +25,10 @@ SMOOTHING = 0.1
 
 
 def word_evidence(
-    texts: Sequence[str], codes: NDArray[np.integer], n_classes: int, test_texts: Sequence[str]
+    texts: Sequence[str] | pl.Series,
+    codes: NDArray[np.integer],
+    n_classes: int,
+    test_texts: Sequence[str] | pl.Series,
 ) -> NDArray[np.float64]:
     """What the words of each test text say for each label, (M, K), the shares of the labels left aside.
 
@@ -37,17 +41,16 @@ def word_evidence(
         n_classes: K.
         test_texts: M texts.
     """
-    from scipy import sparse
+    from goldassay.models.naive_bayes_kernels import add_evidence, count_words
 
-    tokens = tokenize_roles({"text": [*texts, *test_texts]})
+    together = pl.concat([pl.Series(each, dtype=pl.String) for each in (texts, test_texts)])
+    tokens = tokenize_roles({"text": together})
     starts, n_train = tokens.offsets[0], len(texts)
-    held = sparse.csr_array((np.ones(tokens.ids.size), tokens.ids, starts), shape=(starts.size - 1, tokens.hashes.size))
-    held.sum_duplicates()
-    held.data[:] = 1.0
-    known = held[:n_train]
-    usual = np.flatnonzero(known.sum(axis=0) >= MIN_ROWS)
+    counts = count_words(tokens.ids, starts[: n_train + 1], np.asarray(codes, np.int64), n_classes, tokens.hashes.size)
+    usual = np.flatnonzero(counts.sum(axis=0) >= MIN_ROWS)
     if not usual.size:
         return np.zeros((len(test_texts), n_classes))
-    labels = sparse.csr_array((np.ones(n_train), (np.asarray(codes), np.arange(n_train))), shape=(n_classes, n_train))
-    counts = (labels @ known[:, usual]).toarray() + SMOOTHING
-    return np.asarray(held[n_train:][:, usual] @ np.log(counts / counts.sum(axis=1, keepdims=True)).T)
+    known = np.ascontiguousarray(counts[:, usual]) + SMOOTHING
+    weights = np.zeros((tokens.hashes.size, n_classes))
+    weights[usual] = np.log(known / known.sum(axis=1, keepdims=True)).T
+    return np.asarray(add_evidence(tokens.ids, starts[n_train:], weights))

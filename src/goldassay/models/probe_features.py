@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
-    import polars as pl
     from numpy.typing import NDArray
     from scipy import sparse
 
@@ -52,6 +52,7 @@ _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff"
 _KINDS = ((re.compile(f"[{_SPACELESS}]"), ALONE), (re.compile(rf"[\w{_MARKS}]"), LETTER), (re.compile(r"\s"), SPACE))
 _UNKNOWN = 255
 _N_CHARACTERS = 0x110000
+_ASCII = np.arange(128, dtype=np.uint32)
 
 MIN_ROWS = 2
 MAX_CROSSED = 64
@@ -157,6 +158,7 @@ def tokenize_roles(texts: Mapping[str, Sequence[str] | pl.Series]) -> TokenizedT
         texts: Role name to its N texts; of a column few are Python objects at a time.
     """
     kinds = np.full(_N_CHARACTERS, _UNKNOWN, dtype=np.uint8)
+    _learn_kinds(kinds, _ASCII)
     slots = np.full(1 << 12, -1, dtype=np.int32)
     hashes, stem_of = np.empty(1 << 10, dtype=np.uint64), np.empty(1 << 10, dtype=np.uint64)
     n_words, n_tokens = 0, 0
@@ -166,22 +168,32 @@ def tokenize_roles(texts: Mapping[str, Sequence[str] | pl.Series]) -> TokenizedT
     for role, values in enumerate(texts.values()):
         offsets[role, 0] = n_tokens
         for start in range(0, n, TEXTS_AT_ONCE):
-            lowered = [text.lower() for text in values[start : start + TEXTS_AT_ONCE]]
-            lengths = np.fromiter(map(len, lowered), np.int64, len(lowered))
-            characters = np.frombuffer("".join(lowered).encode("utf-32-le", "surrogatepass"), "<u4").astype(
-                np.uint32, copy=False
-            )
-            _learn_kinds(kinds, characters)
+            characters, lengths = _lowered(values[start : start + TEXTS_AT_ONCE])
+            if characters.max(initial=0) > _ASCII[-1]:
+                _learn_kinds(kinds, characters)
             ids, ends, slots, hashes, stem_of, n_words = find_tokens(
                 characters, lengths, kinds, slots, hashes, stem_of, n_words
             )
-            offsets[role, start + 1 : start + 1 + len(lowered)] = n_tokens + ends
+            offsets[role, start + 1 : start + 1 + lengths.size] = n_tokens + ends
             n_tokens += ids.size
             parts.append(ids.copy())
     stem_hashes, stems = np.unique(stem_of[:n_words], return_inverse=True)
     return TokenizedTexts(
         tuple(texts), np.concatenate(parts), offsets, hashes[:n_words].copy(), stems.astype(np.int32), stem_hashes
     )
+
+
+def _lowered(texts: Sequence[str] | pl.Series) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The code points of all texts in lower case, and how many each has, (N,)."""
+    if isinstance(texts, pl.Series):
+        # ASCII, as most texts are, needs no Python object each.
+        together = texts.str.join("").item()
+        if together.isascii():
+            found = np.frombuffer(together.lower().encode("ascii"), np.uint8).astype(np.uint32)
+            return found, texts.str.len_bytes().to_numpy().astype(np.int64)
+    lowered = [text.lower() for text in texts]
+    found = np.frombuffer("".join(lowered).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
+    return found, np.fromiter(map(len, lowered), np.int64, len(lowered))
 
 
 def _learn_kinds(kinds: NDArray[np.uint8], characters: NDArray[np.uint32]) -> None:

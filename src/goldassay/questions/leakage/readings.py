@@ -130,10 +130,10 @@ def word_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> l
     return found
 
 
-def _with_spelling(dataset: Dataset, train: Dataset, role: str) -> list[str]:
+def _with_spelling(dataset: Dataset, train: Dataset, role: str) -> pl.Series:
     """Texts that end in the spelling of their rare words."""
     texts = dataset.examples[role].fill_null("")
-    return (texts + " " + spelled_with(texts, train.examples[role])).to_list()
+    return texts + " " + spelled_with(texts, train.examples[role])
 
 
 def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: float, seed: int) -> Dataset:
