@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset, read_dataset
     from goldassay.questions.artifacts.study import measure_artifacts
     from goldassay.questions.audit import audit
+    from goldassay.questions.comparison.study import compare_models
     from goldassay.questions.gating import check, diff
     from goldassay.questions.instability.report import measure_instability
     from goldassay.questions.leakage.report import measure_leakage
+    from goldassay.questions.leakage.suggested import suggest_rewrites
+    from goldassay.questions.shift.report import measure_shift
     from goldassay.report import Report
     from goldassay.runs import Runs, list_runs, read_runs
 
@@ -37,14 +40,17 @@ _HOME = {
     "Runs": "goldassay.runs",
     "UndefinedMeasureWarning": "goldassay.core.errors",
     "audit": "goldassay.questions.audit",
+    "compare_models": "goldassay.questions.comparison.study",
     "check": "goldassay.questions.gating",
     "diff": "goldassay.questions.gating",
     "list_runs": "goldassay.runs",
     "measure_artifacts": "goldassay.questions.artifacts.study",
     "measure_instability": "goldassay.questions.instability.report",
     "measure_leakage": "goldassay.questions.leakage.report",
+    "measure_shift": "goldassay.questions.shift.report",
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
+    "suggest_rewrites": "goldassay.questions.leakage.suggested",
 }
 _ROOMS = ("artifacts", "instability", "leakage", "shift")
 
@@ -61,6 +67,7 @@ __all__ = [
     "artifacts",
     "audit",
     "check",
+    "compare_models",
     "diff",
     "instability",
     "leakage",
@@ -68,9 +75,11 @@ __all__ = [
     "measure_artifacts",
     "measure_instability",
     "measure_leakage",
+    "measure_shift",
     "read_dataset",
     "read_runs",
     "shift",
+    "suggest_rewrites",
 ]
 
 

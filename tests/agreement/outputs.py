@@ -83,7 +83,7 @@ def inside(folder: Path) -> Iterator[None]:
 
 def make_outputs(folder: Path) -> dict[str, Output]:
     """Write the input, and run every command on it."""
-    _write_input(folder)
+    write_input(folder)
     found = {}
     with inside(folder):
         for name, arguments in COMMANDS.items():
@@ -96,7 +96,8 @@ def make_outputs(folder: Path) -> dict[str, Output]:
     return found
 
 
-def _write_input(folder: Path) -> None:
+def write_input(folder: Path) -> None:
+    """Data with texts that give labels away, runs of two models on two sets, and settings that change every limit."""
     rng = np.random.default_rng(0)
     train, rows = ([_row(f"{name}-{i}", rng) for i in range(n)] for name, n in (("train", N_TRAIN), ("test", N_TEST)))
     _write(folder / "train.jsonl", train)

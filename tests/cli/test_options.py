@@ -16,10 +16,7 @@ from goldassay.cli.app import _MOVED, TASKS, app
 from goldassay.cli.options import BOUNDS_OF, GROUPS, SETTING_OF
 from goldassay.core.settings import Settings, known_keys
 from goldassay.data.splitting import split
-from goldassay.questions.comparison.report import report_comparison
-from goldassay.questions.leakage.suggested import report_suggestion
 from goldassay.questions.shift.detection_report import report_detection
-from goldassay.questions.shift.gap_report import report_generalization
 from tests.cli.run_files import refused
 
 if TYPE_CHECKING:
@@ -166,10 +163,10 @@ PYTHON: dict[str, tuple[Any, dict[str, str]]] = {
     "artifacts mine": (goldassay.measure_artifacts, {"file_format": "format"}),
     "leakage measure": (goldassay.measure_leakage, {}),
     "instability": (goldassay.measure_instability, {}),
-    "leakage suggest": (report_suggestion, {}),
-    "compare": (report_comparison, {}),
+    "leakage suggest": (goldassay.suggest_rewrites, {}),
+    "compare": (goldassay.compare_models, {}),
     "shift detection": (report_detection, {"draws": "n_draws"}),
-    "shift generalization": (report_generalization, {"draws": "n_draws"}),
+    "shift generalization": (goldassay.measure_shift, {"draws": "n_draws", "sizes": "parameters"}),
     "split": (split, {}),
 }
 # A command writes a folder and shows its progress; a function returns the report and is quiet.

@@ -113,7 +113,7 @@ def test_damaged_binary(tmp_path):
 def test_labels_of_equal_rank(tmp_path):
     line = refused(write(tmp_path, "text\tLabel\tlabel\na\tx\ty\n"))
     assert "'Label' and 'label' could both be the label" in line
-    assert "--columns label=" in line
+    assert "columns={'label': " in line
 
 
 def test_all_dashes_and_empty_texts(tmp_path):
@@ -140,7 +140,7 @@ def test_column_settings(tmp_path):
 def test_no_text_column(tmp_path):
     line = refused(write(tmp_path, "a\tb\n1\t2\n"))
     assert "among 'a', 'b'" in line
-    assert "--columns text=NAME" in line
+    assert "columns={'text': NAME}" in line
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.jsonl", "a.txt"])

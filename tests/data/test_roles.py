@@ -57,7 +57,7 @@ def test_label_by_precedence(columns, label):
 
 @pytest.mark.parametrize("columns", [("gold", "gold_label"), ("Label", "label"), ("polarity", "sentiment")])
 def test_labels_of_equal_rank_are_refused(columns):
-    with pytest.raises(InputError, match=r"could both be the label; choose with --columns label="):
+    with pytest.raises(InputError, match=r"could both be the label; choose with columns={'label': "):
         assign_roles(frame("text", *columns))
     assert assign_roles(frame("text", *columns), {"label": columns[1]}).label == columns[1]
 

@@ -9,7 +9,6 @@ import pytest
 import goldassay
 from goldassay.data.specimen import make_specimen
 from goldassay.questions.instability.report import measure_instability
-from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.gap_report import report_generalization
 from goldassay.runs.specimen import write_specimen_runs
 
@@ -63,7 +62,7 @@ def made_with_runs(folder: Path, seed: int, clean: bool) -> tuple[Specimen, str]
 @pytest.mark.parametrize("seed", RUNS)
 def test_the_spread_over_runs_is_as_certified(tmp_path: Path, seed: int, clean: bool) -> None:
     specimen, runs = made_with_runs(tmp_path, seed, clean)
-    report = measure_instability([runs], groups=["group"], choice=RunChoice(dataset="test"))
+    report = measure_instability([runs], groups=["group"], dataset="test")
     assert report.verdicts["instability"]["verdict"] == ("sound" if clean else "unsound")
     section = report.to_dict()["instability"]
     (row,) = section["results"]

@@ -147,7 +147,7 @@ def test_saved_weights_refuse_another_encoder(folder, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"encoder": ""}, "needs an encoder; name a checkpoint's folder or hub name: --set encoder=FOLDER"),
+        ({"encoder": ""}, "needs an encoder; name a checkpoint's folder or hub name: changes={'encoder': FOLDER}"),
         ({"layers": 3}, "3 layers are asked for, and the encoder has 2"),
         ({"encoder": "/nowhere/at/all"}, "no checkpoint can be loaded from there"),
     ],

@@ -21,7 +21,7 @@ from goldassay.core.settings import Settings
 from goldassay.data import read_dataset
 from goldassay.instability import compare_all, comparison_power, seeds_needed, smallest_difference
 from goldassay.questions.charts import charts_of
-from goldassay.questions.comparison.comparing import compare_models, compare_runs
+from goldassay.questions.comparison.comparing import compare_runs, compare_sides
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sentences import judge_comparison, say_comparison
 from goldassay.questions.comparison.sides import Sides, read_sides
@@ -56,7 +56,7 @@ def written_up(given: Sequence[Runs], choice: RunChoice | None = None) -> tuple[
 
 def test_many_models_are_compared_as_the_measure_does() -> None:
     given = models(0.5, 0.52, 0.8)
-    found = compare_models(given)
+    found = compare_sides(given)
     expected = compare_all({runs.model: runs.scores for runs in given})
     assert found.groups == expected.groups
     assert found.adjusted_p == expected.adjusted_p
@@ -73,7 +73,7 @@ def test_many_models_are_compared_as_the_measure_does() -> None:
 
 def test_two_models_stay_in_their_order_and_the_better_is_named() -> None:
     worse, better = models(0.5, 0.8)
-    found = compare_models((worse, better))
+    found = compare_sides((worse, better))
     (pair,) = found.pairs
     assert (pair.a, pair.b) == ("m0", "m1")
     assert pair.comparison.difference < 0
@@ -87,17 +87,17 @@ def test_two_models_stay_in_their_order_and_the_better_is_named() -> None:
 
 def test_examples_that_may_be_related_are_named(tmp_path: Path) -> None:
     pair = models(0.5, 0.8)
-    assert compare_models(pair).notes == ()
+    assert compare_sides(pair).notes == ()
     named = {"template": np.arange(120) // 10, "pairID": np.arange(120), "genre": np.zeros(120, dtype=int)}
     grouped = [dataclasses.replace(runs, groups={k: v.astype(str) for k, v in named.items()}) for runs in pair]
-    (note,) = compare_models(grouped).notes
+    (note,) = compare_sides(grouped).notes
     assert "those of one template may not be" in note
-    assert compare_models(grouped, clusters="template").notes == ()
+    assert compare_sides(grouped, clusters="template").notes == ()
     rows = [
         {"id": str(i), "premise": f"A {i // 3}", "hypothesis": f"B {i}", "label": "entailment"} for i in range(120)
     ]  # fmt: skip
     pl.DataFrame(rows).write_ndjson(tmp_path / "test.jsonl")
-    (note,) = compare_models(pair, texts=read_dataset(tmp_path / "test.jsonl")).notes
+    (note,) = compare_sides(pair, texts=read_dataset(tmp_path / "test.jsonl")).notes
     assert note.endswith("--clusters premise takes them together.")
 
 
@@ -108,8 +108,8 @@ def test_labels_of_other_rows_give_a_warning() -> None:
         Runs.from_arrays(gold[np.newaxis], np.roll(gold, 1), label_names="abc", example_ids=names, model=name)
         for name in ("m", "o")
     )
-    assert compare_models((one, other)).notes == ()
-    first, second = compare_models((one, other), by_position=True).notes
+    assert compare_sides((one, other)).notes == ()
+    first, second = compare_sides((one, other), by_position=True).notes
     assert first.startswith("m on dataset: runs and right labels were put together by their position")
     assert second.startswith("o on dataset")
     report, _ = written_up((one, other), RunChoice(align="position"))
@@ -120,8 +120,8 @@ def test_examples_that_only_some_cover() -> None:
     one, other, third = models(0.5, 0.6, 0.7)
     part = other.take(np.arange(10, 120)[::-1])
     with pytest.raises(InputError, match=r"m1 lacks 10 of m0's 120.*align='intersect'"):
-        compare_models((one, part, third))
-    found = compare_models((one, part, third), intersect=True)
+        compare_sides((one, part, third))
+    found = compare_sides((one, part, third), intersect=True)
     assert {runs.n_examples for runs in found.models} == {110}
     assert found.notes == ("Compared on the 110 examples that all cover; left out are 20.",)
     straight = compare_runs(one.take(np.arange(10, 120)), third.take(np.arange(10, 120)))
@@ -201,7 +201,7 @@ def ahead_in_every_pair(n_runs: int) -> list[Runs]:
 
 @pytest.mark.parametrize(("n_runs", "said"), [(2, "is open even on these examples"), (40, "it may be otherwise")])
 def test_no_sentence_goes_beyond_its_interval(n_runs: int, said: str) -> None:
-    compared = compare_models(ahead_in_every_pair(n_runs))
+    compared = compare_sides(ahead_in_every_pair(n_runs))
     (pair,) = compared.pairs
     assert pair.comparison.probability_better == 1
     sentences = say_comparison(compared)
@@ -214,7 +214,7 @@ def test_no_sentence_goes_beyond_its_interval(n_runs: int, said: str) -> None:
 
 
 def test_what_the_correction_takes_back_is_not_called_better() -> None:
-    compared = compare_models(models(0.7, 0.62, 0.61, n_runs=6))
+    compared = compare_sides(models(0.7, 0.62, 0.61, n_runs=6))
     for p in (0.2, 0.001):
         verdict = judge_comparison(
             dataclasses.replace(compared, adjusted_p=(p,) * len(compared.pairs), groups=(("m0", "m1", "m2"),))
@@ -244,7 +244,7 @@ def test_the_plan_is_that_of_the_measures_with_the_noise_of_examples() -> None:
         Runs.from_arrays(scores=np.clip(0.5 + sign * (better + 0.02) + level + flip, 0, 1), model=name, dataset="d")
         for name, sign, flip in (("a", 0.5, flips[0]), ("b", -0.5, flips[1]))
     ]
-    (pair,) = compare_models(given).pairs
+    (pair,) = compare_sides(given).pairs
     found, plan, noise = pair.comparison, pair.plan, noise_of(pair)
     assert found.example_variance > 0
     # What 6 runs of each find with 80 %, by the degrees of freedom that the test itself has.
@@ -261,7 +261,7 @@ def test_the_plan_is_that_of_the_measures_with_the_noise_of_examples() -> None:
     assert comparison_power(
         found.difference, (3 * runs) ** 0.5, 6, example_variance=v, clusters=plan.examples_needed
     ) == pytest.approx(0.8, abs=0.005)
-    (_, *_, last) = say_comparison(compare_models(given))
+    (_, *_, last) = say_comparison(compare_sides(given))
     assert f"with these runs on {plan.examples_needed:,} examples" in last
     assert last.endswith("on these examples no number of runs will do.")
     (line,) = (each for each in _lines(pair) if each.startswith("settle it"))
@@ -276,7 +276,7 @@ def test_where_neither_more_runs_nor_more_examples_will_do_both_are_named() -> N
         for i, (sign, shift) in enumerate(((0.5, 0.004), (-0.5, 0.0)))
     ]
     given = [Runs.from_arrays(scores=each, model=name, dataset="d") for each, name in zip(scores, "ab", strict=True)]
-    compared = compare_models(given)
+    compared = compare_sides(given)
     plan = compared.pairs[0].plan
     assert (plan.seeds_needed, plan.examples_needed) == (None, None)
     assert plan.together_runs is not None
@@ -293,7 +293,7 @@ def test_where_neither_more_runs_nor_more_examples_will_do_both_are_named() -> N
 def test_equal_scores_are_said_to_be_equal() -> None:
     one = models(0.5)[0]
     other = dataclasses.replace(one, model="m1")
-    compared = compare_models((one, other))
+    compared = compare_sides((one, other))
     assert "The scores are equal" in say_comparison(compared)[-1]
     assert compared.pairs[0].plan.examples_needed is None
 
@@ -341,7 +341,7 @@ def test_of_several_models_with_one_run_the_groups_are_of_runs() -> None:
 
 
 def test_what_would_settle_the_top_of_several_models_is_said() -> None:
-    compared = compare_models(models(0.5, 0.52, 0.53))
+    compared = compare_sides(models(0.5, 0.52, 0.53))
     assert len(compared.groups[0]) == 3
     (line,) = (each for each in _overview(compared) if each.startswith("settle it"))
     assert "is found four times out of five with" in line

@@ -46,7 +46,9 @@ def load(source: Any, columns: str | None = None) -> tuple[Dataset, Dataset | No
 
 def test_unread_choices_are_refused_with_the_roles_to_give() -> None:
     columns = {**ROWS, "ans1": ROWS["text"], "ans2": ROWS["text"]}
-    message = "'ans1', 'ans2' look like choices, responses or answers and have no role; .*ignore=ans1\\+ans2"
+    message = (
+        "'ans1', 'ans2' look like choices, responses or answers and have no role; .*columns={'ignore': 'ans1\\+ans2'}"
+    )
     with pytest.raises(InputError, match=message):
         load(columns)
     with pytest.raises(InputError, match=message):

@@ -46,7 +46,7 @@ from goldassay.questions.instability.spread import caveats_of, measure_spread
 from goldassay.questions.instability.verdict import flips_together
 from goldassay.questions.leakage.report import measure_leakage
 from goldassay.questions.report_frame import compose_report
-from goldassay.questions.run_sets import RunChoice, parse_gold, told_apart
+from goldassay.questions.run_sets import parse_gold, told_apart
 from goldassay.report.cells import rows_of
 from goldassay.report.charts import NARROW, WIDE, draw_pictures
 from goldassay.report.charts.png import png_address
@@ -111,7 +111,7 @@ def test_training_is_measured_where_there_are_checkpoints(report: Report) -> Non
 
 
 def test_final_scores_are_correlated_without_checkpoints(folder: Path) -> None:
-    last = measure_instability([folder], choice=RunChoice(checkpoint="last", model="bert"))
+    last = measure_instability([folder], checkpoint="last", model="bert")
     section = found(last)
     assert section["trajectories"] == []
     (correlation,) = section["correlations"]
@@ -257,14 +257,14 @@ def test_groups_may_be_a_column_of_the_dataset(tmp_path: Path) -> None:
     predictions = np.random.default_rng(1).integers(0, 2, (4, 30))
     names = [row["label"] for row in rows]
     write_runs(Runs.from_arrays(predictions, np.array(names), label_names=("0", "1"), dataset="d"), tmp_path / "runs")
-    choice = RunChoice(gold={"": str(tmp_path / "data.jsonl")})
-    report = measure_instability([tmp_path / "runs"], groups=["source"], choice=choice)
+    gold = tmp_path / "data.jsonl"
+    report = measure_instability([tmp_path / "runs"], groups=["source"], gold=gold)
     (groups,) = found(report)["groups"]
     assert {row["group"] for row in groups["rows"]} == {"a", "b"}
     assert sum(row["share_of_variance"] for row in groups["rows"]) == pytest.approx(1)
     assert found(report)["examples"][0]["text_columns"] == ["text"]
     with pytest.raises(InputError, match=r"there are .*source"):
-        measure_instability([tmp_path / "runs"], groups=["nothing"], choice=choice)
+        measure_instability([tmp_path / "runs"], groups=["nothing"], gold=gold)
 
 
 def test_splits_and_training_sets_are_told_apart() -> None:
@@ -309,13 +309,15 @@ def test_comparison_names_what_differs() -> None:
 
 def test_the_published_sets(data_dir: Path) -> None:
     sets = {"mnli": "multinli/dev_matched.tsv.gz", "break": "breaking_nli/dataset.jsonl.gz"}
-    choice = RunChoice(
+    paths = [data_dir / f"predictions/instability_bert_base/{name}.preds.tsv.gz" for name in sets]
+    report = measure_instability(
+        paths,
+        reference="mnli",
         labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
         align="position",
-        gold={name: str(data_dir / path) for name, path in sets.items()},
+        gold={name: data_dir / path for name, path in sets.items()},
     )
-    paths = [data_dir / f"predictions/instability_bert_base/{name}.preds.tsv.gz" for name in sets]
-    section = found(measure_instability(paths, reference="mnli", choice=choice))
+    section = found(report)
     rows = {row["dataset"]: row for row in section["results"]}
     assert 100 * rows["break"]["mean"] == pytest.approx(95.52911, abs=5e-6)
     assert rows["break"]["design_effect"] == pytest.approx(10.4285, abs=5e-5)

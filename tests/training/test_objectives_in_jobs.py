@@ -173,7 +173,7 @@ def test_rows_drawn_twice_keep_their_own_opinions(make_job, tmp_path):
         ({"objective": "adversarial", "objective_changes": {"reweight": True}}, "needs a bias model to reweight by"),
         (
             {"objective": "adversarial", "objective_changes": {"reweight": True}, "bias": Guesses()},
-            "need a dev set; give --dev FILE",
+            "need a dev set; give dev=FILE",
         ),
         ({"objective": "learned_mixin", "objective_changes": {"gamma": 1.0}, "bias": Guesses()}, "one of adversarial"),
         ({"objective": "product_of_expert"}, "did you mean 'product_of_experts'"),

@@ -50,7 +50,7 @@ def test_published_sizes_freeze_a_files_vectors_and_learn_fresh_ones(tmp_path, s
     [
         ({"changes": {"vectors": 100}}, r"three.txt: its vectors have 3 numbers, and vectors=100 was asked for"),
         ({"changes": {"frozen": True}, "vectors": None}, "vectors that nobody learnt would be frozen; give some with"),
-        ({"model": "bow"}, "bag_of_words does not start from word vectors; leave out --vectors"),
+        ({"model": "bow"}, "bag_of_words does not start from word vectors; leave out vectors"),
         ({"vectors": "nowhere.txt"}, "nowhere.txt: there is no such file"),
     ],
 )

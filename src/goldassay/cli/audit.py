@@ -24,7 +24,7 @@ from goldassay.cli.options import (
     Seed,
     SplitBy,
 )
-from goldassay.cli.run_options import parse_names, spoken
+from goldassay.cli.run_options import parse_names
 
 
 @app.command(short_help="Audit a benchmark: a report with a verdict for each question.")
@@ -77,23 +77,22 @@ def audit(
     from goldassay.questions.audit import audit as run_audit
     from goldassay.questions.gating import load_settings
 
-    with spoken():
-        report = run_audit(
-            train,
-            test,
-            runs=runs or None,
-            elsewhere=elsewhere or None,
-            seed=seed,
-            model=model,
-            out=out,
-            columns=columns,
-            clusters=clusters,
-            split_by=split_by,
-            label_names=parse_names(label_names),
-            format=file_format,
-            settings=load_settings(config),
-            quiet=quiet,
-        )
+    report = run_audit(
+        train,
+        test,
+        runs=runs or None,
+        elsewhere=elsewhere or None,
+        seed=seed,
+        model=model,
+        out=out,
+        columns=columns,
+        clusters=clusters,
+        split_by=split_by,
+        label_names=parse_names(label_names),
+        format=file_format,
+        settings=load_settings(config),
+        quiet=quiet,
+    )
     page = report.save(out)
     if json_file is not None:
         write_report_json(json_file, page)

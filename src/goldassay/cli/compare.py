@@ -82,11 +82,8 @@ def compare(
     """
     import json
 
-    from goldassay.core.progress import Steps
     from goldassay.core.settings import with_seed
-    from goldassay.questions.comparison.report import report_comparison
-    from goldassay.questions.comparison.sides import read_sides
-    from goldassay.questions.evidence import Evidence
+    from goldassay.questions.comparison.study import study_comparison
     from goldassay.questions.gating import load_settings
     from goldassay.report.paper import check_figures
 
@@ -94,10 +91,18 @@ def compare(
     if out is None and (figures or latex):
         raise InputError("figures and tables for papers need a place", mend="name a folder with -o DIR")
     settings = load_settings(config)
-    evidence = Evidence(runs=runs, choice=choice, settings=with_seed(settings, seed), steps=Steps(quiet))
-    sides = read_sides(evidence, models or (), (model_a, model_b))
-    report, compared = report_comparison(evidence, sides, clusters=clusters, matched=matched, method=method)
-    of_two = len(sides.models) == 2
+    report, compared = study_comparison(
+        runs,
+        choice,
+        models=models or (),
+        named=(model_a, model_b),
+        clusters=clusters,
+        matched=matched,
+        method=method,
+        settings=with_seed(settings, seed),
+        quiet=quiet,
+    )
+    of_two = len(compared.models) == 2
     page = None if out is None else save_report(report, out, figures, latex)
     if json_file is not None:
         result = compared.pairs[0] if of_two else compared

@@ -65,11 +65,13 @@ def instability(
         runs,
         reference=reference,
         groups=groups or None,
-        choice=choice,
         seed=seed,
         settings=load_settings(config),
         quiet=quiet,
         keep_finished=True,
+        model=choice.model,
+        dataset=choice.dataset,
+        **choice.reading(),
     )
     page = save_report(report, out, figures, latex)
     if json_file is not None:

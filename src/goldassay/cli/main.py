@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from goldassay.core.boundary import described
+from goldassay.core.doors import SHELL, entered
 from goldassay.core.errors import GoldassayError, InterruptionError
 from goldassay.core.folder_lock import locks_kept
 from goldassay.core.visible import one_line
@@ -43,7 +44,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     from goldassay.cli.app import app
 
     try:
-        with locks_kept():
+        with entered(SHELL), locks_kept():
             status = app(arguments, prog_name="goldassay", standalone_mode=False)
     except typer.exceptions.TyperException as error:
         context = getattr(error, "ctx", None)

@@ -1,12 +1,10 @@
-"""Options of every command that reads runs, and errors said in terms of them."""
+"""Options of every command that reads runs."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import re
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from typing import Any
 
 from goldassay.cli.options import (
@@ -25,39 +23,6 @@ from goldassay.cli.options import (
 )
 from goldassay.core.errors import InputError
 from goldassay.questions.run_choice import RunChoice, parse_gold
-
-# What the rooms call their arguments, and what the command line calls them.
-_SPOKEN = (
-    (r"columns=\{'(\w+)': (\w+)\}", r"--columns \1=\2"),
-    (r"labels=\{'(\w+)': '(\w+)', \.\.\.\}", r"--labels \1=\2,..."),
-    (r"\blabel_names=\[\.\.\.\]", "--label-names NAME,NAME,..."),
-    (r"\blabel_names\b", "--label-names NAME,NAME,..."),
-    (r"`labels`", "--labels NAME=LABEL,..."),
-    (r"\b(align|checkpoint|format)='([\w-]+)'", r"--\1 \2"),
-    (r"\bgive gold\b", "give --test FILE"),
-    (r"\bgold=DATASET", "--test FILE"),
-    (r"\bset matched=False", "leave out --matched"),
-    (r"\b(model|dataset|condition|split|train_set|checkpoint)=NAME", lambda m: f"--{m[1].replace('_', '-')} NAME"),
-)
-
-
-@contextmanager
-def spoken() -> Iterator[None]:
-    """Turn the mend of an error, which names a function's arguments, into one that names options."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(
-            as_options(error.problem), file=error.file, row=error.row, column=error.column,
-            mend=None if error.mend is None else as_options(error.mend),
-        ) from error  # fmt: skip
-
-
-def as_options(mend: str) -> str:
-    """A mend in terms of options."""
-    for pattern, replacement in _SPOKEN:
-        mend = re.sub(pattern, replacement, mend)
-    return mend
 
 
 def choose(
@@ -95,7 +60,7 @@ def choose(
 
 
 def reads_runs(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command every option of reading runs where it takes `choice`, and say its errors in their terms.
+    """Give a command every option of reading runs where it takes `choice`.
 
     Args:
         without: Options, by their parameter of `choose`, that the command does not have.
@@ -113,9 +78,8 @@ def reads_runs(*, without: Collection[str] = ()) -> Callable[[Callable[..., None
 
         @functools.wraps(command)
         def called(**values: Any) -> None:
-            with spoken():
-                choice = choose(**{option.name: values.pop(option.name) for option in options})
-                command(choice=choice, **values)
+            choice = choose(**{option.name: values.pop(option.name) for option in options})
+            command(choice=choice, **values)
 
         # typer reads the options off the signature.
         called.__dict__["__signature__"] = inspect.Signature([*own[:at], *options, *own[at + 1 :]])

@@ -10,7 +10,7 @@ import typer
 from goldassay.cli.app import Commands, app
 from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import METHOD, Columns, Format, Out, Quiet
-from goldassay.cli.run_options import reads_runs, spoken
+from goldassay.cli.run_options import reads_runs
 from goldassay.core.errors import InterruptionError
 from goldassay.questions.run_choice import RunChoice
 
@@ -49,8 +49,7 @@ def list_(
     from goldassay.data import parse_columns
     from goldassay.runs import list_runs
 
-    with spoken():
-        found = list_runs(path, file_format, columns=parse_columns(columns) if columns else None)
+    found = list_runs(path, file_format, columns=parse_columns(columns) if columns else None)
     rows = found.to_dicts()
     if json_file is not None:
         write_json(json_file, json.dumps(rows, ensure_ascii=False, indent=2) + "\n")

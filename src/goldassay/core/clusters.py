@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def cluster_rows(columns: Mapping[str, ArrayLike], n_rows: int, *, n_alike: int 
     if chosen and sizes.size == 1 < n_rows:
         raise InputError(
             f"all rows are one cluster when joined by {_listed(names, 'and')}",
-            mend="name other columns with --clusters, or none",
+            mend=f"name other columns with {option('clusters')}, or none",
         )
     if sizes.size == n_rows:
         shared = f"No two rows share a {_listed(names, 'or')}; each" if names else "Each"

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import zstandard
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.pipes import seekable
 from goldassay.data.class_names import class_names_in
@@ -57,7 +58,7 @@ def read_blocks(path: Path, format_: str = "auto") -> Iterator[Block]:
         raise InputError("there is no such file", file=path, mend="check the path")
     if path.is_dir():
         raise InputError(
-            "a folder cannot be read part by part", file=path, mend="give its files, or leave out --memory"
+            "a folder cannot be read part by part", file=path, mend=f"give its files, or leave out {option('memory')}"
         )
     reader = reader_for(path, format_)
     if reader.name == parquet.name:
@@ -70,7 +71,7 @@ def read_blocks(path: Path, format_: str = "auto") -> Iterator[Block]:
         raise InputError(
             f"a file of the format {reader.name} cannot be read part by part",
             file=path,
-            mend="convert it to JSON lines, CSV, TSV or Parquet, or leave out --memory",
+            mend=f"convert it to JSON lines, CSV, TSV or Parquet, or leave out {option('memory')}",
         )
 
 

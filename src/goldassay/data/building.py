@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import PARTS
 from goldassay.data.dataset import Dataset
@@ -112,7 +113,8 @@ def _ids_with_group(draft: _Draft, ids: pl.Series, column: str) -> pl.Series:
     again = (~ids.is_first_distinct()).arg_true()[0]
     raise draft.error(
         f"the id {ids[again]!r} stands twice",
-        "give each example an id of its own, or choose with --columns id=NAME, or id=A+B for two columns together",
+        f"give each example an id of its own, or choose with {option('columns', 'id=NAME')}, for two columns "
+        f"together id=A+B",
         again,
         column,
     )
@@ -123,7 +125,7 @@ def _add_texts(draft: _Draft) -> None:
         values = draft.table.frame[column]
         if values.dtype.is_nested():
             raise draft.error(
-                "the column holds lists or objects, not text", "choose another with --columns", None, column
+                "the column holds lists or objects, not text", f"choose another with {option('columns')}", None, column
             )
         text = as_text(values).fill_null("").alias(role)
         draft.columns[role] = text
@@ -150,7 +152,7 @@ def _add_labels(draft: _Draft, label_names: Sequence[str] | None) -> None:
         counts = clean.reasons.value_counts(sort=True)
         raise draft.error(
             f"no row has a label ({counts['count'][0]} times: {counts.to_series(0)[0]})",
-            "choose another column with --columns label=NAME",
+            f"choose another column with {option('columns', 'label=NAME')}",
             None,
             column,
         )
@@ -212,10 +214,12 @@ def _set_scores(draft: _Draft, column: str) -> None:
     elif values.dtype.is_numeric():
         scores = values.cast(pl.Float64)
     else:
-        raise draft.error("the column holds no numbers", "choose another with --columns score=NAME", None, column)
+        raise draft.error(
+            "the column holds no numbers", f"choose another with {option('columns', 'score=NAME')}", None, column
+        )
     scores = scores.fill_nan(None)
     if scores.null_count() == len(scores):
-        raise draft.error("no row has a score", "choose another with --columns score=NAME", None, column)
+        raise draft.error("no row has a score", f"choose another with {option('columns', 'score=NAME')}", None, column)
     draft.columns["label"] = scores.alias("label")
     draft.drop_where(pl.select(pl.when(scores.is_null()).then(pl.lit(EMPTY_SCORE))).to_series())
 
@@ -292,7 +296,9 @@ def _finished(draft: _Draft, name: str) -> Dataset:
         frame = frame.filter(draft.reason.is_null())
     if frame.height == 0:
         why = ", ".join(f"{reason} in {count}" for reason, count in dropped.items())
-        raise draft.error(f"no row is left: {why}", "give a file with texts and labels, or choose with --columns")
+        raise draft.error(
+            f"no row is left: {why}", f"give a file with texts and labels, or choose with {option('columns')}"
+        )
     unread = _unread(draft)
     provenance = Provenance(
         files=draft.table.files,

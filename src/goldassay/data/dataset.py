@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.provenance import Provenance
 from goldassay.data.unread import Unread
@@ -104,7 +105,7 @@ class Dataset:
             raise InputError(
                 f"there are {what} (columns: {columns})",
                 file=self.source,
-                mend="name the label column with --columns label=NAME",
+                mend=f"name the label column with {option('columns', 'label=NAME')}",
             )
         labels = self.examples["label"]
         codes = labels.replace_strict(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.labels import NON_ENTAILMENT
 
@@ -24,7 +25,7 @@ def check_same_labels(train: Dataset, test: Dataset) -> None:
     mend = (
         "merge neutral and contradiction of the training set into non-entailment, or test on a file with three classes"
         if merged
-        else "give a test file of the same task, or choose its label column with --columns label=NAME"
+        else f"give a test file of the same task, or choose its label column with {option('columns', 'label=NAME')}"
     )
     raise InputError(
         f"the test set has labels that the training set lacks ({', '.join(missing)}; "
@@ -47,5 +48,6 @@ def require_classes(dataset: Dataset, at_least: int = 2) -> None:
         raise InputError(
             f"there is {only}",
             file=dataset.source,
-            mend=f"give a file with at least {at_least} classes, or choose the label with --columns label=NAME",
+            mend=f"give a file with at least {at_least} classes, or choose the label with "
+            f"{option('columns', 'label=NAME')}",
         )

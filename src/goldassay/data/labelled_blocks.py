@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.boundary import reading
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.blocks import Block, read_blocks
 from goldassay.data.building import EMPTY_TEXT, is_fractional
@@ -160,7 +161,9 @@ class LabelledBlocks:
         left = values.is_not_null().to_numpy() & (n_rows > 0)
         if not left.any():
             raise InputError(
-                "no row is left with texts and a label", file=self._paths[0], mend="choose others with --columns"
+                "no row is left with texts and a label",
+                file=self._paths[0],
+                mend=f"choose others with {option('columns')}",
             )
         label_names = ordered(sorted({label for label, kept in zip(values, left, strict=True) if kept}))
         parts = [_part_name(part) for _, part, _ in keys]
@@ -250,7 +253,7 @@ class LabelledBlocks:
         if len(self._codes) > _MOST_CODES:
             raise InputError(
                 f"there are more than {_MOST_CODES:,} different labels", file=path, column=roles.label,
-                mend="choose the label with --columns label=NAME",
+                mend=f"choose the label with {option('columns', 'label=NAME')}",
             )  # fmt: skip
         self._n_rows += [0] * (len(self._codes) - len(self._n_rows))
         self._samples += [[] for _ in range(len(self._codes) - len(self._samples))]
@@ -295,7 +298,7 @@ class LabelledBlocks:
         if (again.texts, again.label, again.split) != (roles.texts, roles.label, roles.split):
             raise InputError(
                 "its columns change: what holds the texts, the label or the part is not the same everywhere", file=path,
-                mend="name them with --columns",
+                mend=f"name them with {option('columns')}",
             )  # fmt: skip
         for column in wanted:
             self._check_kind(frame[column], column in roles.texts.values(), path)
@@ -313,7 +316,7 @@ class LabelledBlocks:
         if self._kinds.setdefault(values.name, kind) != kind:
             raise InputError(
                 f"its values are here {kind}s, there {self._kinds[values.name]}s", file=path, column=values.name,
-                mend="write all of them as text, or leave out --memory",
+                mend=f"write all of them as text, or leave out {option('memory')}",
             )  # fmt: skip
 
     def _values(self, frame: pl.DataFrame, path: Path) -> pl.Series:
@@ -321,7 +324,7 @@ class LabelledBlocks:
         assert self._roles is not None
         if self._by in {*self._roles.texts.values(), self._roles.label, self._roles.split}:
             raise InputError(
-                f"the column {self._by!r} has a role of its own", file=path, mend="choose another for --by"
+                f"the column {self._by!r} has a role of its own", file=path, mend=f"choose another for {option('by')}"
             )
         return frame[self._by].cast(pl.String, strict=False).fill_null("")
 
@@ -338,7 +341,9 @@ class LabelledBlocks:
     def _no_classes(self, what: str, frame: pl.DataFrame | None) -> InputError:
         columns = "" if frame is None else f" (columns: {', '.join(map(repr, frame.columns[:20]))})"
         return InputError(
-            f"there are {what}{columns}", file=self._paths[0], mend="name the label column with --columns label=NAME"
+            f"there are {what}{columns}",
+            file=self._paths[0],
+            mend=f"name the label column with {option('columns', 'label=NAME')}",
         )
 
     def _sample(self, texts: pl.Series, coded: pl.DataFrame) -> None:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.column_names import (
     ANNOTATORS,
@@ -131,7 +132,8 @@ def parse_columns(text: str) -> dict[str, str]:
         role, equals, column = (piece.strip() for piece in part.partition("="))
         if not (role and equals and column):
             raise InputError(
-                f"{part.strip()!r} in the columns is not ROLE=NAME", mend="write --columns premise=NAME,label=NAME"
+                f"{part.strip()!r} in the columns is not ROLE=NAME",
+                mend=f"write {option('columns', 'premise=NAME,label=NAME')}",
             )
         if role in columns:
             raise InputError(
@@ -255,7 +257,8 @@ class _Finder:
         if len(found) > 1:
             names = " and ".join(repr(column) for column in found[:2])
             raise InputError(
-                f"the columns {names} could both be the {role}", mend=f"choose with --columns {role}={found[0]}"
+                f"the columns {names} could both be the {role}",
+                mend=f"choose with {option('columns', f'{role}={found[0]}')}",
             )
         return found[0] if found else None
 
@@ -289,7 +292,8 @@ class _Finder:
         if text is None:
             raise InputError(
                 f"no column is known to hold text among {_listed(self.frame.columns)}",
-                mend="name them with --columns text=NAME, or premise=NAME,hypothesis=NAME",
+                mend=f"name them with {option('columns', 'text=NAME')} or "
+                f"{option('columns', 'premise=NAME,hypothesis=NAME')}",
             )
         return {"text": text}
 
@@ -303,7 +307,8 @@ class _Finder:
                 if found is None:
                     raise InputError(
                         f"a column is given as {role}, and none is known to be the {partner}",
-                        mend=f"name it with --columns {role}={texts[role]},{partner}=NAME, or use text={texts[role]}",
+                        mend=f"name it with {option('columns', f'{role}={texts[role]},{partner}=NAME')}, or use "
+                        f"text={texts[role]}",
                     )
                 texts[partner] = found
         return {role: texts[role] for role in TEXT_ROLES if role in texts}

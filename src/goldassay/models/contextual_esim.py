@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.models.contextual_vectors import ContextualVectors
@@ -108,7 +109,8 @@ class Network(SequentialInference):
         """Refuse to do without an encoder."""
         if not sizes.encoder:
             raise InputError(
-                "contextual_esim needs an encoder", mend="name a checkpoint's folder or hub name: --set encoder=FOLDER"
+                "contextual_esim needs an encoder",
+                mend=f"name a checkpoint's folder or hub name: {option('set', 'encoder=FOLDER')}",
             )
 
     @classmethod

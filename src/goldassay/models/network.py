@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import torch
 from torch import nn
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.models.transfer import pinned, sent
 
@@ -216,7 +217,7 @@ class Network(nn.Module, ABC):
             InputError: The network has no vectors of words, the file has none of its words, or a value is no number.
         """
         if not self.takes_vectors:
-            raise InputError(f"{self.name} does not start from word vectors", mend="leave out --vectors")
+            raise InputError(f"{self.name} does not start from word vectors", mend=f"leave out {option('vectors')}")
         vocabulary: Any = self.vocabulary
         table: Any = self.vectors
         numbers, found = vectors.read(vocabulary.numbers)

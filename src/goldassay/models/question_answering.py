@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 import torch
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.models.checkpoint import (
     attention_mask,
@@ -336,5 +337,5 @@ class Network(Base):
 def _no_vector(of: Any) -> NoReturn:  # noqa: ARG001
     raise InputError(
         "a question has no one vector and no one class, of which embeddings and relevances are",
-        mend="leave them out of --record",
+        mend=f"leave them out of {option('record')}",
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.labels import NON_ENTAILMENT
 from goldassay.runs.labels import map_names
@@ -92,7 +93,7 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
         raise InputError(
             f"no runs answer {' or '.join(datasets)}: {remarks[0][0].lower()}{remarks[0][1:-1]}",
             file=found[0].file,
-            mend="give predictions on these sets, with their example ids, to --runs",
+            mend=f"give predictions on these sets, with their example ids, to {option('runs')}",
         )
     return Answered(sets, tuple(remarks))
 
@@ -150,7 +151,7 @@ def _choose(
         f"the examples of {runs.model} on {runs.dataset} are in {' and in '.join(whole)}, and nothing tells which of "
         "these was predicted",
         file=runs.file,
-        mend=f"say it with --runs {whole[0]}=PATH",
+        mend=f"say it with {option('runs', f'{whole[0]}=PATH')}",
     )
 
 

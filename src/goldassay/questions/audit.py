@@ -16,6 +16,7 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory, files_since
 from goldassay.questions.first_rows import first_rows, table_of_rows
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.run_sources import run_paths
 
 if TYPE_CHECKING:
     import os
@@ -33,7 +34,7 @@ __all__ = ["audit"]
 def audit(
     train: Any,
     test: Any = None,
-    runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    runs: Any = None,
     elsewhere: Mapping[str, Any] | Sequence[Any] | str | os.PathLike[str] | None = None,
     seed: int | None = None,
     *,
@@ -54,8 +55,9 @@ def audit(
             list of dicts.
         test: The evaluation part, likewise. Without it the data's own test part is used, or a share of the rows is set
             apart such that no sentence stands in both parts.
-        runs: Predictions of trained models: a path or several, each of which may be NAME=PATH. Those on the evaluation
-            part tell whether the score would come out the same with another seed.
+        runs: Predictions of trained models: paths, each of which may be NAME=PATH, `Runs`, or tables with a row a
+            prediction; {name of the dataset: one of these}, or several. Those on the evaluation part tell whether the
+            score would come out the same with another seed.
         elsewhere: Sets of other distributions, as {name: data} or a list, each as `train` may be: does the score hold
             there? Of runs that answer both the evaluation part and such a set it is asked, else of quick probes of the
             whole input. A set may tell entailment from the rest only, where the training part has three labels.
@@ -85,17 +87,24 @@ def audit(
         leakage_settings = settings.leakage.model_copy(update={"model": model})
         settings = settings.model_copy(update={"leakage": leakage_settings})
     steps = Steps(quiet)
-    evidence = Evidence(
-        train,
-        test,
-        _as_list(runs),
-        elsewhere=elsewhere,
-        columns=columns,
-        label_names=label_names,
-        file_format=format,
-        settings=settings,
-        steps=steps,
-    )
+    with run_paths(runs) as paths:
+        evidence = Evidence(
+            train,
+            test,
+            paths,
+            elsewhere=elsewhere,
+            columns=columns,
+            label_names=label_names,
+            file_format=format,
+            settings=settings,
+            steps=steps,
+        )
+        return _report(evidence, out)
+
+
+def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
+    """Ask every question that there is evidence for, and compose the report."""
+    settings, steps = evidence.settings, evidence.steps
     evidence.load()
     started = time.time()
     with evidence_directory(out) as directory, compiling_ahead():
@@ -146,9 +155,3 @@ def _examples(test: Dataset, found: Sequence[Finding]) -> pl.DataFrame:
     return test.examples.select(
         "example_id", *test.text_columns, "label", *(values.alias(name) for name, values in columns.items())
     )
-
-
-def _as_list(runs: Any) -> list[Any]:
-    if runs is None:
-        return []
-    return list(runs) if isinstance(runs, (list, tuple)) else [runs]

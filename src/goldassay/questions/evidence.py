@@ -255,12 +255,15 @@ class Evidence:
 
     def texts_of(self, runs: RunSet) -> Dataset | None:
         """What was predicted by a set of runs; None where it is not at hand."""
-        if runs.fallback is not None or not isinstance(runs.gold, str):
+        if runs.fallback is not None or runs.gold is None:
             return runs.fallback
         return self.gold_texts(runs.gold)
 
-    def gold_texts(self, path: str) -> Dataset | None:
-        """The dataset that a file of right labels is; None where it holds labels alone."""
+    def gold_texts(self, gold: str | Dataset) -> Dataset | None:
+        """The dataset that right labels are of; None for a file that holds labels alone."""
+        if not isinstance(gold, str):
+            return gold
+        path = gold
         if path not in self._gold_texts:
             self._gold_texts[path] = read_texts(path)
         return self._gold_texts[path]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import goldassay.questions.figures  # noqa: F401 - importing it declares the measures
 from goldassay.core import settings as core_settings
 from goldassay.core.document import FILE_NAME as REPORT_NAME
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.settings import FILE_NAME
 from goldassay.gate.check import check_reports
@@ -48,7 +49,8 @@ def load_policy(path: str | os.PathLike[str] | None = None) -> tuple[Demand, ...
     file = Path(FILE_NAME if path is None else path)
     if path is None and not file.is_file():
         raise InputError(
-            f"there is no {FILE_NAME} here, which holds the policy", mend="write one, or name it with --config FILE"
+            f"there is no {FILE_NAME} here, which holds the policy",
+            mend=f"write one, or name it with {option('config', 'FILE', argument='policy')}",
         )
     return require_demands(read_policy(core_settings.load_settings(file).policy, file), file)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import split_named_path
@@ -17,7 +19,7 @@ from goldassay.data.splits import columns_to_split_by, split_disjoint
 from goldassay.training.coarser_labels import coarsening
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from goldassay.core.settings import Settings
 
@@ -63,7 +65,7 @@ def load_inputs(
             raise InputError(
                 f"has the parts {', '.join(sorted(parts))} but neither test nor dev",
                 file=source.source,
-                mend="name an evaluation set with --test FILE",
+                mend=f"name an evaluation set with {option('test', 'FILE')}",
             )
         evaluation = parts[name]
         decisions.append(f"The data's own {name} part is the evaluation set.")
@@ -84,7 +86,7 @@ def load_inputs(
             f"its texts are {', '.join(evaluation.text_columns)}, those of the training data "
             f"{', '.join(training.text_columns)}",
             file=evaluation.source,
-            mend="make the roles equal with --columns",
+            mend=f"make the roles equal with {option('columns')}",
         )
     check_same_labels(training, evaluation)
     return training, evaluation, tuple(decisions)
@@ -107,7 +109,7 @@ def load_elsewhere(sources: Any, train: Dataset, test: Dataset, **reading: Any) 
         InputError: A set cannot be read, has the name of another, other texts or labels, or no text of its own.
     """
     found: dict[str, Dataset] = {}
-    for name, source in _named_sources(sources):
+    for name, source in named_sources(sources):
         try:
             dataset = _read_elsewhere(name, source, **reading)
             _check_elsewhere(dataset, train)
@@ -116,18 +118,20 @@ def load_elsewhere(sources: Any, train: Dataset, test: Dataset, **reading: Any) 
         if dataset.name in (test.name, *found):
             other = "the test part" if dataset.name == test.name else "another set"
             raise InputError(
-                f"--elsewhere names a set {dataset.name!r}, as {other} is called",
+                f"{option('elsewhere')} names a set {dataset.name!r}, as {other} is called",
                 file=dataset.source,
-                mend="give it another name: --elsewhere NAME=FILE",
+                mend=f"give it another name: {option('elsewhere', 'NAME=FILE')}",
             )
         _check_own_texts(dataset, train, test)
         found[dataset.name] = dataset
     return found
 
 
-def _named_sources(sources: Any) -> list[tuple[str, Any]]:
-    """Each set with its name, "" where none was given. A list of dicts are the rows of one set."""
-    if isinstance(sources, dict):
+def named_sources(sources: Any) -> list[tuple[str, Any]]:
+    """Each of several sets with its name, "" where none was given; a list of dicts are the rows of one set."""
+    if sources is None:
+        return []
+    if isinstance(sources, Mapping):
         return list(sources.items())
     several = isinstance(sources, (list, tuple)) and not all(isinstance(each, dict) for each in sources)
     return [("", each) for each in (sources if several else [sources])]
@@ -148,7 +152,7 @@ def _check_elsewhere(dataset: Dataset, train: Dataset) -> None:
             f"its texts are {', '.join(dataset.text_columns)}, those of the training data "
             f"{', '.join(train.text_columns)}",
             file=dataset.source,
-            mend="make the roles equal with --columns",
+            mend=f"make the roles equal with {option('columns')}",
         )
     other = [name for name in dataset.label_names if name not in train.label_names]
     if other and coarsening(train.label_names, dataset.label_names) is None:
@@ -156,7 +160,7 @@ def _check_elsewhere(dataset: Dataset, train: Dataset) -> None:
             f"it has labels that the training data lack ({', '.join(other[:5])}; they have "
             f"{', '.join(train.label_names[:5])})",
             file=dataset.source,
-            mend="give a set of the same task, or choose its label column with --columns label=NAME",
+            mend=f"give a set of the same task, or choose its label column with {option('columns', 'label=NAME')}",
         )
 
 
@@ -174,7 +178,7 @@ def _check_own_texts(dataset: Dataset, train: Dataset, test: Dataset) -> None:
             else "in one of both parts"
         )
         raise InputError(
-            f"every text of the set {dataset.name!r} of --elsewhere stands {where}",
+            f"every text of the set {dataset.name!r} of {option('elsewhere')} stands {where}",
             file=dataset.source,
             mend="give texts of another distribution",
         )
@@ -182,7 +186,7 @@ def _check_own_texts(dataset: Dataset, train: Dataset, test: Dataset) -> None:
 
 def _of_elsewhere(error: InputError, name: str) -> InputError:
     """The error with the option that named the set."""
-    said = f"--elsewhere {name}: {error.problem}" if name else f"--elsewhere: {error.problem}"
+    said = f"{option('elsewhere')} {name}: {error.problem}" if name else f"{option('elsewhere')}: {error.problem}"
     return InputError(said, file=error.file, row=error.row, column=error.column, mend=error.mend)
 
 
@@ -209,12 +213,14 @@ def _require_read(dataset: Dataset) -> None:
         return
     one, more = len(columns) == 1, len(columns) > 4
     named = ", ".join(map(repr, columns[:4])) + (f" and {len(columns) - 4} more" if more else "")
+    ignored = f"ignore={'+'.join(columns[:12])}"
     raise InputError(
         f"the column{'' if one else 's'} {named} look{'s' if one else ''} like choices, responses or answers and "
         f"{'has' if one else 'have'} no role",
         file=dataset.source,
-        mend="give the texts that decide the label with --columns premise=NAME,hypothesis=NAME, or leave out what does "
-        f"not matter with --columns ignore={'+'.join(columns[:12])} (leakage measure reads a list called choices)",
+        mend=f"give the texts that decide the label with {option('columns', 'premise=NAME,hypothesis=NAME')}, "
+        f"or leave out what does "
+        f"not matter with {option('columns', ignored)} (leakage measure reads a list called choices)",
     )
 
 

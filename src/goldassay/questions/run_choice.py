@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
+from goldassay.core.doors import right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from goldassay.data import Dataset
     from goldassay.runs.assembly import Align
+
+
+class RunFormat(TypedDict, total=False):
+    """What every function that reads runs takes, as keywords: which runs, and how to read them.
+
+    They mean what they mean for `read_runs`. `gold` is the dataset that was predicted, its right labels, texts and
+    groups: a path, `Dataset` or frame, or {dataset: one of these}.
+    """
+
+    format: str
+    condition: str | None
+    split: str | None
+    train_set: str | None
+    checkpoint: int | str | None
+    columns: Mapping[str, str] | str | None
+    labels: Mapping[str, str] | None
+    label_names: Sequence[str] | None
+    align: Align
+    gold: Any
+
+
+class RunReading(RunFormat, total=False):
+    """The same for functions that name neither the model nor the dataset otherwise."""
+
+    model: str | None
+    dataset: str | None
 
 
 @dataclass(frozen=True)
@@ -31,7 +61,7 @@ class RunChoice:
         labels: {name in the files: label}.
         label_names: All labels in order.
         align: "exact", "intersect" or "position".
-        gold: {dataset: path of its right labels}; "" stands for every dataset that is not named.
+        gold: {dataset: its right labels, a path or the dataset itself}; "" stands for every dataset that is not named.
     """
 
     format: str = "auto"
@@ -45,18 +75,57 @@ class RunChoice:
     labels: Mapping[str, str] | None = None
     label_names: Sequence[str] | None = None
     align: Align = "exact"
-    gold: Mapping[str, str] = field(default_factory=dict)
+    gold: Mapping[str, str | Dataset] = field(default_factory=dict)
 
-    def gold_of(self, dataset: str) -> str | None:
-        """The file of right labels for a dataset, if one was given."""
+    @classmethod
+    def of(cls, **reading: Unpack[RunReading]) -> RunChoice:
+        """The choice that keywords make.
+
+        Raises:
+            InputError: The columns are not ROLE=NAME, or right labels in memory cannot be used.
+        """
+        from goldassay.data import parse_columns
+
+        chosen: dict[str, Any] = dict(reading)
+        columns = reading.get("columns")
+        chosen["columns"] = parse_columns(columns) if isinstance(columns, str) else columns or {}
+        chosen["gold"] = _right_labels(reading.get("gold"))
+        return cls(**chosen)
+
+    def reading(self) -> RunFormat:
+        """The keywords that make this choice, but for the model and the dataset."""
+        own = {name: value for name, value in vars(self).items() if name not in ("model", "dataset")}
+        return cast("RunFormat", own)
+
+    def gold_of(self, dataset: str) -> str | Dataset | None:
+        """The right labels for a dataset, if any were given."""
         return self.gold.get(dataset, self.gold.get(""))
 
     def said(self) -> dict[str, Any]:
         """What was asked for, for the report's settings; of files the names alone, as elsewhere in it."""
-        said = {key: value for key, value in asdict(self).items() if value}
+        said = {key: value for key, value in asdict(replace(self, gold={})).items() if value}
         if self.gold:
-            said["gold"] = {name or "all": Path(path).name for name, path in self.gold.items()}
+            said["gold"] = {
+                name or "all": Path(gold).name if isinstance(gold, str) else gold.name
+                for name, gold in self.gold.items()
+            }
         return said
+
+
+def _right_labels(given: Any) -> dict[str, str | Dataset]:
+    """Right labels by dataset: of paths the paths, of all else a dataset."""
+    if given is None:
+        return {}
+    named = given if isinstance(given, Mapping) else {"": given}
+    return {name: _path_or_dataset(gold, name) for name, gold in named.items()}
+
+
+def _path_or_dataset(given: Any, name: str) -> str | Dataset:
+    if isinstance(given, (str, os.PathLike)):
+        return os.fspath(given)
+    from goldassay.data import Dataset
+
+    return given if isinstance(given, Dataset) else Dataset.from_frame(given, name=name or "gold")
 
 
 def parse_gold(values: Sequence[str]) -> dict[str, str]:
@@ -71,7 +140,7 @@ def parse_gold(values: Sequence[str]) -> dict[str, str]:
         if name in gold:
             raise InputError(
                 f"two files of right labels are given for {f'the dataset {name}' if name else 'all datasets'}",
-                mend="name the dataset of each: --test DATASET=FILE",
+                mend=f"name the dataset of each: {right_labels('DATASET=FILE')}",
             )
         gold[name] = path
     return gold

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import matches, split_named_path
@@ -165,10 +166,10 @@ def unloaded_sets(found: Sequence[Slice], choice: RunChoice) -> list[RunSet]:
 
 def _dataset(name: str, choice: RunChoice) -> str:
     """The dataset's name, or that of its right labels where the files do not name it."""
-    path = choice.gold_of(name)
-    if name != UNNAMED or path is None or read_answers(Path(path)) is not None:
+    gold = choice.gold_of(name)
+    if name != UNNAMED or gold is None or (isinstance(gold, str) and read_answers(Path(gold)) is not None):
         return name
-    return read_gold(path).name
+    return read_gold(gold).name
 
 
 def find_runs(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> list[Slice]:
@@ -273,10 +274,12 @@ def read_rivals(found: Sequence[Slice], choice: RunChoice, models: Sequence[str]
         if len(there) > 1:
             raise InputError(
                 f"there are runs of {len(there)} {name}s: {', '.join(there[:8])}, and models are compared on one",
-                mend=f"choose one with {name}=NAME",
+                mend=f"choose one with {option(name, 'NAME')}",
             )
     if len(models) == 1:
-        raise InputError("one model is named, and a comparison needs two", mend="give model=NAME for each of them")
+        raise InputError(
+            "one model is named, and a comparison needs two", mend=f"give {option('model', 'NAME')} for each of them"
+        )
     if models:
         return told_apart([read_one(found, dataclasses.replace(choice, model=name)) for name in models])
     sets = told_apart(list(read_found(found, choice)))

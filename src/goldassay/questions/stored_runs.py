@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
 from goldassay.core.results import Result
@@ -133,7 +134,8 @@ def _check_whole(parts: Mapping[Any, Sequence[Slice]]) -> None:
             raise InputError(
                 f"runs have different checkpoints: seed {seed} of {model} lacks {len(lacking)}, "
                 f"first {listing(lacking)}",
-                mend="choose one with checkpoint=NAME, or each run's last with checkpoint='last'",
+                mend=f"choose one with {option('checkpoint', 'NAME')}, or each run's last with "
+                f"{option('checkpoint', 'last')}",
             )
 
 

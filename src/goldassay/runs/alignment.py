@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.loading import Align, Loaded, taken, who
 from goldassay.runs.validation import check_unique, listing
@@ -81,7 +82,7 @@ def _ordered_like(item: Loaded, ids: pl.Series, reference: Loaded, *, exact: boo
             f"the run with {who(item.slice)} lacks {missing.len()} of the {ids.len()} examples that "
             f"{who(reference.slice)} has, first {listing(missing.head(6).to_list())}",
             file=item.slice.file,
-            mend="give the missing ones, or keep the common ones with align='intersect'",
+            mend=f"give the missing ones, or keep the common ones with {option('align', 'intersect')}",
         )
     if exact and own.len() > ids.len():
         extra = own.filter(~own.is_in(ids.implode()))
@@ -89,7 +90,7 @@ def _ordered_like(item: Loaded, ids: pl.Series, reference: Loaded, *, exact: boo
             f"the run with {who(item.slice)} has {extra.len()} examples that {who(reference.slice)} lacks, "
             f"first {listing(extra.head(6).to_list())}",
             file=item.slice.file,
-            mend="give the missing ones, or keep the common ones with align='intersect'",
+            mend=f"give the missing ones, or keep the common ones with {option('align', 'intersect')}",
         )
     return replace(item, columns=taken(item.columns, rows))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.slices import Columns
 from goldassay.runs.tables import start_of, unpacked
@@ -105,7 +106,7 @@ def score_columns(
         raise InputError(
             f"{len(missing)} of {len(references)} questions have no prediction, first {listing(missing)}",
             file=file,
-            mend="give them, or keep the others with align='intersect'",
+            mend=f"give them, or keep the others with {option('align', 'intersect')}",
         )
     lowest: dict[str, float] = {}
     for question, wanted in references.items():

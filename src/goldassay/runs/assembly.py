@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.alignment import align_examples, position_of
 from goldassay.runs.coding import gold_of, label_set, logits_of, predictions_of, scores_of
@@ -88,7 +89,7 @@ def _check_scorable(loaded: Sequence[Loaded]) -> None:
             raise InputError(
                 f"the runs of {model} on {dataset} have predictions but no gold labels to score them by",
                 file=item.slice.file,
-                mend="give gold, or per-example scores",
+                mend=f"give {right_labels()}, or per-example scores",
             )
 
 
@@ -100,7 +101,9 @@ def _grid(slices: Sequence[Slice]) -> tuple[list[Any], list[Any], list[list[Slic
         other = by_place.setdefault((part.seed, part.checkpoint), part)
         if other is not part:
             where = "" if part.checkpoint is None else f", checkpoint {part.checkpoint}"
-            one_format = f", or read one format with format='{part.format}'" if part.format != other.format else ""
+            one_format = (
+                f", or read one format with {option('format', part.format)}" if part.format != other.format else ""
+            )
             raise InputError(
                 f"the run with seed {part.seed}{where} is there twice",
                 file=part.file,
@@ -112,7 +115,8 @@ def _grid(slices: Sequence[Slice]) -> tuple[list[Any], list[Any], list[list[Slic
             raise InputError(
                 f"runs have different checkpoints: seed {seed} lacks {len(lacking)} that others have: "
                 f"{listing(lacking)}",
-                mend="choose one with checkpoint=NAME, or each run's last with checkpoint='last'",
+                mend=f"choose one with {option('checkpoint', 'NAME')}, or each run's last with "
+                f"{option('checkpoint', 'last')}",
             )
     return seeds, checkpoints, [[by_place[seed, step] for step in checkpoints] for seed in seeds]
 

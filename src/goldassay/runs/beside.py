@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.runs.tables import is_parquet
@@ -180,7 +181,7 @@ def _read(path: Path, kind: Kind, asked: Mapping[str, str | int]) -> Iterator[tu
         raise InputError(
             f"there {'are' if kind.endswith('s') else 'is'} no {kind}{f' of {some}' if found and some else ''} here",
             file=path,
-            mend=f"train with --record {kind}",
+            mend=f"train with {option('record', kind)}",
         )
     chosen.sort(key=lambda entry: (entry[0].model, entry[0].condition, entry[0].dataset, entry[0].seed))
     for origin, parts, file in chosen:

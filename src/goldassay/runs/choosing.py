@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import is_wildcard, matches
 from goldassay.runs.validation import listing
@@ -38,7 +39,7 @@ def choose_slices(found: list[Slice], asked: Mapping[str, str | None]) -> list[S
         elif len(choices) > 1:
             raise InputError(
                 f"there are runs of {len(choices)} {word}s: {listing(choices, 12)}",
-                mend=f"choose one with {field}=NAME",
+                mend=f"choose one with {option(field, 'NAME')}",
             )
     return chosen
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def name_codes(codes: Any, label_names: tuple[str, ...] | None, path: Path) -> p
         raise InputError(
             f"there are label codes up to {values.max()}, but {len(label_names)} labels",
             file=path,
-            mend="name all of them in order with label_names=[...]",
+            mend=f"name all of them in order with {option('label_names', 'NAME,NAME,...')}",
         )
     return pl.Series(label_names, dtype=pl.String).gather(values.astype(np.int64))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.alignment import position_of, same
 from goldassay.runs.labels import map_names, order_labels
@@ -37,7 +38,7 @@ def label_set(loaded: list[Loaded], gold: Gold | None, given: tuple[str, ...] | 
     if len(named) > 1 and len({frozenset(names or ()) for names in named}) > 1:
         raise InputError(
             "runs name different labels: " + " and ".join(listing(names or (), 8) for names in sorted(named, key=str)),
-            mend="map them with `labels`",
+            mend=f"map them with {option('labels', 'NAME=LABEL,...')}",
         )
     labels = loaded[0].columns.label
     return () if labels is None else order_labels(labels.unique().to_list())
@@ -95,7 +96,7 @@ def gold_of(
                     f"runs disagree on the right label of {differ.len()} examples, "
                     f"first {listing(differ.head(6).to_list())}",
                     file=item.slice.file,
-                    mend="give the right ones with gold=DATASET",
+                    mend=f"give the right ones with {right_labels()}",
                 )
     else:
         return None, groups, names
@@ -110,11 +111,14 @@ def _gold_rows(ids: pl.Series, gold: Gold) -> pl.Series:
     rows = position_of(ids, gold.example_ids)
     missing = ids.filter(rows.is_null())
     if missing.len():
-        same_length = "align='position' takes row for row, " if ids.len() == gold.example_ids.len() else ""
+        same_length = (
+            f"{option('align', 'position')} takes row for row, " if ids.len() == gold.example_ids.len() else ""
+        )
         raise InputError(
             f"{missing.len()} of {ids.len()} examples are not in the gold of {gold.name}, "
             f"first {listing(missing.head(6).to_list())}",
-            mend=f"check that it is the same dataset; {same_length}align='intersect' keeps the common examples",
+            mend=f"check that it is the same dataset; {same_length}{option('align', 'intersect')} keeps the "
+            f"common examples",
         )
     beyond = gold.example_ids.len() - ids.len()
     return rows if beyond >= 0 else rows.head(gold.example_ids.len())
@@ -169,7 +173,8 @@ def logits_of(
             # Which class a logit belongs to is unknown, and nothing needs it.
             return None
         raise InputError(
-            "the order of the logits' classes is not known", mend="name them in order with label_names=[...]"
+            "the order of the logits' classes is not known",
+            mend=f"name them in order with {option('label_names', 'NAME,NAME,...')}",
         )
     mapped = list(map_names(order, names, labels).values())
     if sorted(mapped) == sorted(names):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import is_wildcard, matches
 from goldassay.runs.score_tables import is_score_table, read_score_table
@@ -121,7 +122,7 @@ def read_curves(
             if metric is None
             else f"no score {metric!r} within [0, 1] is logged there: there are {listing(names, 8)}",
             file=first,
-            mend="choose one with columns={'score': METRIC}, or give predictions",
+            mend=f"choose one with {option('columns', 'score=METRIC')}, or give predictions",
         )
     groups: dict[tuple[str, str, str], list[_Logged]] = {}
     for each in _asked_for(logged, model, dataset):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.assembly import position_of, taken
 from goldassay.runs.labels import canonical
@@ -79,7 +80,7 @@ def _joined(one: Slice, other: Slice) -> Slice | None:
         raise InputError(
             f"{one.collection.model} stands in {one.file} too, and no right labels say whether it is the same run",
             file=other.file,
-            mend="name one of the two with --dataset, or give right labels in the file",
+            mend=f"name one of the two with {option('dataset')}, or give right labels in the file",
         )
     n_apart = int((rights[0] != rights[1]).sum())
     if n_apart:
@@ -87,7 +88,7 @@ def _joined(one: Slice, other: Slice) -> Slice | None:
             f"{one.collection.model} stands in {one.file} too, of the same examples, but {n_apart} of "
             f"{one.n_examples} are right in one and wrong in the other",
             file=other.file,
-            mend="name one of the two with --dataset, or remove the wrong one",
+            mend=f"name one of the two with {option('dataset')}, or remove the wrong one",
         )
     merged = replace(
         a,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.boundary import reading
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.pipes import seekable
 from goldassay.runs.adapters import adapters
@@ -69,7 +70,7 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
             raise NoRunsError(
                 "no runs were recognized here",
                 file=place,
-                mend="name the column of predictions, scores or logits with columns={'prediction': NAME}"
+                mend=f"name the column of predictions, scores or logits with {option('columns', 'prediction=NAME')}"
                 if place.is_file() or any(place.iterdir())
                 else "it is empty: name the folder that holds them",
             )

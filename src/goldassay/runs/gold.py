@@ -67,7 +67,7 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
     )
 
 
-def read_texts(gold: str | os.PathLike[str]) -> dict[str, str] | None:
+def read_texts(gold: Dataset | str | os.PathLike[str]) -> dict[str, str] | None:
     """What was given to a model, by example id: the texts of a dataset, each after its role if there are several.
 
     None where the file holds labels, but no texts.
@@ -77,12 +77,15 @@ def read_texts(gold: str | os.PathLike[str]) -> dict[str, str] | None:
     """
     from goldassay.data import read_dataset
 
-    try:
-        dataset = read_dataset(gold)
-    except InputError:
-        if _read_labels(Path(gold)) is None:
-            raise
-        return None
+    if isinstance(gold, (str, os.PathLike)):
+        try:
+            dataset = read_dataset(gold)
+        except InputError:
+            if _read_labels(Path(gold)) is None:
+                raise
+            return None
+    else:
+        dataset = gold
     several = len(dataset.text_columns) > 1
     parts = [pl.format("{}: {}", pl.lit(n), pl.col(n)) if several else pl.col(n) for n in dataset.text_columns]
     texts = dataset.examples.select("example_id", pl.concat_str(parts, separator="\n").alias("text"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
@@ -60,7 +61,11 @@ def map_names(
     if labels is not None:
         lacking = [name for name in names if name not in labels and name not in label_names]
         if lacking:
-            raise InputError(f"the label map does not cover {listing(lacking)}", file=file, mend="add them to `labels`")
+            raise InputError(
+                f"the label map does not cover {listing(lacking)}",
+                file=file,
+                mend=f"add them to {option('labels', 'NAME=LABEL,...')}",
+            )
     targets = {name: name if labels is None else labels.get(name, name) for name in names}
     if not label_names:
         return targets
@@ -74,7 +79,7 @@ def map_names(
         raise InputError(
             f"the {what} are {listing(names, 8)}, the labels {listing(label_names, 8)}: none in common",
             file=file,
-            mend="map them by name with labels={'0': 'entailment', ...}",
+            mend=f"map them by name with {option('labels', '0=entailment,...')}",
         )
     return {name: known[target] or target for name, target in targets.items()}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
@@ -63,7 +64,7 @@ def _load(part: Slice, label_names: tuple[str, ...] | None, align: Align) -> Loa
                 f"first {listing(ids.head(6).to_list())}",
                 file=part.file,
                 column=values.name or None,
-                mend="add it, or keep the examples that all runs have with align='intersect'",
+                mend=f"add it, or keep the examples that all runs have with {option('align', 'intersect')}",
             )
     present = [values.is_not_null() for values in (columns.score, columns.prediction) if values is not None]
     if present and not all(mask.all() for mask in present):
@@ -96,7 +97,7 @@ def _withpredictions_of(columns: Columns, label_names: tuple[str, ...] | None) -
     if columns.logits.shape[-1] != len(order):
         raise InputError(
             f"logits have {columns.logits.shape[-1]} classes, but there are {len(order)} labels",
-            mend="name the class of each logit, in order, with label_names=[...]",
+            mend=f"name the class of each logit, in order, with {option('label_names', 'NAME,NAME,...')}",
         )
     predicted = pl.Series(order, dtype=pl.String).gather(columns.logits.argmax(axis=-1))
     return replace(columns, prediction=predicted)

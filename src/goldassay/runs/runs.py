@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.validation import check_codes, check_scores, check_unique
 
@@ -285,7 +286,7 @@ def _check_logits(logits: NDArray[Any] | None, names: tuple[str, ...]) -> None:
     if logits.shape[-1] != len(names):
         raise InputError(
             f"logits have {logits.shape[-1]} classes, but there are {len(names)} labels",
-            mend="give logits of the classes in label_names, in their order",
+            mend=f"give logits of the classes in {option('label_names', 'NAME,NAME,...')}, in their order",
         )
     if np.isnan(logits).any():
         raise InputError("some logits are not a number", mend="leave out the runs that failed")
@@ -296,7 +297,8 @@ def _correctness(predictions: NDArray[np.int64] | None, gold: NDArray[np.int64] 
         raise InputError("the runs hold neither predictions, logits nor scores", mend="give one of the three")
     if gold is None:
         raise InputError(
-            "the runs have predictions but no gold labels to score them by", mend="give gold, or per-example scores"
+            "the runs have predictions but no gold labels to score them by",
+            mend=f"give {right_labels()}, or per-example scores",
         )
     if gold.shape != predictions.shape[-1:]:
         raise InputError(f"gold has {gold.size} labels, but the runs have {predictions.shape[-1]} examples")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
@@ -34,10 +35,10 @@ def choose_score(offered: Sequence[str], asked: str | None, there: Sequence[str]
         raise InputError(
             f"none of {listing(there, 8) or 'its fields'} is a score within [0, 1]",
             file=path,
-            mend="choose one with columns={'score': METRIC}",
+            mend=f"choose one with {option('columns', 'score=METRIC')}",
         )
     raise InputError(
         f"each example has {len(offered)} scores: {listing(offered, 12)}",
         file=path,
-        mend="choose one with columns={'score': METRIC}",
+        mend=f"choose one with {option('columns', 'score=METRIC')}",
     )

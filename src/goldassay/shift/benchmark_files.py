@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.data import read_dataset
@@ -91,7 +92,7 @@ def find_files(recipe: Recipe, places: Sequence[str | os.PathLike[str]]) -> list
             best = min((missing for _, missing in tried), key=len)
             raise InputError(
                 f"{recipe.title}: there is no {' or '.join(best[0].match[:_SHOWN])} among the files given",
-                mend=f"get it from {recipe.source}, and give its folder with --from",
+                mend=f"get it from {recipe.source}, and give its folder with {option('from')}",
             )
         found += whole
     return found

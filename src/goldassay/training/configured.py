@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.models.registry import load_network
@@ -54,7 +55,9 @@ def _of_vectors(job: Job, sizes: Any) -> dict[str, Any]:
     """What a file of word vectors, or none, decides: their width, and that fresh ones are learnt."""
     if job.vectors is None:
         if job.changes.get("frozen"):
-            raise InputError("vectors that nobody learnt would be frozen", mend="give some with --vectors FILE")
+            raise InputError(
+                "vectors that nobody learnt would be frozen", mend=f"give some with {option('vectors', 'FILE')}"
+            )
         return {"frozen": False} if hasattr(sizes, "frozen") else {}
     asked = job.changes.get("vectors", job.vectors.width)
     if asked != job.vectors.width:
@@ -100,10 +103,11 @@ def check_job(job: Job, train: Dataset) -> None:
         )
     check_objective(job)
     if job.dev is None and (recipe.patience or recipe.schedule == "dev_drops"):
-        raise InputError("stopping by a dev score needs a dev set", mend="give one with --dev FILE")
+        raise InputError("stopping by a dev score needs a dev set", mend=f"give one with {option('dev', 'FILE')}")
     if job.rows is not None and job.rows > len(train):
         raise InputError(
-            f"{job.rows:,} training rows are asked for, and there are {len(train):,}", mend="ask for fewer with --rows"
+            f"{job.rows:,} training rows are asked for, and there are {len(train):,}",
+            mend=f"ask for fewer with {option('rows')}",
         )
 
 

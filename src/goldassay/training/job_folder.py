@@ -6,6 +6,7 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import output_error, written_whole
 
@@ -59,7 +60,8 @@ def claim(folder: Path, settings: Mapping[str, Any]) -> None:
         raise InputError(
             f"the run was made with other settings: {shown}",
             file=folder,
-            mend="choose another folder with -o or another name with --name, or delete this one",
+            mend=f"choose another folder with {option('out')} or another name with {option('name')}, or delete "
+            f"this one",
         )
 
 

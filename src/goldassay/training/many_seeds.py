@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import GoldassayError, InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.results import Result
@@ -210,7 +211,7 @@ def plan_jobs(
     target.check_tests(training, evaluation)
     if len({each.name for each in evaluation}) < len(evaluation):
         twice = next(name for name, count in Counter(each.name for each in evaluation).items() if count > 1)
-        raise InputError(f"two test sets have the name {twice!r}", mend="name them with --test NAME=FILE")
+        raise InputError(f"two test sets have the name {twice!r}", mend=f"name them with {option('test', 'NAME=FILE')}")
     weights = options.get("weights")
     if weights is not None and weights not in training.examples.columns:
         raise InputError(
@@ -220,7 +221,7 @@ def plan_jobs(
         )
     if vectors is not None:
         if not load_network(model).takes_vectors:
-            raise InputError(f"{model} does not start from word vectors", mend="leave out --vectors")
+            raise InputError(f"{model} does not start from word vectors", mend=f"leave out {option('vectors')}")
         options["vectors"] = VectorFile.check(vectors)
     options.setdefault("objective", target.objective)
     chosen_by: Dataset | None = None
@@ -315,7 +316,7 @@ def summarize(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 def _check_options(options: Mapping[str, Any]) -> None:
     check_choice(options.get("device", DEVICES[0]), options.get("precision", PRECISIONS[0]))
     if options.get("label") is not None and not str(options["label"]).strip():
-        raise InputError("the name of the runs is empty", mend="leave out --name, or give one")
+        raise InputError("the name of the runs is empty", mend=f"leave out {option('name')}, or give one")
     record = options.get("record", ("predictions",))
     for what in record:
         if what not in RECORDS:
@@ -337,7 +338,7 @@ def _seeds(seeds: int | Sequence[int], vary: Sequence[str]) -> tuple[int, ...]:
         )
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
-        raise InputError("no seed is given", mend="give one or more with --seeds")
+        raise InputError("no seed is given", mend=f"give one or more with {option('seeds')}")
     if len(set(numbers)) < len(numbers):
         raise InputError("the same seed is given twice", mend="give each seed once")
     for number in numbers:
@@ -356,7 +357,7 @@ def _tests(tests: Tests, columns: Columns) -> list[Dataset]:
     else:
         several = list(tests.items()) if isinstance(tests, Mapping) else tests
     if not several:
-        raise InputError("there is nothing to evaluate on", mend="name a test set with --test FILE")
+        raise InputError("there is nothing to evaluate on", mend=f"name a test set with {option('test', 'FILE')}")
     named = [each if isinstance(each, tuple) else (None, each) for each in several]
     return [load_data(data, "test", columns, name) for name, data in named]
 
@@ -379,6 +380,6 @@ def _of_same_texts(test: Dataset, training: Dataset) -> Dataset:
             f"its texts are {', '.join(test.text_columns)}, those of the training data "
             f"{', '.join(training.text_columns)}",
             file=test.source,
-            mend="make the roles equal with --columns",
+            mend=f"make the roles equal with {option('columns')}",
         )
     return test

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.models.configuration import check_kind
@@ -67,18 +68,25 @@ def check_objective(job: Job) -> None:
     if needs.bias == "required" and job.bias is None:
         raise InputError(
             f"{name} needs a bias model" + (" to reweight by" if needs.dev else ""),
-            mend="name one with --bias: quick_probe, a network, a file of mined patterns, or runs",
+            mend=f"name one with {option('bias')}: quick_probe, a network, a file of mined patterns, or runs",
         )
     if needs.bias == "none" and job.bias is not None:
-        raise InputError(f"{name} takes no bias model", mend="leave out --bias, or choose another --objective")
+        raise InputError(
+            f"{name} takes no bias model", mend=f"leave out {option('bias')}, or choose another {option('objective')}"
+        )
     if not needs.teacher and job.teacher is not None:
-        raise InputError(f"{name} takes no teacher", mend="leave out --teacher, or choose confidence_regularization")
+        raise InputError(
+            f"{name} takes no teacher", mend=f"leave out {option('teacher')}, or choose confidence_regularization"
+        )
     idle = sorted(job.objective_changes.keys() & kind.of_bias) if job.bias is None else []
     if idle:
-        raise InputError(f"{idle[0]} has no effect without a bias", mend="name one with --bias, or leave it out")
+        raise InputError(
+            f"{idle[0]} has no effect without a bias", mend=f"name one with {option('bias')}, or leave it out"
+        )
     if needs.dev and job.dev is None:
         raise InputError(
-            "weights that follow the gap between easy and hard dev examples need a dev set", mend="give --dev FILE"
+            "weights that follow the gap between easy and hard dev examples need a dev set",
+            mend=f"give {option('dev', 'FILE')}",
         )
     if needs.sentences:
         _check_sentences(job)

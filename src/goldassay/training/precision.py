@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.training.team import launched
@@ -45,9 +46,11 @@ def open_accelerator(device: str, precision: str) -> Accelerator:
     from accelerate.utils import InitProcessGroupKwargs
 
     if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("a GPU was asked for, and torch finds none", mend="leave out --device, or install its driver")
+        raise InputError(
+            "a GPU was asked for, and torch finds none", mend=f"leave out {option('device')}, or install its driver"
+        )
     if device == "mps" and not torch.backends.mps.is_available():
-        raise InputError("the Mac's GPU was asked for, and torch finds none", mend="leave out --device")
+        raise InputError("the Mac's GPU was asked for, and torch finds none", mend=f"leave out {option('device')}")
     # Left to itself, NVIDIA's library for recurrent layers multiplies numbers of 32 bits as numbers of 19.
     torch.backends.cudnn.allow_tf32 = False
     # The library keeps device and precision for the whole process; a process here does jobs of both kinds.
@@ -114,7 +117,9 @@ def check_choice(device: str, precision: str) -> None:
         if value not in known:
             raise InputError(f"there is no {name} {value!r}", mend=did_you_mean(value, known))
     if device == "cuda" and not has_gpu("cuda"):
-        raise InputError("a GPU was asked for, and torch finds none", mend="leave out --device, or install its driver")
+        raise InputError(
+            "a GPU was asked for, and torch finds none", mend=f"leave out {option('device')}, or install its driver"
+        )
 
 
 def has_gpu(device: str) -> bool:

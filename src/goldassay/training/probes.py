@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.cores import cores
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
 from goldassay.training.coarser_labels import told_in
@@ -242,5 +243,5 @@ def _check(train: Dataset, tests: Sequence[Dataset], seeds: Sequence[int]) -> No
             raise InputError(
                 f"test set {test.name!r} has the texts {', '.join(test.text_columns)}, "
                 f"the training set {', '.join(train.text_columns)}",
-                mend="name the columns alike with --columns role=name,...",
+                mend=f"name the columns alike with {option('columns', 'role=name,...')}",
             )

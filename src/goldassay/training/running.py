@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError, TrainingError
 from goldassay.training.conditions import shown_texts, tokenizer_of
 from goldassay.training.configured import configuration_of, network_of
@@ -131,7 +132,7 @@ class Running:
             raise InputError(
                 "relevance cannot be recorded: an encoder with a decoder cannot be given vectors of tokens",
                 file=job.model,
-                mend="leave it out of --record",
+                mend=f"leave it out of {option('record')}",
             )
         if self.keep:
             network.keep_in(Path(job.out) / KEPT)

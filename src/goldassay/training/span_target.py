@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.models.configuration import Kind, Task
 from goldassay.runs.answers import normalize_answer, score_answer
@@ -121,7 +122,7 @@ def check_use(condition: str, record: Sequence[str]) -> None:
     if without := {"embeddings", "relevance"} & set(record):
         raise InputError(
             f"{' and '.join(sorted(without))} cannot be recorded: a question has no one vector and no one class",
-            mend="leave them out of --record",
+            mend=f"leave them out of {option('record')}",
         )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.settings import StrictSection, TrainingSettings, read_toml, validated
@@ -70,7 +71,7 @@ def read_plan(path: str | os.PathLike[str]) -> SweepPlan:
         raise InputError("every.model cannot hold for all", file=file, mend="name the models in `models`")
     for section, settings in {"every": plan.every, **{f"of.{name}": each for name, each in plan.of.items()}}.items():
         if settings.workers is not None:
-            raise InputError(f"{section}.workers is not of a plan", file=file, mend="give --workers")
+            raise InputError(f"{section}.workers is not of a plan", file=file, mend=f"give {option('workers')}")
     return plan
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data import check_same_labels, require_classes
 from goldassay.models.configuration import Kind, Task
@@ -208,7 +209,9 @@ class NumberTarget(Target):
             )
         for other in others:
             if "label" not in other.examples.columns:
-                raise InputError("there are no labels", file=other.source, mend="name them with --columns score=NAME")
+                raise InputError(
+                    "there are no labels", file=other.source, mend=f"name them with {option('columns', 'score=NAME')}"
+                )
             if not has_numbers(other) and _as_numbers(other) is None:
                 raise _other_kind(other, "classes", "numbers")
             if not len(other):
@@ -306,5 +309,5 @@ def _other_kind(dataset: Dataset, own: str, wanted: str) -> InputError:
     return InputError(
         f"its labels are {own}, those of the training data are {wanted}",
         file=dataset.source,
-        mend="give a file of the same task, or choose its labels with --columns label=NAME or score=NAME",
+        mend=f"give a file of the same task, or choose its labels with {option('columns', 'label=NAME')} or score=NAME",
     )

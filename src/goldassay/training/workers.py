@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.doors import VARIABLE, door
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, OutputError
 from goldassay.training.finished import finished
 from goldassay.training.outcome import Done, Failure, Silent, Watcher
@@ -166,7 +167,7 @@ class _Pool:
                 stderr=errors,
                 text=True,
                 encoding="utf-8",
-                env={**ENVIRONMENT, **os.environ, **visible(gpu)},
+                env={**ENVIRONMENT, **os.environ, **visible(gpu), VARIABLE: door()},
             )
             self.processes.add(process)
             return process

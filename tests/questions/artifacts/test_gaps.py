@@ -69,9 +69,9 @@ def test_names_say_condition_and_seed(folder: Path) -> None:
 
 
 def test_rows_without_ids_need_the_test_set(folder: Path) -> None:
-    with pytest.raises(InputError, match="no test set to find them in; give it with --test FILE"):
+    with pytest.raises(InputError, match="no test set to find them in; give it with test=FILE"):
         measure_gaps({"easy": folder / "classes.csv"}, [folder / "runs"])
-    with pytest.raises(InputError, match="needs no test set; leave out --test"):
+    with pytest.raises(InputError, match="needs no test set; leave out test"):
         measure_gaps(folder / "classes.csv", [folder / "runs"], test=folder / "classes.csv")
 
 

@@ -82,7 +82,7 @@ class TestPatternsOfAFunction:
         assert mined.settings["tokenizer"] == "own_segmenter.words"
         assert {"New York", "yes", "New York yes"} <= set(mined.to_frame()["pattern"])
         mined.write(here / "p.parquet")
-        with pytest.raises(InputError, match=r"mined with the function own_segmenter.words; name it with --tokenizer"):
+        with pytest.raises(InputError, match=r"mined with the function own_segmenter.words; name it with tokenizer"):
             read_patterns(here / "p.parquet", dataset)
         with pytest.raises(InputError, match=r"with the tokenizer own_segmenter.words, not treebank"):
             read_patterns(here / "p.parquet", dataset, "treebank")

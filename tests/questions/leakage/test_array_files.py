@@ -66,6 +66,6 @@ def test_what_holds_no_such_numbers_is_refused(tmp_path: Path) -> None:
     assert "no such file" in refusal(tmp_path, "gone.npy", None)
     assert "no array of numbers" in refusal(tmp_path, "text.npy", b"hello")
     assert "no numbers" in refusal(tmp_path, "names.npy", np.array(["a", "b", "c"]))
-    assert "--bits" in refusal(tmp_path, "p.npy", np.array([0.5, 2.0, 0.1]), bits=False)
+    assert "say so with bits" in refusal(tmp_path, "p.npy", np.array([0.5, 2.0, 0.1]), bits=False)
     two = pl.DataFrame({"example_id": ["a", "b", "c"], "x": [0.1] * 3, "y": [0.1] * 3})
     assert "FILE:COLUMN; there are x, y" in refusal(tmp_path, "two.csv", two, bits=False)

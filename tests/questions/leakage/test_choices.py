@@ -112,5 +112,5 @@ def test_without_a_test_set_no_question_is_in_both_parts(tmp_path: Path) -> None
 
 def test_networks_and_conditions_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "train.jsonl", rows(20, True, 0))
-    with pytest.raises(InputError, match="leave out --model and --condition"):
+    with pytest.raises(InputError, match="leave out model and conditions"):
         measure_leakage(path, path, model="bilstm")

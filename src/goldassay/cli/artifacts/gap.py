@@ -24,7 +24,6 @@ from goldassay.cli.options import (
     Test,
     say_settings,
 )
-from goldassay.cli.run_options import spoken
 
 
 @artifacts_app.command(short_help="Accuracy of any runs on full, easy and hard, and the gap.")
@@ -83,7 +82,7 @@ def gap(
 
     steps = Steps(quiet)
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
-    with plain_warnings(), spoken(), steps.step("measuring gaps") as progress:
+    with plain_warnings(), steps.step("measuring gaps") as progress:
         result = measure_gaps(
             _files(subsets),
             runs,

@@ -33,7 +33,7 @@ from goldassay.cli.options import (
     optional_seeds,
 )
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import parse_labels, parse_names, spoken
+from goldassay.cli.run_options import parse_labels, parse_names
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
 from goldassay.core.setting_keys import LEAKAGE
@@ -185,16 +185,15 @@ def measure(
         "watched": None if quiet else bars,
         "quiet": quiet,
     }
-    with spoken():
-        if len(train or ()) > 1:
-            report = _several(train or [], test or [], out, options, figures, latex)
-        elif len(test or ()) > 1:
-            raise InputError(
-                "several evaluation sets are given for one training set",
-                mend="give one --test, or name each with NAME=TRAIN and --test NAME=FILE",
-            )
-        else:
-            report = measure_leakage(train[0] if train else None, test[0] if test else None, out=out, **options)
+    if len(train or ()) > 1:
+        report = _several(train or [], test or [], out, options, figures, latex)
+    elif len(test or ()) > 1:
+        raise InputError(
+            "several evaluation sets are given for one training set",
+            mend="give one --test, or name each with NAME=TRAIN and --test NAME=FILE",
+        )
+    else:
+        report = measure_leakage(train[0] if train else None, test[0] if test else None, out=out, **options)
     page = save_report(report, out, figures, latex)
     if json_file is not None:
         write_report_json(json_file, page)

@@ -11,7 +11,6 @@ from goldassay.cli.json_option import JsonFile, write_report_json
 from goldassay.cli.leakage.group import leakage_app
 from goldassay.cli.options import METHOD, Columns, Condition, Config, Out, Quiet, Seed, Test
 from goldassay.cli.report_files import save_report
-from goldassay.cli.run_options import spoken
 from goldassay.core.errors import InputError
 
 
@@ -38,19 +37,18 @@ def suggest(
     random. Writes tables/rows.csv (all rows, ranked, with the patterns that give them away) and a report.
     """
     from goldassay.questions.gating import load_settings
-    from goldassay.questions.leakage.suggested import report_suggestion
+    from goldassay.questions.leakage.suggested import suggest_rewrites
 
-    with spoken():
-        report = report_suggestion(
-            train,
-            test,
-            condition=condition,
-            shares=_numbers(shares),
-            columns=columns,
-            seed=seed,
-            settings=load_settings(config),
-            quiet=quiet,
-        )
+    report = suggest_rewrites(
+        train,
+        test,
+        condition=condition,
+        shares=_numbers(shares),
+        columns=columns,
+        seed=seed,
+        settings=load_settings(config),
+        quiet=quiet,
+    )
     page = save_report(report, out, None, latex=False)
     if json_file is not None:
         write_report_json(json_file, page)

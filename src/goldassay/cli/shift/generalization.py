@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,9 +13,6 @@ from goldassay.cli.run_options import reads_runs
 from goldassay.cli.shift.group import Asked, reports, shift_app
 from goldassay.core.errors import InputError, InterruptionError
 from goldassay.questions.run_choice import RunChoice, parse_gold
-
-if TYPE_CHECKING:
-    from goldassay.data import Dataset
 
 
 @shift_app.command(short_help="Say what a score loses on other distributions.")
@@ -113,73 +110,37 @@ def generalization(
     From models trained here:
       goldassay shift generalization train.jsonl --test ID=test.jsonl --test other=other.jsonl --model bow,average
     """
-    from goldassay.questions.shift.gap_report import report_generalization
+    from goldassay.cli.training_progress import bars
+    from goldassay.questions.shift.report import measure_shift
 
-    if (train is None) == (not runs):
-        raise InputError(
-            "training data and runs were both given" if runs else "neither training data nor runs were given",
-            mend="give TRAIN with --test, or predictions with --runs",
+    # Evaluation sets of models trained here are right labels of runs.
+    reading = choice.reading() if train is not None else replace(choice, gold=parse_gold(tests or [])).reading()
+    try:
+        report = measure_shift(
+            train,
+            tests or None if train is not None else None,
+            runs or None,
+            model=model,
+            seeds=seeds,
+            texts=outside or None,
+            features=features,
+            in_distribution=_own(own or []),
+            metric=metric,
+            floor=floor,
+            parameters=_sizes(sizes or []),
+            trained_on=trained_on,
+            out=out,
+            watched=None if asked.quiet else bars,
+            **asked.measuring(),
+            **reading,
         )
-    if outside and train is None:
-        raise InputError("--texts is for training models", mend="give the texts of datasets with --test NAME=FILE")
-    if trained_on is not None and train is not None:
-        raise InputError("--trained-on is for runs made elsewhere", mend="leave it out: TRAIN is what is trained on")
-    options = {
-        "metric": metric,
-        "floor": floor,
-        "sizes": _sizes(sizes or []),
-        "in_distribution": _own(own or []),
-        **asked.measuring(),
-    }
-    if train is None:
-        report = report_generalization(
-            runs or [],
-            choice=replace(choice, model=model, gold=parse_gold(tests or [])),
-            trained_on=_training(trained_on, choice),
-            **options,
-        )
-    else:
-        from goldassay.cli.training_progress import bars
-        from goldassay.questions.shift.training import report_trained
-
-        try:
-            report = report_trained(
-                train,
-                tests or [],
-                outside or [],
-                models=_models(model),
-                seeds=seeds,
-                out=out,
-                columns=choice.columns,
-                features=features,
-                watched=None if asked.quiet else bars,
-                **options,
-            )
-        except KeyboardInterrupt as interruption:
-            raise InterruptionError(
-                f"the runs that are done are kept in {out / 'runs'}, and the same command goes on from there"
-            ) from interruption
+    except KeyboardInterrupt as interruption:
+        if train is None:
+            raise
+        raise InterruptionError(
+            f"the runs that are done are kept in {out / 'runs'}, and the same command goes on from there"
+        ) from interruption
     asked.finish(report, out)
-
-
-def _training(path: str | None, choice: RunChoice) -> Dataset | None:
-    if path is None:
-        return None
-    from goldassay.data import read_dataset
-
-    found = read_dataset(path, columns=dict(choice.columns) or None)
-    if not found.text_columns:
-        raise InputError(
-            "the training data have no texts", file=path, mend="name their column with --columns text=NAME"
-        )
-    return found
-
-
-def _models(text: str | None) -> list[str]:
-    names = [name.strip() for name in (text or "").split(",") if name.strip()]
-    if not names:
-        raise InputError("no model is named", mend="name some with --model bow,average,lstm")
-    return names
 
 
 def _own(values: list[str]) -> dict[str, str]:

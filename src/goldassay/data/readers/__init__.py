@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.source import read_bytes, read_head
 
@@ -80,4 +81,6 @@ def reader_for(path: Path, format_: str = "auto") -> Reader:
             mend="give a file, or a folder with train, dev or test files, with pos and neg folders, or a saved dataset",
         )
     read_bytes(path)
-    raise InputError("the format is not recognized", file=path, mend=f"force one with --format: {', '.join(readers)}")
+    raise InputError(
+        "the format is not recognized", file=path, mend=f"force one with {option('format')}: {', '.join(readers)}"
+    )

@@ -16,7 +16,6 @@ from goldassay.papers.instability.tables import compare_tables
 from goldassay.papers.joining import join_sets
 from goldassay.papers.recipe import PRETRAINED, Findings, Scale, Shown, Training
 from goldassay.questions.instability.report import measure_instability
-from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -146,7 +145,7 @@ def measure(work: Workplace) -> Findings:
     references = {training.train: REFERENCE for training in work.scale.trainings} | {_READING_TRAINED: READING}
     reports = {
         "reading" if reference == READING else "ours": measure_instability(
-            [work.runs], reference=reference, choice=RunChoice(train_set=train), seed=work.seed
+            [work.runs], reference=reference, train_set=train, seed=work.seed
         )
         for train, reference in references.items()
         if train in work.sets and reference in work.sets

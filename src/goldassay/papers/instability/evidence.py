@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldassay.questions.instability.report import measure_instability
-from goldassay.questions.run_choice import RunChoice, parse_gold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,10 +59,12 @@ def released_report(work: Workplace) -> Report | None:
     }
     if folder is None or None in gold.values() or work.scale_name == "smoke":
         return None
-    choice = RunChoice(
-        gold=parse_gold([f"{name}={path}" for name, path in gold.items()]),
+    files = [folder / f"{name}.preds.tsv.gz" for name in gold]
+    return measure_instability(
+        files,
+        reference="mnli",
+        seed=work.seed,
+        gold=gold,
         labels={"0": "contradiction", "1": "entailment", "2": "neutral"},
         align="position",
     )
-    files = [folder / f"{name}.preds.tsv.gz" for name in gold]
-    return measure_instability(files, reference="mnli", choice=choice, seed=work.seed)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.artifacts import difficulty_gap
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
@@ -158,13 +159,13 @@ def _classes(
     """The table of classes, the class of each example, and the file that holds the right labels."""
     if not isinstance(subsets, Mapping):
         if test is not None:
-            raise InputError("a table of classes by id needs no test set", mend="leave out --test")
+            raise InputError("a table of classes by id needs no test set", mend=f"leave out {option('test')}")
         table, classes = _read_classes(Path(subsets), class_column)
         return table, classes, Path(subsets)
     if test is None:
         raise InputError(
             "rows without ids are found by their texts, but there is no test set to find them in",
-            mend="give it with --test FILE",
+            mend=f"give it with {option('test', 'FILE')}",
         )
     table = classes_by_text(subsets, test, columns=columns)
     return table, dict(table.select(ID, "class").iter_rows()), Path(test)
@@ -190,7 +191,7 @@ def _read_classes(path: Path, class_column: str) -> tuple[pl.DataFrame, dict[str
             raise InputError(
                 f"there is no column {name!r} (columns: {', '.join(table.columns[:20])})",
                 file=path,
-                mend="make the file with artifacts assign, or name the column of classes with --class",
+                mend=f"make the file with artifacts assign, or name the column of classes with {option('class')}",
             )
     listed = table.select(pl.col(ID, class_column).cast(pl.String)).drop_nulls()
     if listed[ID].n_unique() < listed.height:

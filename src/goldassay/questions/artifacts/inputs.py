@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.artifacts import PatternTable, mine_patterns
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
 from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
@@ -16,7 +18,6 @@ from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.segmenters import AUTO, SEPARATOR, EachText, resolve_tokenizer
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     import polars as pl
@@ -77,18 +78,21 @@ def bounds_of(
 
 
 def load(
-    path: str | os.PathLike[str] | Dataset,
+    data: Any,
     *,
     file_format: str = "auto",
     columns: str | Mapping[str, str] | None = None,
     part: str = "train",
 ) -> Dataset:
-    """Read a labelled dataset; of one that has parts, the one named, if it is there.
+    """Read a labelled dataset, a path or in memory; of one that has parts, the one named, if it is there.
 
     Raises:
         InputError: It cannot be read, or has no classes.
     """
-    dataset = path if isinstance(path, Dataset) else read_dataset(path, format=file_format, columns=columns)
+    if isinstance(data, (str, os.PathLike)):
+        dataset = read_dataset(data, format=file_format, columns=columns)
+    else:
+        dataset = data if isinstance(data, Dataset) else Dataset.from_frame(data, columns, part)
     parts = dataset.parts
     if len(parts) > 1 and part in parts:
         dataset = parts[part]
@@ -221,7 +225,7 @@ def read_patterns(path: str | os.PathLike[str], dataset: Dataset, tokenizer: str
         raise InputError(
             f"the patterns are of the text {text}; {dataset.source} has {', '.join(dataset.text_columns)}",
             file=path,
-            mend="name the text's column with --columns, or mine anew",
+            mend=f"name the text's column with {option('columns')}, or mine anew",
         )
     return patterns
 
@@ -234,7 +238,7 @@ def _with_tokenizer(patterns: PatternTable, path: str | os.PathLike[str], datase
         raise InputError(
             f"the patterns were mined with the function {mined_with}",
             file=path,
-            mend="name it with --tokenizer MODULE:FUNCTION or FILE.py:FUNCTION",
+            mend=f"name it with {option('tokenizer', 'MODULE:FUNCTION')} or FILE.py:FUNCTION",
         )
     if chosen != AUTO and tokenizer_name(chosen) != mined_with:
         raise InputError(
@@ -247,7 +251,7 @@ def _with_tokenizer(patterns: PatternTable, path: str | os.PathLike[str], datase
         raise InputError(
             f"the patterns were mined with the tokenizer {mined_with}, unfit for the script of {dataset.source}",
             file=path,
-            mend=f"mine with {wanted}, or insist with --tokenizer {mined_with}",
+            mend=f"mine with {wanted}, or insist with {option('tokenizer', mined_with)}",
         )
     if isinstance(chosen, str):
         return patterns
@@ -273,11 +277,13 @@ def patterns_for(
             raise InputError(
                 f"the patterns were mined from the {mined_from}, not from {bounds.text}",
                 file=file,
-                mend="leave out --text, or mine anew",
+                mend=f"leave out {option('text')}, or mine anew",
             )
         return patterns
     if train is None:
-        raise InputError("there is nothing to take patterns from", mend="give TRAIN, or --patterns FILE mined before")
+        raise InputError(
+            "there is nothing to take patterns from", mend=f"give TRAIN, or {option('patterns', 'FILE')} mined before"
+        )
     check_same_labels(train, dataset)
     return mine_dataset(train, bounds, progress)
 

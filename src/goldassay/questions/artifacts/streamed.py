@@ -15,6 +15,7 @@ import polars as pl
 from goldassay.artifacts.mining import check_bounds
 from goldassay.artifacts.streaming import MemoryBound, Spool, mine_spool, scratch_beside
 from goldassay.artifacts.streaming.files import write_in_parts
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of, written_together
 from goldassay.core.progress import Progress, Steps, silent
@@ -326,7 +327,7 @@ def _require_classes(labels: NDArray[np.int32], resolved: Resolved, path: Path) 
         raise InputError(
             f"there is only the label {resolved.label_names[present[0]]!r}",
             file=path,
-            mend="give a file with at least 2 classes, or choose the label with --columns label=NAME",
+            mend=f"give a file with at least 2 classes, or choose the label with {option('columns', 'label=NAME')}",
         )
 
 
@@ -365,7 +366,7 @@ def _mined_by_value(
         if bounds.tokenizer == AUTO and unit != resolved.length_unit:
             raise InputError(
                 f"the rows with {value!r} are in another kind of script than the rest",
-                mend="name one tokenizer for all with --tokenizer, or leave out --memory",
+                mend=f"name one tokenizer for all with {option('tokenizer')}, or leave out {option('memory')}",
             )
         with warnings.catch_warnings():
             # A rare value has no frequent pattern: its empty table says so.
@@ -379,7 +380,7 @@ def _shortlist(patterns: PatternFile, keeping: ArtifactSettings, bound: MemoryBo
     """What the report needs of a file of patterns; the findings are held, so they must fit."""
 
     def hold(n: int) -> None:
-        bound.need(_PER_FINDING * n, f"to hold the {n:,} findings so far", ", or raise --min-count")
+        bound.need(_PER_FINDING * n, f"to hold the {n:,} findings so far", f", or raise {option('min-count')}")
 
     def fits(n: int) -> bool:
         return bound.room() >= _PER_POINT * n
@@ -403,7 +404,8 @@ def _held_out(short: Shortlist, path: str | os.PathLike[str], file_format: str, 
             f"the test set has labels that the training set lacks ({', '.join(missing)}; the training set has "
             f"{', '.join(short.label_names)})",
             file=test.source,
-            mend="give a test file of the same task, or choose its label column with --columns label=NAME",
+            mend=f"give a test file of the same task, or choose its label column with "
+            f"{option('columns', 'label=NAME')}",
         )
     return Searched(test, texts_for(test, short.selected), short.selected)
 

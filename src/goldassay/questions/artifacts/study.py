@@ -47,7 +47,7 @@ def measure_artifacts(
     min_count: int | None = None,
     tokenizer: str | None = None,
     text: str | None = None,
-    condition: str | None = None,
+    by: str | None = None,
     columns: str | Mapping[str, str] | None = None,
     clusters: str | None = None,
     format: str = "auto",  # noqa: A002
@@ -66,7 +66,7 @@ def measure_artifacts(
         min_count: Fewest training examples of a pattern.
         tokenizer: How texts are cut: "treebank", "whitespace", "characters", "auto", or MODULE:FUNCTION.
         text: The text to search; "all" takes every text of an example. By default the last, of a pair the hypothesis.
-        condition: A column; the rows of each of its values are mined apart as well.
+        by: A column; the rows of each of its values are mined apart as well.
         columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
         clusters: Which test rows count as one: "auto", "none" or columns separated by commas, as in `audit`.
         format: The format of the files, where their content does not say it.
@@ -76,7 +76,7 @@ def measure_artifacts(
 
     Returns:
         The report. Its tables are `patterns` (all that are frequent enough), `findings` (those significant and telling
-        by the settings) and with `condition` `patterns_by_value`.
+        by the settings) and with `by` `patterns_by_value`.
 
     Raises:
         InputError: The data cannot be read or mined, the column is not there or has too many values, or the two parts
@@ -87,7 +87,7 @@ def measure_artifacts(
         train,
         test,
         bounds_of(settings, max_tokens, max_gap, min_count, tokenizer, text),
-        condition=condition,
+        condition=by,
         columns=columns,
         file_format=format,
         settings=settings,

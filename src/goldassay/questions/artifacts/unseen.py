@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
 from goldassay.training.probes import train_probes
@@ -61,7 +62,7 @@ def predict_unseen(
         raise InputError(
             f"the texts of {train.source} are {', '.join(train.text_columns)}, those of {test.source} "
             f"{', '.join(texts)}",
-            mend="make the roles equal with --columns",
+            mend=f"make the roles equal with {option('columns')}",
         )
     seen = train.examples.select(texts).with_row_index().join(test.examples.select(texts), on=texts, how="semi")
     unseen = np.ones(len(train), np.bool_)

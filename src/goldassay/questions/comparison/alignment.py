@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.clusters import connected_rows
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.instability.texts import group_names, known_groups, rows_of
@@ -47,7 +48,7 @@ def side_by_side(sets: Sequence[Runs], names: Sequence[str], intersect: bool) ->
             raise InputError(
                 f"the right labels of {differ:,} of the {first.n_examples:,} examples differ between {names[0]} and "
                 f"{name}",
-                mend="give runs on one dataset, or its labels with gold=DATASET",
+                mend=f"give runs on one dataset, or its labels with {right_labels()}",
             )
         aligned.append(taken)
     left = sum(runs.n_examples - first.n_examples for runs in sets)
@@ -71,7 +72,7 @@ def by_seed(sets: Sequence[Runs], names: Sequence[str]) -> list[Runs]:
             raise InputError(
                 f"runs of {names[0]} and {name} cannot be matched by seed: {len(only)} seeds are only on one side, "
                 f"first {', '.join(only[:6])}",
-                mend="set matched=False",
+                mend=f"leave out {option('matched')}",
             )
         rows = [seeds.index(seed) for seed in first]
         # Only scores and seeds are looked at from here on.
@@ -101,7 +102,7 @@ def cluster_names(sets: Sequence[Runs], columns: str, dataset: Dataset | None) -
     if columns == AUTO:
         if dataset is None:
             raise InputError(
-                "without texts it is not known which examples share one", mend="give them with --test FILE"
+                "without texts it is not known which examples share one", mend=f"give them with {right_labels()}"
             )
         return clusters_of(dataset, sets[0].example_ids)
     names = list(dict.fromkeys(name.strip() for name in columns.split(",")))
@@ -117,7 +118,7 @@ def _group_values(sets: Sequence[Runs], column: str, dataset: Dataset | None) ->
         if names is not None:
             return names
     known = list(dict.fromkeys(name for runs in sets for name in known_groups(runs, dataset)))
-    there = f"there are {', '.join(known)}" if known else "give the dataset that has it with --test"
+    there = f"there are {', '.join(known)}" if known else f"give the dataset that has it with {right_labels()}"
     raise InputError(f"neither the runs nor the dataset have a group {column!r} for each example", mend=there)
 
 
@@ -171,7 +172,7 @@ def _common(a: Runs, b: Runs, name_a: str, name_b: str, intersect: bool) -> Runs
             f"the models were scored on different examples: {name_b} lacks {missing[0]:,} of {name_a}'s "
             f"{a.n_examples:,}, {name_a} lacks {missing[1]:,} of {name_b}'s {b.n_examples:,}, first "
             f"{', '.join(lacking['id'].head(6).to_list())}",
-            mend="give the missing ones, or keep the common ones with align='intersect'"
+            mend=f"give the missing ones, or keep the common ones with {option('align', 'intersect')}"
             if both.height
             else "check that both are of one dataset",
         )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from goldassay.instability import Comparison, Comparisons
     from goldassay.runs import Runs
 
-__all__ = ["ModelComparison", "ModelComparisons", "compare_models", "compare_runs"]
+__all__ = ["ModelComparison", "ModelComparisons", "compare_runs", "compare_sides"]
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def compare_runs(
     Raises:
         InputError: The examples, their right labels or the matched seeds differ, or there is no such group.
     """
-    return compare_models(
+    return compare_sides(
         (a, b),
         names=names,
         clusters=clusters,
@@ -166,7 +166,7 @@ def compare_runs(
     ).pairs[0]
 
 
-def compare_models(
+def compare_sides(
     models: Sequence[Runs],
     *,
     names: Sequence[str] | None = None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from goldassay.questions.comparison.comparing import compare_models
+from goldassay.questions.comparison.comparing import compare_sides
 from goldassay.questions.comparison.sentences import differ, judge_comparison, over, say_comparison
 from goldassay.questions.instability.inputs import describe_inputs, describe_reading
 from goldassay.questions.instability.spread import measure_spread
@@ -44,7 +44,7 @@ def report_comparison(
     settings, steps, choice = evidence.settings, evidence.steps, evidence.choice
     gold = choice.gold_of(sides.models[0].dataset)
     with steps.step("comparing the models"):
-        compared = compare_models(
+        compared = compare_sides(
             sides.models,
             names=sides.names,
             clusters=clusters,

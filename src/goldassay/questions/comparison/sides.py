@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goldassay.core.doors import option, place
 from goldassay.core.errors import InputError
 from goldassay.questions.run_sets import placed, read_one, read_rivals
 
@@ -48,7 +49,8 @@ def read_sides(
     paths = evidence.run_paths
     if any(named) and (models or len(paths) > 2):
         raise InputError(
-            "--model-a and --model-b choose from two RUNS", mend="give --model NAME for each of the models"
+            f"{option('model-a')} and {option('model-b')} choose from two {place('runs')}",
+            mend=f"give {option('model', 'NAME')} for each of the models",
         )
     if models or (len(paths) == 1 and not any(named)):
         found = evidence.found_runs
@@ -64,15 +66,15 @@ def _one_of_each(evidence: Evidence, named: tuple[str | None, str | None]) -> tu
     """One model of each path, or two of a single one."""
     paths = evidence.run_paths
     places = paths * 2 if len(paths) == 1 else paths
-    options = ("--model-a", "--model-b") if len(places) == 2 else ("--model",) * len(places)
+    names = ("model-a", "model-b") if len(places) == 2 else ("model",) * len(places)
     sides: list[Runs] = []
     every: list[Slice] = []
-    for path, option, model in zip(places, options, (*named, *[None] * (len(places) - 2)), strict=True):
+    for path, which, model in zip(places, names, (*named, *[None] * (len(places) - 2)), strict=True):
         try:
             found = evidence.runs_at(path, model)
             sides.append(read_one(found, replace(evidence.choice, model=model)))
         except InputError as error:
-            mend = None if error.mend is None else error.mend.replace("model=NAME", f"{option} NAME")
+            mend = None if error.mend is None else error.mend.replace(option("model", "NAME"), option(which, "NAME"))
             raise InputError(
                 error.problem, file=error.file or str(path), row=error.row, column=error.column, mend=mend
             ) from error

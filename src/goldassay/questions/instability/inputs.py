@@ -34,10 +34,10 @@ def describe_inputs(
         texts: {path: dataset} of the files of right labels, as far as they were read as datasets.
     """
     described = describe_paths(paths, found)
-    for path in dict.fromkeys(choice.gold.values()):
-        dataset = (texts or {}).get(path)
+    for gold in {id(each) if not isinstance(each, str) else each: each for each in choice.gold.values()}.values():
+        dataset = (texts or {}).get(gold) if isinstance(gold, str) else gold
         described.append(
-            {**describe_runs(path), "role": "gold"} if dataset is None else describe_input("gold", dataset)
+            describe_input("gold", dataset) if dataset is not None else {**describe_runs(str(gold)), "role": "gold"}
         )
     return described
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
@@ -16,14 +16,18 @@ from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.instability.options import InstabilityChoice
 from goldassay.questions.instability.texts import group_names, known_groups
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_curves import find_curves
 from goldassay.questions.run_sets import placed
+from goldassay.questions.run_sources import run_paths
 from goldassay.runs.reading import NoRunsError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
+    from typing import Unpack
 
-    from goldassay.questions.run_choice import RunChoice
+    from goldassay.questions.run_choice import RunReading
     from goldassay.questions.run_sets import RunSet
     from goldassay.report import Report
     from goldassay.runs.curves import Curves
@@ -32,28 +36,31 @@ __all__ = ["measure_instability"]
 
 
 def measure_instability(
-    runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    runs: Any,
     *,
     reference: str | None = None,
     groups: Sequence[str] | None = None,
-    choice: RunChoice | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
     quiet: bool = True,
     keep_finished: bool = False,
+    **reading: Unpack[RunReading],
 ) -> Report:
     """Measure how far scores move from run to run, and what makes them move: `goldassay instability`.
 
     Args:
-        runs: A file or folder of predictions, or several; every model, dataset and condition in them is measured.
+        runs: Predictions: a path, `Runs`, or a table with a row a prediction (a frame, Arrow table, `datasets.Dataset`
+            or list of dicts), or several of these; every model, dataset and condition in them is measured.
         reference: The dataset whose spread the others' are held against.
         groups: Group columns to take the variance apart by; by default all that the runs have.
-        choice: Which runs to take, how to read them, and where the right labels are.
         seed: Of the examples drawn for the map of correlations; by default that of the settings.
         settings: Hold the limits from which the verdict follows; by default `Settings()`.
         quiet: Show no progress.
         keep_finished: When interrupted, report on the sets of runs that are finished, and say in
             `document["instability"]["interrupted"]` how many these are.
+        reading: Which runs to take and how to read them: `gold`, `model`, `dataset`, `columns`, `labels`,
+            `label_names`, `align`, `checkpoint`, `split`, `condition`, `train_set`, `format`, as for `read_runs`;
+            `gold` may be {dataset: data}.
 
     Sets of runs are read and measured one after the other: memory holds the largest of them, not all.
 
@@ -65,9 +72,15 @@ def measure_instability(
         KeyboardInterrupt: It was interrupted, and nothing is finished or to be kept.
     """
     settings = with_seed(settings or Settings(), seed)
-    paths = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
+    with run_paths(runs) as paths:
+        return _measure(
+            paths, RunChoice.of(**reading), InstabilityChoice(reference, groups, keep_finished), settings, quiet
+        )
+
+
+def _measure(paths: list[str], choice: RunChoice, asked: InstabilityChoice, settings: Settings, quiet: bool) -> Report:
     evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
-    choice = evidence.choice
+    reference, groups = asked.reference, asked.groups
     try:
         sets = evidence.run_sets
     except NoRunsError:
@@ -80,7 +93,7 @@ def measure_instability(
     check_reference(sets, reference)
     with placed(paths):
         _check_groups(evidence, groups or ())
-        finding = CHECK.measure(evidence, InstabilityChoice(reference, groups, keep_finished))
+        finding = CHECK.measure(evidence, asked)
     assert finding.verdict is not None
     section, tables = dict(finding.results), dict(finding.tables)
     add_curves(section, tables, find_curves(paths, choice, required=False))
@@ -102,7 +115,7 @@ def measure_instability(
 
 
 def _check_takes_scores(reference: str | None, groups: Sequence[str] | None, curves: Sequence[Curves]) -> None:
-    for name, value in (("--reference", reference), ("--groups", groups)):
+    for name, value in ((option("reference"), reference), (option("groups"), groups)):
         if value:
             raise InputError(
                 f"{name} needs predictions, and only scores by step are there",
@@ -116,7 +129,7 @@ def _check_spread(sets: Sequence[RunSet], paths: Sequence[str | os.PathLike[str]
         models = list(dict.fromkeys(runs.model for runs in sets))
         mend = "give the predictions of other seeds of the same model"
         if len(models) > 1:
-            mend += ", or take several models as runs of one with --model 'NAME*'"
+            mend += f", or take several models as runs of one with {option('model', 'NAME*')}"
         what = "one run is there" if len(sets) == 1 else f"there is one run of each of {len(models)} models"
         raise InputError(
             f"{what}, and a spread needs at least two, better ten", file=", ".join(map(str, paths[:3])), mend=mend
@@ -128,7 +141,7 @@ def _check_groups(evidence: Evidence, wanted: Sequence[str]) -> None:
     for column in wanted:
         if all(group_names(runs, column, texts) is None for runs, texts in ones):
             known = list(dict.fromkeys(name for runs, texts in ones for name in known_groups(runs, texts)))
-            there = f"there are {', '.join(known)}" if known else "give the dataset that has it with --test"
+            there = f"there are {', '.join(known)}" if known else f"give the dataset that has it with {right_labels()}"
             raise InputError(f"no runs have the group column {column!r}", mend=there)
 
 

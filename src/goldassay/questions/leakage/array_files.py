@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.questions.leakage.condition_evidence import aligned
 
@@ -101,7 +102,7 @@ def read_probabilities(place: str, ids: NDArray[Any], *, bits: bool) -> NDArray[
         raise InputError(
             "there are values that are no probabilities",
             file=path,
-            mend="give values from 0 to 1; of -log2 of them say so with --bits",
+            mend=f"give values from 0 to 1; of -log2 of them say so with {option('bits')}",
         )
     return values
 

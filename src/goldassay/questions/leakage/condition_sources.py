@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.doors import option, place
 from goldassay.core.errors import InputError
 from goldassay.questions.evidence_directory import evidence_directory
 from goldassay.questions.inputs import load_inputs
@@ -70,7 +71,9 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
             found, inputs = read_evidence(asked.given, train, test, columns)
         return replace(found, inputs=tuple(inputs))
     if train is None:
-        raise InputError("there is neither training data nor evidence", mend="give TRAIN, or --runs PATH")
+        raise InputError(
+            "there is neither training data nor evidence", mend=f"give {place('train')}, or {option('runs', 'PATH')}"
+        )
     if (posed := _questions(evidence, asked, sources)) is not None:
         with steps.step("training quick probes") as progress:
             numbers = range(settings.seed, settings.seed + asked.n_seeds)
@@ -99,7 +102,7 @@ def _questions(
     if posed is not None and (asked.model is not None or asked.conditions):
         raise InputError(
             "questions with choices are measured by quick probes, under all their conditions",
-            mend="leave out --model and --condition",
+            mend=f"leave out {option('model')} and {option('condition', argument='conditions')}",
         )
     return posed
 

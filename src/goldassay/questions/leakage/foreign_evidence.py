@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.questions.inputs import describe_input
@@ -188,9 +189,9 @@ def _as_stored(found: list[Slice], choice: RunChoice) -> dict[str, Runs]:
         there = list(dict.fromkeys(str(getattr(runs, name)) for runs in sets))
         if len(there) > 1:
             more = "" if len(there) <= 6 else ", ..."
-            mend = f"choose one with --{name.replace('_', '-')} NAME"
+            mend = f"choose one with {option(name, 'NAME')}"
             if name == "model":
-                mend += ", or say with --as CONDITION=NAME which model is of which condition"
+                mend += f", or say with {option('as', 'CONDITION=NAME')} which model is of which condition"
             raise InputError(f"there are runs of {len(there)} {name}s: {', '.join(there[:6])}{more}", mend=mend)
     return {runs.condition: runs for runs in sets}
 
@@ -210,13 +211,13 @@ def _like(runs: Runs, first: Runs) -> Runs:
         raise InputError(
             f"the runs of {runs.condition} have the labels {', '.join(runs.label_names)}, those of {first.condition} "
             f"{', '.join(first.label_names)}",
-            mend="map them with --labels NAME=LABEL,...",
+            mend=f"map them with {option('labels', 'NAME=LABEL,...')}",
         )
     if runs.n_examples != first.n_examples:
         raise InputError(
             f"the runs of {runs.condition} cover {runs.n_examples:,} examples, those of {first.condition} "
             f"{first.n_examples:,}",
-            mend="give runs on the same examples, or --align intersect",
+            mend=f"give runs on the same examples, or {option('align', 'intersect')}",
         )
     if not np.array_equal(runs.example_ids, first.example_ids):
         rows = aligned(
@@ -244,7 +245,9 @@ def _gold(runs: Runs, test: Dataset | None) -> tuple[NDArray[np.int64], tuple[st
     if runs.gold is not None:
         return runs.gold, runs.label_names
     if test is None:
-        raise InputError("the runs do not hold the right labels", mend="give what was predicted with --test FILE")
+        raise InputError(
+            "the runs do not hold the right labels", mend=f"give what was predicted with {option('test', 'FILE')}"
+        )
     labels = _rows(test, runs.example_ids)
     return labels.labels(), labels.label_names
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,13 +17,15 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import files_since
 from goldassay.questions.leakage.check import CHECK
 from goldassay.questions.leakage.condition_evidence import GIVEN
-from goldassay.questions.leakage.condition_sources import Readers, make_readers
+from goldassay.questions.leakage.condition_sources import Readers, Sources, make_readers
 from goldassay.questions.leakage.foreign_evidence import GivenEvidence
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_sources import run_paths
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
     from goldassay.questions.leakage.network_evidence import Watched
@@ -36,7 +37,7 @@ __all__ = ["GivenEvidence", "LeakageChoice", "measure_leakage"]
 def measure_leakage(
     train: Any = None,
     test: Any = None,
-    runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | GivenEvidence | None = None,
+    runs: Any = None,
     *,
     model: str | None = None,
     conditions: Sequence[str] = (),
@@ -59,9 +60,9 @@ def measure_leakage(
             list of dicts. Needed unless runs are given.
         test: The evaluation part, likewise. Without it the data's own test part is used, or a share of the rows is set
             apart such that no sentence stands in both parts, several times anew.
-        runs: Predictions made elsewhere; nothing is trained then. A path or several, with the embeddings and relevances
-            beside them, or a `GivenEvidence`, which says more.
-        model: The network to train; without it the quick probes are. With paths of runs: measure this model only.
+        runs: Predictions made elsewhere; nothing is trained then. Paths, with the embeddings and relevances beside
+            them, `Runs`, or tables with a row a prediction, or several of these; or a `GivenEvidence`, which says more.
+        model: The network to train; without it the quick probes are. With runs: measure this model only.
         conditions: What to show a model; by default every text alone, the whole, and what destroys one property.
         seeds: How many trainings a condition; by default that of the settings.
         choice: How clusters are made and what is drawn.
@@ -85,17 +86,25 @@ def measure_leakage(
     choice = choice or LeakageChoice()
     _check(choice, seeds)
     n_seeds = settings.leakage.seeds if seeds is None else seeds
-    given = _given(runs, model)
-    trained = model if given is None else None
     started = time.time()
-    readers = Readers(given, trained, tuple(conditions), n_seeds, choice, out, watched)
+    named = None if isinstance(runs, GivenEvidence) else runs
+    with run_paths(named) as paths:
+        given = runs if named is None else GivenEvidence(paths, RunChoice(model=model))
+        readers = Readers(given, model if given is None else None, tuple(conditions), n_seeds, choice, out, watched)
+        report = _report(readers, (train, test, columns), settings, Steps(quiet, called))
+    return report if out is None else replace(report, runs=files_since(Path(out) / "runs", started))
+
+
+def _report(readers: Readers, sources: Sources, settings: Settings, steps: Steps) -> Report:
+    train, test, columns = sources
+    choice, n_seeds = readers.choice, readers.n_seeds
     evidence = Evidence(
         train,
         test,
         columns=columns,
         settings=settings,
-        steps=Steps(quiet, called),
-        make_readers=lambda of: make_readers(of, readers, (train, test, columns)),
+        steps=steps,
+        make_readers=lambda of: make_readers(of, readers, sources),
     )
     found = evidence.readers
     finding = CHECK.measure(evidence, choice)
@@ -125,15 +134,7 @@ def measure_leakage(
         },
     }
     title = f"Leakage in {found.name}"
-    report = compose_report(frame_findings(title, document, evidence.steps, settings), dict(finding.tables))
-    return report if out is None else replace(report, runs=files_since(Path(out) / "runs", started))
-
-
-def _given(runs: Any, model: str | None) -> GivenEvidence | None:
-    if runs is None or isinstance(runs, GivenEvidence):
-        return runs
-    paths = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
-    return GivenEvidence([os.fspath(path) for path in paths], RunChoice(model=model))
+    return compose_report(frame_findings(title, document, evidence.steps, settings), dict(finding.tables))
 
 
 def _check(choice: LeakageChoice, seeds: int | None) -> None:

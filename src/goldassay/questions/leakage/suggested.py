@@ -31,7 +31,7 @@ MOST_ROWS = 60
 _MOST_PATTERNS = 3
 
 
-def report_suggestion(
+def suggest_rewrites(
     train: Any,
     test: Any = None,
     *,
@@ -42,17 +42,23 @@ def report_suggestion(
     settings: Settings | None = None,
     quiet: bool = True,
 ) -> Report:
-    """Rank the training rows by how much their part gives their label away, and measure what dropping them does.
+    """Rank the training rows by how much a part gives their label away: `goldassay leakage suggest`.
+
+    What leakage falls to without the first of them is measured, and without as many at random.
 
     Args:
-        train: The rows: a path, or a `Dataset`.
-        test: A test set to measure on as well, left as it is.
+        train: The rows: a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of
+            dicts.
+        test: A test set to measure on as well, likewise; it is left as it is.
         condition: The part; by default that of the last text.
         shares: Of the rows dropped.
         columns: Which column plays which role.
         seed: Of everything drawn.
         settings: How patterns are mined; the seed.
         quiet: Show no progress.
+
+    Returns:
+        The report. Its tables are `rows`, all of them ranked, and `falls`.
 
     Raises:
         InputError: The data or what is asked for cannot be used.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import GoldassayError, InputError
 from goldassay.runs import read_runs
 from goldassay.training.many_seeds import plan_jobs, run_plan
@@ -83,7 +84,7 @@ class Crossed(ABC):
         if self.folds > len(training):
             raise InputError(
                 f"{self.folds:,} folds are asked for, and there are {len(training):,} training rows",
-                mend="ask for fewer with --bias-folds",
+                mend=f"ask for fewer with {option('bias-folds')}",
             )
         roles = training.text_columns
         condition = f"{roles[-1]}_only" if len(roles) > 1 else "text"

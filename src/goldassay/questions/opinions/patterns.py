@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.questions.artifacts.inputs import read_patterns, texts_for
 from goldassay.training.conditions import tokenizer_of
@@ -79,7 +80,7 @@ class MinedPatterns:
             raise InputError(
                 f"the patterns were mined with the tokenizer {mined_with}, and the training texts are cut by {wanted}",
                 file=self.file,
-                mend=f"mine them with --tokenizer {wanted}",
+                mend=f"mine them with {option('tokenizer', wanted)}",
             )
         if "threshold" in patterns.settings:
             raise InputError(
@@ -112,7 +113,7 @@ class MinedPatterns:
         return InputError(
             f"the patterns were mined from another training set than{name or ' this one'}: {reason}",
             file=self.file,
-            mend="mine them from the same file: goldassay artifacts mine TRAIN -o DIR",
+            mend="mine them from the same file with goldassay artifacts mine",
         )
 
 

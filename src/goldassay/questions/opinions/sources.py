@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.models.registry import NETWORKS, full_name
@@ -96,7 +97,7 @@ def with_sources(asked: Mapping[str, Any], folder: str | os.PathLike[str]) -> di
     if folds is not None and not isinstance(arguments.get("bias"), Crossed):
         raise InputError(
             "folds are of a bias model that is trained here",
-            mend="name quick_probe or a network with --bias, or leave the folds out",
+            mend=f"name quick_probe or a network with {option('bias')}, or leave the folds out",
         )
     if "teacher" in arguments:
         arguments["teacher"] = teacher_source(arguments["teacher"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.reading import find_slices, runs_of
 from goldassay.runs.slices import Collection, Request, Slice
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from goldassay.data import Dataset
     from goldassay.runs import Runs
-
-_MEND = "let it answer them: goldassay train TRAIN ... --test TRAIN"
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class StoredRuns:
             f"no run answers all {len(training):,} training rows; the nearest, {nearest.model} on {nearest.dataset}, "
             f"lacks {lacking[nearest]:,}, or has other labels there",
             file=self.place,
-            mend=_MEND,
+            mend=f"let it answer them: train with {option('test', 'TRAIN')}",
         )
 
     def _lacks(self, key: Collection, dataset: Dataset) -> int:
@@ -121,7 +120,9 @@ class StoredRuns:
             )
         if runs.logits is None:
             raise InputError(
-                f"the runs of the {self.role} hold no logits", file=self.place, mend="record them: --record logits"
+                f"the runs of the {self.role} hold no logits",
+                file=self.place,
+                mend=f"record them: {option('record', 'logits')}",
             )
         seeds = [str(each) for each in runs.seeds]
         if len(seeds) > 1 and str(seed) not in seeds:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.data import read_dataset
 from goldassay.questions.shift.answers import Answers
@@ -153,21 +154,21 @@ def find_unlabelled(found: FoundSets, choice: RunChoice) -> list[str]:
     return [name for name, bare in names.items() if bare]
 
 
-def read_gold_texts(paths: Mapping[str, str | None]) -> dict[str, Dataset]:
-    """{dataset: its texts} of those files of right labels that hold any."""
+def read_gold_texts(right: Mapping[str, str | Dataset | None]) -> dict[str, Dataset]:
+    """{dataset: its texts} of those right labels that come with any."""
     found = {}
-    for name, path in paths.items():
-        if path is None:
+    for name, gold in right.items():
+        if gold is None:
             continue
         try:
-            found[name] = read_dataset(path)
+            found[name] = read_dataset(gold) if isinstance(gold, str) else gold
         except InputError:
             # A file of labels alone has served to score the runs by.
             continue
     return found
 
 
-def _is_regression(part: Slice, gold: str | None) -> bool:
+def _is_regression(part: Slice, gold: str | Dataset | None) -> bool:
     """Whether labels and predictions are numbers that cannot stand for classes.
 
     Not all are whole, and there are more than two labels: beside two, broken numbers are a class's probabilities.
@@ -198,34 +199,38 @@ def _numbers(columns: Columns) -> pl.Series | None:
     return None if values.null_count() > columns.prediction.null_count() else values
 
 
-def _read_numbers(key: Collection, parts: Sequence[Slice], gold: str | None, choice: RunChoice) -> Answers:
+def _read_numbers(key: Collection, parts: Sequence[Slice], gold: str | Dataset | None, choice: RunChoice) -> Answers:
     seeds, columns, first = _aligned(key, parts, choice)
     what = f"{key.model} on {key.dataset}"
     predicted = [_numbers(each) for each in columns]
     if any(each is None for each in predicted):
         raise InputError(
             f"the predictions of {what} are not numbers, as a correlation needs", file=first.file,
-            mend="leave out --metric, or give numbers",
+            mend=f"leave out {option('metric')}, or give numbers",
         )  # fmt: skip
-    ids = columns[0].example_ids
+    ids, place = columns[0].example_ids, first.file
     if gold is not None:
-        dataset = read_dataset(gold)
+        dataset, place = (read_dataset(gold), gold) if isinstance(gold, str) else (gold, gold.source)
         if "label" not in dataset.examples.columns:
-            raise InputError("there are no labels", file=gold, mend="name their column")
+            raise InputError("there are no labels", file=place, mend="name their column")
         table = dataset.examples["example_id"].cast(pl.String)
         places = position_of(ids, table)
         if places.null_count():
             raise InputError(
-                f"{places.null_count()} of {len(ids)} examples of {what} are not in the gold", file=gold,
+                f"{places.null_count()} of {len(ids)} examples of {what} are not in the gold", file=place,
                 mend="give the file that was predicted, with the same example ids",
             )  # fmt: skip
         right = dataset.examples["label"].gather(places).cast(pl.Float64, strict=False)
     elif columns[0].label is None:
-        raise InputError(f"the runs of {what} have no gold labels to be scored by", file=first.file, mend="give gold")
+        raise InputError(
+            f"the runs of {what} have no gold labels to be scored by",
+            file=first.file,
+            mend=f"give {right_labels()}",
+        )
     else:
         right = columns[0].label.cast(pl.Float64, strict=False)
     if right.null_count():
-        raise InputError(f"{right.null_count()} labels of {what} are no numbers", file=gold or first.file)
+        raise InputError(f"{right.null_count()} labels of {what} are no numbers", file=place)
     values = np.stack([each.to_numpy() for each in predicted if each is not None])
     try:
         as_finite(values, f"predictions of {what}", ("(R, N)",))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.questions.shift.answer_files import read_gold_texts
 from goldassay.questions.shift.finding import model_names, size_of
@@ -52,7 +53,7 @@ def form_groups(
             raise InputError(
                 f"the runs on {', '.join(dropped)} have no labels to be scored by, and without them no model answered "
                 "on two datasets",
-                mend=f"give the right labels with --test {dropped[0]}=FILE",
+                mend=f"give the right labels with {right_labels(f'{dropped[0]}=FILE')}",
             )
         there = "; ".join(f"{key[0]} on {', '.join(sets)}" for key, sets in list(models.items())[:4])
         raise InputError(
@@ -96,7 +97,7 @@ def _check_kinds(group: Group) -> None:
         raise InputError(
             f"{group.model} has numbers for labels on one of {group.own.dataset} and {strange[0]}, and classes on the "
             "other",
-            mend="give sets of one task; --metric pearson takes both for numbers",
+            mend=f"give sets of one task; {option('metric', 'pearson')} takes both for numbers",
         )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.data import read_dataset
@@ -129,7 +130,8 @@ def build_benchmark(
     recipe = load_recipe(name)
     if not places:
         raise InputError(
-            f"{recipe.title}: no files were given", mend=f"get them from {recipe.source}, and name them with --from"
+            f"{recipe.title}: no files were given",
+            mend=f"get them from {recipe.source}, and name them with {option('from')}",
         )
     rows = read_rows(recipe, find_files(recipe, places), columns)
     splits = split_rows(recipe, rows, seed=seed)
@@ -165,7 +167,7 @@ def build_by_column(
         InputError: The column is not there, or fewer than two values have rows enough.
     """
     if not places:
-        raise InputError("no files were given", mend="name the dataset with --from FILE")
+        raise InputError("no files were given", mend=f"name the dataset with {option('from', 'FILE')}")
     files = [Path(place) for place in places]
     first = read_dataset(files[0], columns=columns or None)
     recipe = recipe_by_column(first.name, column)
@@ -178,7 +180,7 @@ def build_by_column(
             f"{len(kept)} of its values with {least} rows or more are not enough ({most})",
             file=files[0],
             column=column,
-            mend="choose a column that tells domains apart, or a smaller --min-rows",
+            mend=f"choose a column that tells domains apart, or a smaller {option('min-rows')}",
         )
     few = rows.table.height - int(rows.table["domain"].is_in(kept).sum())
     if few:

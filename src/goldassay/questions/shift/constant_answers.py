@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.data import Dataset
     from goldassay.runs.answers import AnswerMetric
 
 # Constant answers that may be the best one; the floor is the best of these.
@@ -29,9 +30,11 @@ _AT_ONCE = 200
 _MOST_CANDIDATES = 5_000
 
 
-def constants_of_gold(path: str | None, ids: Iterable[Any], metric: AnswerMetric) -> NDArray[np.float64] | None:
-    """Scores of the best constant answers on questions, (C, N); None where the file is no SQuAD file or lacks some."""
-    references = None if path is None else read_answers(Path(path))
+def constants_of_gold(
+    gold: str | Dataset | None, ids: Iterable[Any], metric: AnswerMetric
+) -> NDArray[np.float64] | None:
+    """Scores of the best constant answers on questions, (C, N); None where it is no SQuAD file or lacks some."""
+    references = read_answers(Path(gold)) if isinstance(gold, str) else None
     if references is None:
         return None
     by_question: dict[str, list[list[str]]] = {}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.questions.shift.features import feature_scores, read_features, read_training
 from goldassay.shift import (
@@ -179,7 +180,7 @@ def _of_features(
                 raise InputError(
                     f"the runs on training data are those on {each.dataset}, which are to be judged by them",
                     file=each.file,
-                    mend="give runs on the training data with --train NAME=RUNS",
+                    mend=f"give runs on the training data with {option('train', 'NAME=RUNS')}",
                 )
         scores, note = feature_scores(training, sides, wanted.k)
         for name in names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
@@ -165,7 +166,7 @@ def _chosen(scores: Sequence[str] | None, training: str | None) -> tuple[str, ..
     if training is None and set(scores) & set(OF_FEATURES):
         raise InputError(
             f"{next(name for name in scores if name in OF_FEATURES)} needs features of the training data",
-            mend="give the runs on it, with embeddings, with --train",
+            mend=f"give the runs on it, with embeddings, with {option('train')}",
         )
     return tuple(dict.fromkeys(scores))
 
@@ -183,14 +184,14 @@ def _sides(inside: Evidence, outside: Evidence) -> tuple[FoundSets, str]:
         raise InputError(
             f"the in-distribution runs are on {len(names)} datasets: {', '.join(sorted(names)[:8])}",
             file=inside.run_places[0],
-            mend="say which with --inside DATASET=RUNS",
+            mend=f"say which with {option('inside', 'DATASET=RUNS')}",
         )
     slices = [part for part in other.slices if part.collection.dataset not in names]
     if not slices:
         raise InputError(
             f"the out-of-distribution runs are on {', '.join(names)}, as the others are",
             file=outside.run_places[0],
-            mend="give runs on another dataset, or name it with --outside NAME=RUNS",
+            mend=f"give runs on another dataset, or name it with {option('outside', 'NAME=RUNS')}",
         )
     slices = [*own.slices, *slices]
     notes = [*own.notes, *other.notes]
@@ -231,7 +232,7 @@ def _features(trained: Evidence, halves: Sequence[Evidence], groups: Sequence[Gr
         raise InputError(
             f"the runs on training data are of {', '.join(sorted(there))}, and none of {', '.join(models)}",
             file=place,
-            mend="give those of the same models with --train",
+            mend=f"give those of the same models with {option('train')}",
         )
     return FeaturePlaces(place, trained.named_runs, tuple(_paths(halves)))
 

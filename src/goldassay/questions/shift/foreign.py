@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def with_texts_of(dataset: Dataset, training: Dataset) -> Dataset:
             f"its texts are {', '.join(dataset.text_columns)}, those of the training data "
             f"{', '.join(training.text_columns)}",
             file=dataset.source,
-            mend="name the columns alike with --columns role=name,...",
+            mend=f"name the columns alike with {option('columns', 'role=name,...')}",
         )
     role = training.text_columns[0]
     joined = pl.concat_str([pl.col(name) for name in dataset.text_columns], separator=" ", ignore_nulls=True)

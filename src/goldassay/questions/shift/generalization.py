@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of
 from goldassay.questions.shift.answers import texts_of
@@ -76,7 +77,8 @@ def measure_gaps(
                 constants = {each.dataset: found for each in sets if (found := _constants_of(each)) is not None}
         if floor is not None and chosen != ("mean",):
             raise InputError(
-                f"a floor was declared, and {chosen[0]} has one of its own", mend="leave it out, or add --metric mean"
+                f"a floor was declared, and {chosen[0]} has one of its own",
+                mend=f"leave it out, or add {option('metric', 'mean')}",
             )
         shared = {
             each.dataset: together_by

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 
@@ -72,7 +73,7 @@ def own_set(train_set: str, names: Sequence[str], asked: Mapping[str, str]) -> s
             return found[0]
     raise InputError(
         f"which of {', '.join(map(repr, names))} is of the distribution that the model was trained on is not said",
-        mend="name it with --in-distribution NAME",
+        mend=f"name it with {option('in-distribution', 'NAME')}",
     )
 
 

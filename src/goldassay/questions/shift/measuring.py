@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.questions.shift.answer_files import answers_of, find_unlabelled, read_answers
@@ -139,7 +140,7 @@ def _answers_on(dataset: Dataset, runs: RunSet) -> Answers:
         raise InputError(
             f"the runs of {runs.model} on {dataset.name} have graded scores, and labels are right or wrong",
             file=runs.file,
-            mend="give their predictions, or leave out --elsewhere",
+            mend=f"give their predictions, or leave out {option('elsewhere')}",
         )
     if final.gold is not None:
         return answers_of(final, runs.file)

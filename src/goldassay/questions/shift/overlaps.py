@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.doors import right_labels
 from goldassay.core.errors import InputError
 from goldassay.questions.shift.answers import texts_of
 from goldassay.shift import shared_texts
@@ -59,7 +60,7 @@ def check_covered(answers: Answers, dataset: Dataset | None) -> None:
         f"{len(missing):,} of the {answers.n_examples:,} examples of {answers.dataset} are not in it, the first is "
         f"{missing[0]!r}",
         file=dataset.source,
-        mend=f"give the file that was predicted with --test {answers.dataset}=FILE",
+        mend=f"give the file that was predicted with {right_labels(f'{answers.dataset}=FILE')}",
     )
 
 

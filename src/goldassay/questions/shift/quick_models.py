@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.store import identity_of, write_answers
 from goldassay.training.conditions import conditions_of
@@ -66,14 +67,18 @@ def predict_quick(
     """
     if train.label_names:
         if model != "quick_probe":
-            raise InputError(f"{model} is a regression, and the labels are classes", mend="choose --model quick_probe")
+            raise InputError(
+                f"{model} is a regression, and the labels are classes", mend=f"choose {option('model', 'quick_probe')}"
+            )
         return _classify(name or model, train, sets, foreign, seeds, folder)
     if foreign:
         raise no_confidence()
     if len(train.text_columns) != 2:
         raise InputError(f"{model} on numbers compares two texts", file=train.source)
     if model == "quick_probe":
-        raise InputError("quick_probe learns classes, and the labels are numbers", mend="choose --model bow or ridge")
+        raise InputError(
+            "quick_probe learns classes, and the labels are numbers", mend=f"choose {option('model', 'bow')} or ridge"
+        )
     if model == "bow":
         return _cosine(name or model, train, sets, folder)
     return _regress(name or model, train, sets, seeds, folder)
@@ -200,4 +205,4 @@ def _numbers(train: Dataset, dataset: Dataset, predicted: NDArray[np.float64]) -
 
 def no_confidence() -> InputError:
     """That numbers cannot be asked how sure they are."""
-    return InputError("a regression has no confidence to detect texts by", mend="leave out --texts")
+    return InputError("a regression has no confidence to detect texts by", mend=f"leave out {option('texts')}")

@@ -6,6 +6,7 @@ predicted lies in the report's folder as runs, and the report is made of these a
 
 from __future__ import annotations
 
+import os
 import shutil
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.arguments import check_whole
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.naming import split_named_path
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
-from goldassay.data import Dataset, read_dataset
 from goldassay.models.registry import find_network
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.shift.foreign import with_placeholder, with_texts_of, without_labels
@@ -28,12 +30,14 @@ from goldassay.questions.shift.groups import TRAINING
 from goldassay.questions.shift.quick_models import QUICK, is_quick, no_confidence, predict_quick
 from goldassay.runs.store import METADATA_KEY
 from goldassay.shift import shared_texts
+from goldassay.training.many_seeds import load_data
 from goldassay.training.target_choice import target_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from goldassay.data import Dataset
     from goldassay.report import Report
     from goldassay.training import Done, Failure, Job
     from goldassay.training.outcome import Watcher
@@ -42,9 +46,9 @@ if TYPE_CHECKING:
 
 
 def report_trained(
-    train: str,
-    tests: Sequence[str],
-    outside: Sequence[str],
+    train: Any,
+    tests: Sequence[tuple[str, Any]],
+    outside: Sequence[tuple[str, Any]],
     *,
     models: Sequence[str],
     seeds: int,
@@ -59,14 +63,14 @@ def report_trained(
     """Train every model with every seed, evaluate it on every set, and report what its score loses.
 
     Args:
-        train: Training data.
-        tests: FILE or NAME=FILE with labels, the model's own distribution first.
-        outside: FILE or NAME=FILE of texts without labels of the task, which are predicted alone.
+        train: Training data: a path, a `Dataset` or a frame.
+        tests: (name or "", data) of the sets with labels, the model's own distribution first.
+        outside: Likewise of texts without labels of the task, which are predicted alone.
         models: Names.
         seeds: How many.
         out: The runs are kept in its folder `runs`.
         in_distribution: As for `report_generalization`.
-        columns: {role: column name}, for all files.
+        columns: {role: column name}, for all data.
         features: Predict the training data too, under the name "train", and keep the features of every text, for
             distances in detection.
         watched: Shows how so many trainings go.
@@ -75,29 +79,31 @@ def report_trained(
             changes, rows, bootstrap, vectors, precision and device.
 
     Raises:
-        InputError: A file cannot be read, there are fewer than two sets, or a model cannot be trained on these data.
+        InputError: Data cannot be read, there are fewer than two sets, or a model cannot be trained on these data.
     """
     if len(tests) < 2:
         raise InputError(
             "a gap is between two sets",
-            mend="give --test ID=FILE for the model's own distribution and --test NAME=FILE for another",
+            mend=f"give {option('test', 'ID=FILE')} for the model's own distribution and "
+            f"{option('test', 'NAME=FILE')} for another",
         )
-    if seeds < 1:
-        raise InputError(f"the number of seeds is {seeds}", mend="give 1 or more")
+    check_whole("seeds", seeds, 1)
     for model in models:
         if model not in QUICK:
             find_network(model)
     steps = Steps(quiet)
     made = (options.get("settings") or Settings()).training.of_network()
     with steps.step("reading the data"):
-        training = _read(train, columns)
-        sets = [with_texts_of(_read(test, columns), training) for test in tests]
-        foreign = [without_labels(with_texts_of(_read(each, columns), training)) for each in outside]
+        training = _read("", train, "train", columns)
+        sets = [with_texts_of(_read(name, data, "test", columns), training) for name, data in tests]
+        foreign = [
+            without_labels(with_texts_of(_read(name, data, "texts", columns), training)) for name, data in outside
+        ]
     target_of(training).check_tests(training, sets)
     kept = [replace(training, name=TRAINING, groups=())] if features else []
     names = [each.name for each in (*sets, *foreign, *kept)]
     if len(set(names)) < len(names):
-        raise InputError("two sets have the same name", mend="name them with --test NAME=FILE")
+        raise InputError("two sets have the same name", mend=f"name them with {option('test', 'NAME=FILE')}")
     folder = out / "runs"
     own = dict(in_distribution) or {"": sets[0].name}
     # Of other sets the report says it with both gaps.
@@ -130,10 +136,11 @@ def report_trained(
     )
 
 
-def _read(text: str, columns: Mapping[str, str]) -> Dataset:
-    name, path = split_named_path(text)
-    dataset = read_dataset(path, columns=dict(columns) or None)
-    return replace(dataset, name=name) if name else dataset
+def _read(name: str, data: Any, part: str, columns: Mapping[str, str]) -> Dataset:
+    if isinstance(data, (str, os.PathLike)):
+        given, data = split_named_path(os.fspath(data))
+        name = name or given
+    return load_data(data, part, dict(columns) or None, name or None)
 
 
 def _joined_notes(training: Dataset, sets: Sequence[Dataset]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.labels import INFERENCE
 from goldassay.runs.slices import Collection, Columns, Request, Slice
@@ -120,6 +121,6 @@ def _right_labels(ids: pl.Series, dataset: str, path: Path) -> pl.Series | None:
             f"{gold.null_count()} of {ids.len()} predicted examples are not in ChaosNLI's data, "
             f"first {ids.filter(gold.is_null())[0]}",
             file=file,
-            mend="check that it is the same dataset, or give the right labels with gold=DATASET",
+            mend=f"check that it is the same dataset, or give the right labels with {right_labels()}",
         )
     return gold

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.inspect_archive import members_of, read_member
 from goldassay.runs.slices import Collection, Columns, Request, Slice
@@ -152,7 +153,7 @@ def _load(
         raise InputError(
             f"no sample has a score called {scorer!r} that is a number or one of C, P, I, N",
             file=path,
-            mend=f"choose one with columns={{'score': SCORER}}: there are {listing(_offered(samples), 12)}",
+            mend=f"choose one with {option('columns', 'score=SCORER')}: there are {listing(_offered(samples), 12)}",
         )
     label, prediction = _letters(ids, samples, found, scores)
     return Columns(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, lines_of, unpacked
@@ -161,7 +162,7 @@ def _load(samples: Sequence[_Sample], request: Request, path: Path) -> Columns:
             f"metric {metric!r} is not a number for each sample",
             file=path,
             column=metric,
-            mend=f"choose one with columns={{'score': METRIC}}: there are {', '.join(samples[0].metrics)}",
+            mend=f"choose one with {option('columns', 'score=METRIC')}: there are {', '.join(samples[0].metrics)}",
         )
     targets = [sample.target for sample in samples]
     logits = _logits(samples)
@@ -186,7 +187,7 @@ def _metric(metrics: dict[str, Any], path: Path) -> str:
     raise InputError(
         f"none of the metrics {', '.join(metrics)} is a score within [0, 1]",
         file=path,
-        mend="choose one with columns={'score': METRIC}",
+        mend=f"choose one with {option('columns', 'score=METRIC')}",
     )
 
 

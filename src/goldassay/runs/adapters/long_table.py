@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import features_array, logits_array, read_table
@@ -74,7 +75,9 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             # A row a run: somebody's summary beside the runs.
             return None
         raise InputError(
-            "no column says which example a row is of", file=path, mend="name it with columns={'example_id': NAME}"
+            "no column says which example a row is of",
+            file=path,
+            mend=f"name it with {option('columns', 'example_id=NAME')}",
         )
     if table.height == 0:
         raise InputError("there are no examples in the table", file=path, mend="give it at least one row")

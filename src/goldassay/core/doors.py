@@ -1,0 +1,104 @@
+"""Parameters in messages: as options for who typed a command, as arguments for who called a function.
+
+Both doors lead to the same functions, so that a message names a parameter by `option`, which words it for the door.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SHELL, PYTHON = "shell", "python"
+# Processes that a command starts speak as it does.
+VARIABLE = "GOLDASSAY_DOOR"
+# Arguments that are not called after their option.
+_ARGUMENTS = {
+    "as": "conditions",
+    "config": "settings",
+    "draws": "n_draws",
+    "from": "files",
+    "name": "label",
+    "objective-set": "objective_changes",
+    "set": "changes",
+}
+# Those that a command takes by their place.
+_PLACES = {"train": "TRAIN", "runs": "RUNS"}
+_MORE = "..."
+
+# Not a context variable: threads of a command speak as it does.
+_door = PYTHON if os.environ.get(VARIABLE) != SHELL else SHELL
+
+
+def door() -> str:
+    """Through which door this process was entered: "shell" or "python"."""
+    return _door
+
+
+@contextmanager
+def entered(through: str) -> Iterator[None]:
+    """Word all parameters for a door.
+
+    Args:
+        through: "shell" or "python".
+    """
+    global _door
+    before, _door = _door, through
+    try:
+        yield
+    finally:
+        _door = before
+
+
+def option(name: str, value: str = "", *, argument: str | None = None) -> str:
+    """A parameter as its user writes it.
+
+    `option("columns", "label=NAME")` is `--columns label=NAME` in a shell and `columns={'label': NAME}` in Python,
+    `option("floor", "0")` is `--floor 0` and `floor=0`, `option("matched")` is `--matched` and `matched`.
+
+    Args:
+        name: Of the option, without its first dashes.
+        value: As a shell takes it; words in capitals stand for what the user puts in their place.
+        argument: Of the function, where it is not called after the option.
+    """
+    name = name.replace("_", "-")
+    if _door == SHELL:
+        # Else the shell would look for files of that name.
+        return f"--{name} {shlex.quote(value) if '*' in value else value}".rstrip()
+    argument = argument or _ARGUMENTS.get(name, name.replace("-", "_"))
+    return f"{argument}={_literal(value)}" if value else argument
+
+
+def right_labels(value: str = "FILE") -> str:
+    """The parameter that gives runs the dataset that was predicted: `--test FILE` in a shell, `gold=FILE` in Python."""
+    return option("test", value, argument="gold")
+
+
+def place(name: str) -> str:
+    """A parameter that a command takes by its place: `TRAIN` in a shell, `train` in Python."""
+    return _PLACES[name] if _door == SHELL else name
+
+
+def _literal(value: str) -> str:
+    """A value of the command line as Python writes it: pairs as a dict, several words as a list."""
+    parts = value.split(",")
+    pairs = [part.partition("=") for part in parts if part != _MORE]
+    more = [_MORE] if _MORE in parts else []
+    if all(sign for _, sign, _ in pairs):
+        return f"{{{', '.join([*(f'{_key(key)}: {_word(text)}' for key, _, text in pairs), *more])}}}"
+    if len(parts) > 1:
+        return f"[{', '.join(part if part == _MORE else _word(part) for part in parts)}]"
+    return _word(value)
+
+
+def _word(text: str) -> str:
+    """Numbers and placeholders as they are, all others as strings."""
+    return text if text.replace(".", "", 1).isdigit() else _key(text)
+
+
+def _key(text: str) -> str:
+    return text if text.isupper() and text.isidentifier() else repr(text)

@@ -1,0 +1,118 @@
+"""A comparison as a study of its own: from the runs of several models to a report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings, with_seed
+from goldassay.questions.comparison.report import report_comparison
+from goldassay.questions.comparison.sides import read_sides
+from goldassay.questions.evidence import Evidence
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_sources import run_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Unpack
+
+    from goldassay.questions.comparison.comparing import ModelComparisons
+    from goldassay.questions.run_choice import RunFormat
+    from goldassay.report import Report
+
+__all__ = ["compare_models", "study_comparison"]
+
+
+def compare_models(
+    *runs: Any,
+    model: str | Sequence[str] | None = None,
+    model_a: str | None = None,
+    model_b: str | None = None,
+    clusters: str | None = None,
+    matched: bool = False,
+    method: Literal["normal", "bootstrap"] = "normal",
+    dataset: str | None = None,
+    seed: int | None = None,
+    settings: Settings | None = None,
+    quiet: bool = True,
+    **reading: Unpack[RunFormat],
+) -> Report:
+    """Say which of several models is better on the same examples, seeds and examples allowed for: `goldassay compare`.
+
+    Args:
+        runs: The runs of each model, or all of them in one: paths, `Runs`, or tables with a row a prediction.
+        model: The models to compare, out of all runs, at least two; with * or ? all that match, as runs of one. By
+            default all.
+        model_a: Which model of the first runs.
+        model_b: Which model of the second.
+        clusters: Examples that share this do not count as independent: a group of the runs, or a column of `gold`.
+        matched: Runs with the same seed belong together.
+        method: How the interval is made.
+        dataset: Runs on this dataset only.
+        seed: Of all draws; by default that of the settings.
+        settings: Everything else that can be set; by default `Settings()`.
+        quiet: Show no progress.
+        reading: How runs are read: `gold`, `columns`, `labels`, `label_names`, `align`, `checkpoint`, `split`,
+            `condition`, `train_set`, `format`, as for `read_runs`; `gold` may be a path, `Dataset` or frame.
+
+    Returns:
+        The report. Its tables are `models` and `comparisons`, a row for each two models.
+
+    Raises:
+        InputError: The runs cannot be read, there are fewer than two models, or the examples, their right labels or
+            the matched seeds differ.
+    """
+    named = (model,) if isinstance(model, str) else tuple(model or ())
+    report, _ = study_comparison(
+        runs,
+        replace(RunChoice.of(**reading), dataset=dataset),
+        models=named,
+        named=(model_a, model_b),
+        clusters=clusters,
+        matched=matched,
+        method=method,
+        settings=with_seed(settings or Settings(), seed),
+        quiet=quiet,
+    )
+    return report
+
+
+def study_comparison(
+    runs: Sequence[Any],
+    choice: RunChoice,
+    *,
+    models: Sequence[str],
+    named: tuple[str | None, str | None],
+    clusters: str | None,
+    matched: bool,
+    method: Literal["normal", "bootstrap"],
+    settings: Settings,
+    quiet: bool,
+) -> tuple[Report, ModelComparisons]:
+    """Read the models and compare them: what the command and `compare_models` have in common.
+
+    Args:
+        runs: As for `compare_models`.
+        choice: Which runs to take, and how to read them.
+        models: Names of the models to compare, or none.
+        named: Which model of the first runs, and which of the second.
+        clusters: As for `compare_models`.
+        matched: Likewise.
+        method: Likewise.
+        settings: Hold the seed.
+        quiet: Show no progress.
+
+    Raises:
+        InputError: As `compare_models`.
+    """
+    with run_paths(_one_by_one(runs)) as paths:
+        evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
+        sides = read_sides(evidence, models, named)
+        return report_comparison(evidence, sides, clusters=clusters, matched=matched, method=method)
+
+
+def _one_by_one(runs: Sequence[Any]) -> Any:
+    """Each source by itself; a list that was given as one of them stands for its items."""
+    alone = runs[0] if len(runs) == 1 else None
+    return alone if isinstance(alone, (list, tuple)) else list(runs)

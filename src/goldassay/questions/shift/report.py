@@ -1,0 +1,184 @@
+"""Shift as a study of its own: from runs on several sets, or from data to train on, to a report."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.doors import option, place, right_labels
+from goldassay.core.errors import InputError
+from goldassay.questions.inputs import named_sources
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_sources import run_paths
+from goldassay.questions.shift.gap_report import report_generalization
+from goldassay.questions.shift.training import report_trained
+from goldassay.training.many_seeds import load_data
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Unpack
+
+    from goldassay.core.settings import Settings
+    from goldassay.data import Dataset
+    from goldassay.questions.run_choice import RunFormat
+    from goldassay.questions.shift.training import Watched
+    from goldassay.report import Report
+    from goldassay.shift.set_metrics import Metric
+
+__all__ = ["measure_shift"]
+
+
+def measure_shift(
+    train: Any = None,
+    test: Any = None,
+    runs: Any = None,
+    *,
+    model: str | Sequence[str] | None = None,
+    seeds: int = 3,
+    texts: Any = None,
+    features: bool = False,
+    in_distribution: str | Mapping[str, str] | None = None,
+    metric: Metric | None = None,
+    floor: float | None = None,
+    parameters: Mapping[str, int] | None = None,
+    trained_on: Any = None,
+    out: str | os.PathLike[str] | None = None,
+    n_draws: int = 1000,
+    seed: int | None = None,
+    settings: Settings | None = None,
+    watched: Watched | None = None,
+    quiet: bool = True,
+    **reading: Unpack[RunFormat],
+) -> Report:
+    """Measure what scores lose on other distributions: `goldassay shift generalization`.
+
+    Data are a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of dicts.
+
+    Args:
+        train: Training data, to train models here; None with `runs`.
+        test: With `train` what to evaluate on, {name: data} or a list, first the set of its own distribution.
+        runs: Predictions of the same models on two datasets or more: paths, each of which may be NAME=PATH, `Runs`, or
+            tables with a row a prediction; {name of the dataset: one of these}, or a list.
+        model: With `train` which models, several as a list or separated by commas; with `runs` this model only, with
+            * or ? all that match, as runs of one.
+        seeds: With `train` how many runs of each model.
+        texts: With `train` texts without labels of the task, as `test`, which are predicted for shift detection alone.
+        features: With `train` and a network: predict the training data too, and keep the features of every text.
+        in_distribution: The dataset of the models' own distribution, or {training set: its dataset}; by default the
+            first `test`, with `runs` the one that is named ID or like the training set.
+        metric: By default what the data hold: accuracy, the mean of graded scores, both correlations of numbers.
+        floor: What knows nothing scores, for the mean of graded scores; without it no loss is called harmless.
+        parameters: {model: how many it has}, for the gap against size.
+        trained_on: With `runs` what the models were trained on: texts of other sets that stand there are left out.
+        out: With `train` the folder in which runs are kept as they are made, in `out/runs`, and used again.
+        n_draws: Of the intervals.
+        seed: Of all draws; by default that of the settings.
+        settings: Everything else that can be set; by default `Settings()`.
+        watched: Opens, for a number of trainings of a network, what is told how they go.
+        quiet: Show no progress.
+        reading: How runs are read: `gold`, `columns`, `labels`, `label_names`, `align`, `checkpoint`, `split`,
+            `condition`, `train_set`, `format`, as for `read_runs`; `gold` may be {dataset: data}, and gives texts too.
+            `columns` holds for data as well.
+
+    Returns:
+        The report; it shows itself in a notebook, and `.save(directory)` writes its files.
+
+    Raises:
+        InputError: Neither or both of `train` and `runs` are given, or what is given cannot be read or measured.
+    """
+    check_parts(train, test, runs, texts, trained_on)
+    choice = RunChoice.of(**reading)
+    options: dict[str, Any] = {
+        "metric": metric,
+        "floor": floor,
+        "sizes": parameters,
+        "n_draws": n_draws,
+        "seed": seed,
+        "settings": settings,
+        "quiet": quiet,
+    }
+    own = {"": in_distribution} if isinstance(in_distribution, str) else dict(in_distribution or {})
+    if train is None:
+        named = model if model is None or isinstance(model, str) else ",".join(model)
+        with run_paths(runs) as paths:
+            return report_generalization(
+                paths,
+                in_distribution=own,
+                choice=replace(choice, model=named),
+                trained_on=_training(trained_on, choice),
+                **options,
+            )
+    models = _names(model)
+    if not models:
+        raise InputError("no model is named", mend=f"name some with {option('model', 'bow,average,lstm')}")
+    with _workplace(out) as folder:
+        return report_trained(
+            train,
+            named_sources(test),
+            named_sources(texts),
+            models=models,
+            seeds=seeds,
+            out=folder,
+            in_distribution=own,
+            columns=choice.columns,
+            features=features,
+            watched=watched,
+            **options,
+        )
+
+
+def check_parts(train: Any, test: Any, runs: Any, texts: Any, trained_on: Any) -> None:
+    """Refuse what does not go together: models are trained here, or their runs are given.
+
+    Raises:
+        InputError: The message names the parameters.
+    """
+    has_runs = runs is not None
+    if (train is None) != has_runs:
+        raise InputError(
+            "training data and runs were both given" if has_runs else "neither training data nor runs were given",
+            mend=f"give {place('train')} with {option('test')}, or predictions with {option('runs')}",
+        )
+    for name, value in (("test", test), ("texts", texts)):
+        if value is not None and train is None:
+            raise InputError(
+                f"{option(name)} is for training models",
+                mend=f"give the texts of datasets with {right_labels('NAME=FILE')}",
+            )
+    if trained_on is not None and train is not None:
+        raise InputError(
+            f"{option('trained-on')} is for runs made elsewhere",
+            mend=f"leave it out: {place('train')} is what is trained on",
+        )
+
+
+def _names(model: str | Sequence[str] | None) -> list[str]:
+    parts = (model or "").split(",") if model is None or isinstance(model, str) else list(model)
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _training(data: Any, choice: RunChoice) -> Dataset | None:
+    if data is None:
+        return None
+    found = load_data(data, "train", dict(choice.columns) or None)
+    if not found.text_columns:
+        raise InputError(
+            "the training data have no texts",
+            file=found.source,
+            mend=f"name their column with {option('columns', 'text=NAME')}",
+        )
+    return found
+
+
+@contextmanager
+def _workplace(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """The folder that was named, or one that is gone afterwards."""
+    if out is not None:
+        yield Path(out)
+        return
+    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
+        yield Path(folder)
