@@ -1,137 +1,317 @@
-"""Datasets on the hub, fetched over plain HTTPS.
+"""Datasets on the Hugging Face hub, through huggingface_hub: with its cache, its tokens and its revisions.
 
-`hf://datasets/user/name[@revision]/path/file.csv` is that file, read as a local one would be; `user/name` or
-`user/name:configuration` is the hub's own conversion to Parquet, with all its parts. A private dataset is read with
-the token in HF_TOKEN.
-
-Why neither of the libraries that know the hub: polars gives such files' rows, while the names of the classes stand in
-their metadata, which our own reader of local files takes; huggingface_hub, without a network, retries for half a
-minute and writes a page of warnings, where one line within a second is wanted.
+`owner/name[@REVISION][:CONFIGURATION[/SPLIT]]` is the dataset as the hub itself converted it to Parquet, or, where a
+revision is named or there is no conversion, the data files of the repository. `hf://datasets/owner/name[@REVISION]/path`
+is one file of it. What was fetched once is read from the cache where there is no connection.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
+import re
 import threading
 import urllib.error
-import urllib.parse
 import urllib.request
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from glob import escape
+from logging import ERROR
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.readers import parquet, reader_for
+from goldassay.data.hub_names import NAME
+from goldassay.data.readers import reader_for
 from goldassay.data.table import Table, stacked
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# Seconds that are waited for the hub to answer at all. huggingface_hub alone tries for half a minute.
 _PATIENCE = 10.0
 _ENDPOINT = "https://huggingface.co"
+# Where the hub keeps its own conversion of each dataset.
+_CONVERTED = "refs/convert/parquet"
+_ENDINGS = (".parquet", ".arrow", ".jsonl", ".json", ".csv", ".tsv")
+_PACKED = ("", ".gz", ".zst")
+_FILE = re.compile(
+    r"hf://datasets/(?P<repository>[^/@]+/[^/@]+)(?:@(?P<revision>[^/]+|refs/[^/]+/[^/]+))?(?:/(?P<inside>.*))?"
+)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    place: str
+    repository: str
+    revision: str | None
+    configuration: str | None = None
+    split: str | None = None
+
+    @property
+    def revisions(self) -> tuple[str, ...]:
+        return (_CONVERTED, "main") if self.revision is None else (self.revision,)
 
 
 def read_hub(place: str) -> Table:
-    """Fetch a dataset or one file of it, and read it.
+    """Read a dataset or one file of it, from the cache of huggingface_hub or from the hub.
 
     Raises:
-        InputError: There is no network, no such dataset, or several configurations to choose from.
+        InputError: There is neither a connection nor a copy in the cache; no such dataset, revision, configuration or
+            split; or several configurations to choose from.
     """
-    _check_reachable(place)
-    with tempfile.TemporaryDirectory(prefix="goldassay-hub-") as folder:
-        if place.startswith("hf://"):
-            return _one_file(place, Path(folder))
-        return _converted(place, Path(folder))
+    if place.startswith("hf://"):
+        return _one_file(place)
+    found = NAME.fullmatch(place)
+    if found is None:
+        raise InputError("is no name of a dataset", file=place, mend="write owner/name, or owner/name:CONFIGURATION")
+    return _dataset(_Wanted(place, **found.groupdict()))
+
+
+def _one_file(place: str) -> Table:
+    found = _FILE.fullmatch(place)
+    if found is None:
+        raise InputError("the hub name is incomplete", file=place, mend="write hf://datasets/owner/name/path/file")
+    wanted = _Wanted(place, found["repository"], found["revision"])
+    inside = found["inside"]
+    if not inside:
+        return _dataset(wanted)
+    if any(mark in inside for mark in "*?["):
+        raise InputError("patterns are not expanded on the hub", file=place, mend="name one file, or owner/name")
+    from huggingface_hub import hf_hub_download
+
+    online = _reachable()
+    with _told(place, online=online):
+        path = hf_hub_download(
+            wanted.repository,
+            inside,
+            repo_type="dataset",
+            revision=wanted.revision or "main",
+            endpoint=_endpoint(),
+            etag_timeout=_PATIENCE,
+            local_files_only=not online,
+        )
+    return reader_for(Path(path)).read(Path(path))
+
+
+def _dataset(wanted: _Wanted) -> Table:
+    online = _reachable()
+    with _told(wanted.place, online=online):
+        revision, folder, files = _downloaded(wanted) if online else _cached(wanted)
+    configuration = _configuration(wanted, files)
+    parts: dict[str, list[str]] = {}
+    for file in files:
+        of, split = _part(file)
+        if of == configuration:
+            parts.setdefault(split, []).append(file)
+    if wanted.split is not None and wanted.split not in parts:
+        raise InputError(
+            f"there is no part {wanted.split!r} of {configuration}",
+            file=wanted.place,
+            mend=f"choose from {', '.join(parts)}",
+        )
+    chosen = {split: names for split, names in parts.items() if wanted.split in (None, split)}
+    tables = {split: _joined([folder / name for name in names]) for split, names in chosen.items()}
+    # The folder of a snapshot has the name of its commit.
+    note = f"Read from the hub: {wanted.repository}, configuration {configuration}, commit {folder.name}"
+    return stacked(tables, "hub", (f"{note} of {revision}.",))
+
+
+def _joined(paths: Sequence[Path]) -> Table:
+    """The pieces of one part, in the order of their names."""
+    tables = [reader_for(path).read(path) for path in paths]
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    if any(table.class_names != first.class_names for table in tables):
+        raise InputError("its pieces give the labels different names", file=paths[0], mend="tell its maintainers")
+    return replace(
+        first,
+        frame=pl.concat([table.frame for table in tables], how="diagonal_relaxed"),
+        files=tuple(file for table in tables for file in table.files),
+        decisions=tuple(dict.fromkeys(said for table in tables for said in table.decisions)),
+        lines=None,
+    )
+
+
+def _downloaded(wanted: _Wanted) -> tuple[str, Path, list[str]]:
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import RevisionNotFoundError
+
+    api = HfApi(endpoint=_endpoint())
+    listed: list[str] = []
+    revision = wanted.revisions[0]
+    for revision in wanted.revisions:
+        try:
+            names = api.list_repo_files(wanted.repository, repo_type="dataset", revision=revision)
+        except RevisionNotFoundError:
+            if revision == wanted.revisions[-1]:
+                raise
+            continue
+        listed = sorted(name for name in names if _is_data(name))
+        if listed:
+            break
+    configuration = _configuration(wanted, listed)
+    # All parts of it, so that the cache never holds a piece that is taken for the whole later.
+    files = [name for name in listed if _part(name)[0] == configuration]
+    folder = snapshot_download(
+        wanted.repository,
+        repo_type="dataset",
+        revision=revision,
+        allow_patterns=[escape(name) for name in files],
+        endpoint=_endpoint(),
+        etag_timeout=_PATIENCE,
+    )
+    return revision, Path(folder), files
+
+
+def _cached(wanted: _Wanted) -> tuple[str, Path, list[str]]:
+    """What the cache holds, if it is complete: a part that was fetched alone must not pass for the whole."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    whole = [f"*{ending}{packed}" for ending in _ENDINGS for packed in _PACKED]
+    named = wanted.configuration not in (None, "default")
+    for revision in wanted.revisions:
+        try:
+            folder = Path(
+                snapshot_download(
+                    wanted.repository,
+                    repo_type="dataset",
+                    revision=revision,
+                    allow_patterns=[f"{wanted.configuration}/*"] if named else whole,
+                    local_files_only=True,
+                )
+            )
+        except LocalEntryNotFoundError:
+            if revision == wanted.revisions[-1]:
+                raise
+            continue
+        names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+        files = [name for name in names if _is_data(name)]
+        if not named or any(_part(name)[0] == wanted.configuration for name in files):
+            return revision, folder, files
+    raise LocalEntryNotFoundError(wanted.repository)
+
+
+def _is_data(name: str) -> bool:
+    lower = name.lower()
+    # JSON beside the data describes it.
+    described = lower.rpartition("/")[2] in ("dataset_infos.json", "dataset_info.json", "state.json", "config.json")
+    return lower.endswith(tuple(f"{ending}{packed}" for ending in _ENDINGS for packed in _PACKED)) and not described
+
+
+def _part(name: str) -> tuple[str, str]:
+    """Configuration and split of a file: `CONFIGURATION/SPLIT/0000.parquet`, or `data/SPLIT-00000-of-00002.csv`."""
+    *folders, file = name.split("/")
+    stem = file.partition(".")[0]
+    if stem.isdigit() and len(folders) >= 2:
+        return "/".join(folders[:-1]), folders[-1].removeprefix("partial-")
+    of = "/".join(folder for folder in folders if folder != "data")
+    return of or "default", re.sub(r"-\d+-of-\d+$", "", stem)
+
+
+def _configuration(wanted: _Wanted, files: Sequence[str]) -> str:
+    known = list(dict.fromkeys(_part(name)[0] for name in files))
+    if not known:
+        raise InputError(
+            "the hub has no data files of it that can be read",
+            file=wanted.place,
+            mend="name one with hf://datasets/owner/name/path/file",
+        )
+    if wanted.configuration in known:
+        return wanted.configuration
+    if wanted.configuration is None and (len(known) == 1 or "default" in known):
+        return known[0] if len(known) == 1 else "default"
+    at = "" if wanted.revision is None else f"@{wanted.revision}"
+    raise InputError(
+        f"choose one of its configurations: {', '.join(known[:10])}",
+        file=wanted.place,
+        mend=f"write {wanted.repository}{at}:CONFIGURATION",
+    )
 
 
 def _endpoint() -> str:
     return os.environ.get("HF_ENDPOINT", _ENDPOINT).rstrip("/")
 
 
-def _one_file(place: str, folder: Path) -> Table:
-    kind, _, rest = place.removeprefix("hf://").partition("/")
-    user, _, rest = rest.partition("/")
-    name, _, inside = rest.partition("/")
-    if kind != "datasets" or not (user and name):
-        raise InputError("the hub name is incomplete", file=place, mend="write hf://datasets/user/name/path/file")
-    if not inside:
-        return _converted(f"{user}/{name}", folder)
-    if any(mark in inside for mark in "*?["):
-        raise InputError("patterns are not expanded on the hub", file=place, mend="name one file, or user/name")
-    name, _, revision = name.partition("@")
-    parts = (urllib.parse.quote(part, safe="") for part in (user, name))
-    where = "/".join(parts)
-    branch = urllib.parse.quote(revision or "main", safe="")
-    url = f"{_endpoint()}/datasets/{where}/resolve/{branch}/{urllib.parse.quote(inside)}"
-    target = folder / Path(inside).name
-    target.write_bytes(_fetched(url, place))
-    return reader_for(target).read(target)
+def _reachable() -> bool:
+    """Whether the hub may be asked and answers: without a connection, looking up its address can hang for minutes."""
+    from huggingface_hub.constants import HF_HUB_OFFLINE
 
-
-def _converted(place: str, folder: Path) -> Table:
-    name, _, wanted = place.partition(":")
-    listing: dict[str, Any] = json.loads(_fetched(f"{_endpoint()}/api/datasets/{name}/parquet", place))
-    configuration = wanted or ("default" if "default" in listing else next(iter(listing), ""))
-    if configuration not in listing or (not wanted and len(listing) > 1 and "default" not in listing):
-        known = ", ".join(list(listing)[:10]) or "none"
-        raise InputError(f"choose one of its configurations: {known}", file=place, mend=f"write {name}:CONFIGURATION")
-    parts: dict[str, Table] = {}
-    for part, urls in listing[configuration].items():
-        tables: list[Table] = []
-        for number, url in enumerate(urls):
-            target = folder / f"{part}-{number}.parquet"
-            target.write_bytes(_fetched(url, place))
-            tables.append(parquet.read(target))
-            target.unlink()
-        files = tuple(file for table in tables for file in table.files)
-        frame = pl.concat([table.frame for table in tables])
-        parts[part] = Table(frame, "hub", files, class_names=tables[0].class_names)
-    return stacked(parts, "hub", (f"Read from the hub: {name}, configuration {configuration}.",))
-
-
-def _check_reachable(place: str) -> None:
-    # Looking up a name can hang for minutes without a network, and takes no timeout of its own.
-    outcome: list[Exception | None] = []
+    if HF_HUB_OFFLINE:
+        return False
+    answered: list[bool] = []
 
     def knock() -> None:
         try:
             urllib.request.urlopen(urllib.request.Request(_endpoint(), method="HEAD"), timeout=_PATIENCE).close()
-            outcome.append(None)
+            answered.append(True)
         except urllib.error.HTTPError:
-            outcome.append(None)
-        except (OSError, ValueError) as error:
-            outcome.append(error)
+            answered.append(True)
+        except (OSError, ValueError):
+            answered.append(False)
 
     thread = threading.Thread(target=knock, daemon=True)
     thread.start()
     thread.join(_PATIENCE)
-    if not outcome or outcome[0] is not None:
-        raise InputError(
-            "there is no such file or folder, and the hub cannot be reached to look for a dataset of that name",
-            file=place,
-            mend="check the path, or fetch the dataset where there is a network and give its folder",
-        )
+    return any(answered)
 
 
-def _request(url: str) -> urllib.request.Request:
-    # The token goes to the hub alone, not to the stores that it redirects to.
-    token = os.environ.get("HF_TOKEN")
-    request = urllib.request.Request(url)
-    if token and url.startswith(f"{_endpoint()}/"):
-        request.add_unredirected_header("Authorization", f"Bearer {token}")
-    return request
+@contextmanager
+def _told(place: str, *, online: bool) -> Iterator[None]:
+    """Every failure of the library as one line, without its progress bars and its warnings.
 
+    Raises:
+        InputError: In words of ours.
+    """
+    from huggingface_hub import constants, errors
+    from huggingface_hub.utils import logging
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
-def _fetched(url: str, place: str) -> bytes:
+    shown, level = not are_progress_bars_disabled(), logging.get_verbosity()
+    disable_progress_bars()
+    logging.set_verbosity(ERROR)
     try:
-        with urllib.request.urlopen(_request(url), timeout=_PATIENCE) as answer:
-            data = answer.read()
-    except urllib.error.HTTPError as error:
+        yield
+    except InputError:
+        raise
+    except errors.LocalEntryNotFoundError as error:
+        if online:
+            raise InputError("the hub cannot be read", file=place, mend="try again later") from error
+        if constants.HF_HUB_OFFLINE:
+            why, mend = "HF_HUB_OFFLINE is set", "unset HF_HUB_OFFLINE"
+        else:
+            why, mend = "the hub cannot be reached", "connect to the network"
         raise InputError(
-            f"the hub answers {error.code} {error.reason}",
+            f"there is no such file or folder, {why}, and the cache holds no whole dataset of that name",
             file=place,
-            mend="check the name; a private dataset needs HF_TOKEN",
+            mend=f"check the path, or {mend}",
         ) from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"the hub cannot be read ({error})", file=place, mend="try again later") from error
-    return bytes(data)
+    except errors.GatedRepoError as error:
+        raise InputError(
+            "the dataset is shown only to those who accepted its terms",
+            file=place,
+            mend="accept them on its page, and log in with: hf auth login",
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise InputError("the hub has no such revision of it", file=place, mend="check what follows the @") from error
+    except errors.RepositoryNotFoundError as error:
+        raise InputError(
+            "the hub knows no dataset of that name, or does not show it to you",
+            file=place,
+            mend="check the name; for a private dataset log in with hf auth login, or set HF_TOKEN",
+        ) from error
+    except errors.EntryNotFoundError as error:
+        raise InputError("the dataset has no such file", file=place, mend="check the path in it") from error
+    except errors.HfHubHTTPError as error:
+        status = getattr(error.response, "status_code", "an error")
+        raise InputError(f"the hub answers {status}", file=place, mend="try again later") from error
+    except (OSError, ValueError, RuntimeError) as error:
+        said = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise InputError(f"the hub cannot be read ({said})", file=place, mend="try again later") from error
+    finally:
+        logging.set_verbosity(level)
+        if shown:
+            enable_progress_bars()

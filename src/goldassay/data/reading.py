@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
 from goldassay.core.pipes import is_pipe
 from goldassay.data.building import build_dataset
+from goldassay.data.hub_names import is_hub_name
 from goldassay.data.readers import all_readers, reader_for
 from goldassay.data.roles import parse_columns
 from goldassay.data.source import bare_name
@@ -32,8 +32,8 @@ def read_dataset(
     """Read a dataset from a file, a folder, or the hub.
 
     Args:
-        path: A file (also gzip or zstandard), a folder, or a hub name: `hf://datasets/...`, `user/dataset` or
-            `user/dataset:configuration`.
+        path: A file (also gzip or zstandard), a folder, or a hub name:
+            `owner/name[@revision][:configuration[/split]]` or `hf://datasets/owner/name[@revision]/path`.
         format: Name of a reader, or "auto" to tell by content; see `formats`.
         name: What to call the dataset; its file name if not given.
         columns: Role to column where names do not tell: `{"premise": "sentence1"}` or "premise=sentence1,...".
@@ -65,16 +65,6 @@ def read_table(path: Path, format: str = "auto") -> Table:  # noqa: A002
 def formats() -> tuple[str, ...]:
     """Names of the formats that can be read."""
     return tuple(all_readers())
-
-
-def is_hub_name(place: str) -> bool:
-    """Whether a path names a dataset on the hub: `hf://...`, or `user/dataset` where no such file or folder is."""
-    if place.startswith("hf://"):
-        return True
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(:[\w.-]+)?", place) or Path(place).exists():
-        return False
-    # A misspelt file in an existing folder, or one that has a file's ending, was not meant for the hub.
-    return not Path(place).parent.is_dir() and not re.search(r"\.[a-z]+\d?$", place.lower())
 
 
 def name_of(path: Path) -> str:

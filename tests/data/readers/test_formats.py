@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import polars as pl
@@ -373,79 +372,6 @@ def test_import_is_light():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ))
     assert out.stdout.strip() == "[]"
-
-
-class TestHub:
-    @pytest.fixture
-    def hub(self, monkeypatch, tmp_path):
-        from http.server import BaseHTTPRequestHandler, HTTPServer
-
-        files = {"/": b""}
-
-        def answer(request):
-            files.setdefault("tokens", []).append(request.headers.get("Authorization"))
-            request.send_response(200 if request.path in files else 404)
-            request.end_headers()
-            request.wfile.write(files.get(request.path, b""))
-
-        methods = {"do_GET": answer, "do_HEAD": answer, "log_message": lambda *args: None}
-        handler = type("Handler", (BaseHTTPRequestHandler,), methods)
-        server = HTTPServer(("127.0.0.1", 0), handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        monkeypatch.setenv("HF_ENDPOINT", url)
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        yield url, files
-        server.shutdown()
-
-    def test_converted_dataset(self, hub):
-        url, files = hub
-        files["/train"], files["/test"] = parquet(ROWS), parquet(ROWS[:2])
-        listing = {"default": {"train": [f"{url}/train", f"{url}/train"], "test": [f"{url}/test"]}}
-        files["/api/datasets/someone/pairs/parquet"] = json.dumps(listing).encode()
-        dataset = read_dataset("someone/pairs")
-        assert {name: len(part) for name, part in dataset.parts.items()} == {"train": 6, "test": 2}
-        assert dataset.name == "someone/pairs"
-
-    def test_configurations_must_be_chosen(self, hub):
-        url, files = hub
-        files["/x"] = parquet(ROWS)
-        listing = {"mnli": {"train": [f"{url}/x"]}, "rte": {"train": [f"{url}/x"]}}
-        files["/api/datasets/a/glue/parquet"] = json.dumps(listing).encode()
-        with pytest.raises(InputError, match="choose one of its configurations: mnli, rte; write a/glue:CONFIGURATION"):
-            read_dataset("a/glue")
-        assert len(read_dataset("a/glue:rte")) == 3
-
-    def test_one_file(self, hub):
-        files = hub[1]
-        files["/datasets/a/b/resolve/v2/sub/x.csv"] = csv_text(ROWS)
-        assert len(read_dataset("hf://datasets/a/b@v2/sub/x.csv")) == 3
-
-    def test_a_private_dataset_is_asked_for_with_the_token(self, hub, monkeypatch):
-        files = hub[1]
-        files["/datasets/a/b/resolve/main/x.csv"] = csv_text(ROWS)
-        files["tokens"] = []
-        monkeypatch.setenv("HF_TOKEN", "secret")
-        read_dataset("hf://datasets/a/b/x.csv")
-        assert files["tokens"][-1] == "Bearer secret"
-
-    def test_unknown_dataset(self, hub):
-        with pytest.raises(InputError, match="the hub answers 404"):
-            read_dataset("no/such")
-
-    def test_without_a_network(self, monkeypatch):
-        monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        for name in ("user/dataset", "hf://datasets/a/b/x.csv"):
-            with pytest.raises(InputError, match="the hub cannot be reached"):
-                read_dataset(name)
-
-    def test_a_misspelt_file_is_not_sought_on_the_hub(self, tmp_path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        (tmp_path / "data").mkdir()
-        for name in ("data/trainn", "folder/train.jsonl"):
-            with pytest.raises(InputError, match="there is no such file or folder; check"):
-                read_dataset(name)
 
 
 def test_a_column_of_objects_by_row_is_read_as_a_column(tmp_path):
