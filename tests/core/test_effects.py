@@ -151,6 +151,15 @@ def test_names_of_labels_do_not_matter(seed: int) -> None:
         assert (second.value, second.low, second.high) == pytest.approx((first.value, first.low, first.high))
 
 
+@given(seed=st.integers(0, 10_000), n=st.integers(30, 400), skill=st.floats(0, 0.5))
+@settings(max_examples=30, deadline=None)
+def test_values_lie_between_their_ends(seed: int, n: int, skill: float) -> None:
+    gold, named, _ = world(seed, n, [0.35, 0.33, 0.32], skill)
+    for effect in measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3).effects:
+        if effect.measurable:
+            assert effect.low <= effect.value <= effect.high
+
+
 def test_lower_ends_hold_together_and_upper_ends_alone() -> None:
     gold, named, _ = world(6, 1500, [0.4, 0.3, 0.3], 0.2)
     rng = np.random.default_rng(7)

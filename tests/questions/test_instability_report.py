@@ -414,6 +414,14 @@ def test_labels_of_other_rows_are_never_sound_and_give_a_warning(tmp_path: Path)
     assert caveats_of([measure_spread(whole)]) == []
 
 
+def test_runs_that_differ_are_counted() -> None:
+    right = np.random.default_rng(0).random((3, 600)) < 0.9
+    gold = np.arange(600) % 3
+    predictions = np.where(right, gold, (gold + 1) % 3)[[0, 0, 0, 0, 1, 2]]
+    row = measure_spread(Runs.from_arrays(predictions, gold, label_names=("a", "b", "c"), dataset="d"))
+    assert (row["n_runs"], row["n_distinct"]) == (6, 3)
+
+
 def test_scores_of_zero_are_never_sound(tmp_path: Path) -> None:
     write_runs(Runs.from_arrays(scores=np.zeros((8, 3000)), dataset="d"), tmp_path)
     verdict = measure_instability([tmp_path]).verdicts["instability"]

@@ -209,14 +209,30 @@ def test_runs_that_score_every_example_alike_may_be_one_run() -> None:
     """Six copies of one file were called sound; a run that merely has the same score as others may be."""
     copies = replace(
         STEADY, n_runs=6, sd=0.0, sd_low=0.0, sd_high=0.0, design_effect=math.nan, effective_size=math.nan,
-        design_effect_low=math.nan, design_effect_high=math.nan,
+        design_effect_low=math.nan, design_effect_high=math.nan, n_distinct=1,
     )  # fmt: skip
     verdict = judge_instability([copies], InstabilityLimits())
     assert verdict.verdict == "not measurable"
     assert "they may be copies of one run" in verdict.evidence
     assert verdict.next_step.startswith("Check that these are runs of different seeds")
-    other = replace(copies, effective_size=math.inf)
+    other = replace(copies, effective_size=math.inf, n_distinct=6)
     assert judge_instability([other], InstabilityLimits()).verdict == "sound"
+
+
+@pytest.mark.parametrize(("n_distinct", "word"), [(10, "sound"), (5, "sound"), (4, "not measurable")])
+def test_copies_of_a_run_do_not_count_as_runs(n_distinct: int, word: str) -> None:
+    """Five copies of one run and another one were called sound."""
+    verdict = judge_instability([replace(STEADY, n_distinct=n_distinct)], InstabilityLimits())
+    assert verdict.verdict == word
+    assert (f"Only {n_distinct} of the 10 runs differ" in verdict.evidence) == (n_distinct < 10)
+
+
+def test_the_upper_end_is_that_of_as_many_runs_as_differ() -> None:
+    moving = replace(STEADY, sd=0.0045, sd_low=0.0031, sd_high=sd_interval(0.0045, 10).high)
+    assert judge_instability([moving], InstabilityLimits()).verdict != "not measurable"
+    assert sd_interval(0.0045, 5).high > InstabilityLimits().unsound_sd
+    copied = judge_instability([replace(moving, sd_low=0.002, n_distinct=5)], InstabilityLimits())
+    assert copied.verdict == "not measurable"
 
 
 def test_sentences_follow_the_interval_of_the_design_effect() -> None:

@@ -312,7 +312,8 @@ class _Plan:
                 low = min(each.low(found, together, effective) for each in self.lower) / self.scale
                 ordinary = min(each.low(found, None, effective) for each in self.lower) / self.scale
                 level = 1 - (1 - LEVEL) / len(self.upper)
-                high = min(each.high(found, level, effective) for each in self.upper) / self.scale
+                # The value takes the contenders' mean share, and could exceed the least of their upper ends.
+                high = max(self.value, min(each.high(found, level, effective) for each in self.upper) / self.scale)
             elif error > 0 or self.recalls is not None:
                 low, ordinary, high = self._ends(found, together, effective)
             else:

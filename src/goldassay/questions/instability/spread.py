@@ -65,6 +65,7 @@ def measure_spread(runs: Runs, by_position: bool = False) -> dict[str, Any]:
         "condition": runs.condition,
         "n_runs": scores.shape[0],
         "n_examples": scores.shape[1],
+        "n_distinct": len({row.tobytes() for row in np.ascontiguousarray(scores)}),
         "accuracies": scores.mean(axis=1).tolist(),
         **above_constant(runs, by_position),
     }

@@ -44,11 +44,12 @@ class Spread(Result):
     constant_score: float = 0.0
     above_constant_low: float = math.nan
     examples_to_exceed: int | None = None
+    n_distinct: int | None = None
 
     @property
-    def alike(self) -> bool:
-        """Whether all runs score every example alike, as copies of one run do: then no example tells of a spread."""
-        return self.n_examples > 0 and self.sd == 0 and math.isnan(self.effective_size)
+    def distinct(self) -> int:
+        """How many runs differ from all others in some example; the others may be copies of them."""
+        return self.n_runs if self.n_distinct is None else self.n_distinct
 
 
 def judge_results(results: Sequence[Mapping[str, Any]], limits: InstabilityLimits) -> Verdict:
@@ -94,8 +95,8 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     A standard deviation of one point over seeds makes a difference of two points a matter of luck; a large design
     effect says that the examples do not count as independent ones. Intervals alone decide, so that two runs that happen
     to agree are not taken for a steady score. Fewer than `LEAST_RUNS` runs are never sound, nor is a model that may
-    know nothing: one that always gives the same answer is steady, too. Nor are runs that score every example alike:
-    they may be one run several times.
+    know nothing: one that always gives the same answer is steady, too. Runs that score every example alike may be one
+    run several times: the upper end is that of as many runs as differ.
     """
     worst = max(spreads, key=lambda spread: (severity(_word_of(spread, limits)), spread.sd))
     word = _word_of(worst, limits)
@@ -107,8 +108,8 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
         evidence += f" Equal scores may hide a true SD of up to {100 * _highest(worst):.2f} points."
     if worst.n_runs < LEAST_RUNS:
         evidence += f" From {worst.n_runs} runs the SD itself is hardly known."
-    if worst.alike:
-        evidence += " All runs score every example alike: they may be copies of one run."
+    if worst.distinct < worst.n_runs:
+        evidence += f" {_copies(worst)}"
     if not worst.above_constant_low > 0:
         evidence += f" {_no_skill(worst)}"
     if word == "sound":
@@ -165,7 +166,7 @@ def _word_of(spread: Spread, limits: InstabilityLimits) -> Word:
         return word
     if spread.design_effect_low >= limits.caution_design_effect:
         return "caution"
-    trusted = spread.n_runs >= LEAST_RUNS and spread.above_constant_low > 0 and not spread.alike
+    trusted = spread.distinct >= LEAST_RUNS and spread.above_constant_low > 0
     return word if trusted else "not measurable"
 
 
@@ -192,7 +193,9 @@ def _no_skill(spread: Spread) -> str:
 def _settle(spread: Spread, limits: InstabilityLimits) -> str:
     """How many runs or examples would settle it."""
     steps = (
-        ["Check that these are runs of different seeds, and that the seed changes something."] if spread.alike else []
+        ["Check that these are runs of different seeds, and that the seed changes something."]
+        if spread.distinct < spread.n_runs
+        else []
     )
     interval_open = judge_interval(spread.sd_low, _highest(spread), limits.caution_sd, limits.unsound_sd)
     if interval_open == "not measurable" or spread.n_runs < LEAST_RUNS:
@@ -234,6 +237,7 @@ def spread_of(result: Mapping[str, Any]) -> Spread:
         constant_score=result.get("constant_score") or 0.0,
         above_constant_low=result.get("above_constant_low", math.nan),
         examples_to_exceed=result.get("examples_to_exceed"),
+        n_distinct=result.get("n_distinct"),
     )
 
 
@@ -242,10 +246,24 @@ def _name_of(result: Mapping[str, Any]) -> str:
 
 
 def _highest(spread: Spread) -> float:
-    """The upper end of the SD's interval. Of equal scores that is 0: they may lie one example's worth apart unseen."""
+    """The upper end of the SD's interval, given as many runs as differ.
+
+    Of equal scores that would be 0: they may lie one example's worth apart unseen.
+    """
     if spread.sd > 0 or spread.n_examples == 0:
-        return spread.sd_high
-    return sd_interval(1 / spread.n_examples, spread.n_runs).high
+        if spread.distinct == spread.n_runs:
+            return spread.sd_high
+        return sd_interval(spread.sd, spread.distinct).high
+    return sd_interval(1 / spread.n_examples, max(spread.distinct, 2)).high
+
+
+def _copies(spread: Spread) -> str:
+    if spread.distinct == 1:
+        return "All runs score every example alike: they may be copies of one run."
+    return (
+        f"Only {spread.distinct} of the {spread.n_runs} runs differ from each other in any example: the others may be "
+        "copies of them."
+    )
 
 
 def _effective(spread: Spread) -> str:
