@@ -160,6 +160,19 @@ def test_values_lie_between_their_ends(seed: int, n: int, skill: float) -> None:
             assert effect.low <= effect.value <= effect.high
 
 
+@pytest.mark.parametrize("n_others", [1, 2, 3, 10])
+def test_a_reader_that_is_constant_but_for_a_few_rows_has_an_upper_end(n_others: int) -> None:
+    """Many draws hold none of these rows; the end was 1, and a set without a flaw not measurable."""
+    gold = np.arange(5000) % 3
+    named = np.zeros(5000, dtype=int)
+    named[np.random.default_rng(0).choice(5000, n_others, replace=False)] = 1
+    balanced = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3))[BALANCED]
+    assert balanced.measurable
+    assert abs(balanced.value) < 0.01
+    assert -0.05 < balanced.low <= balanced.value <= balanced.high < 0.05
+    assert -0.05 < balanced.ordinary_low <= balanced.value
+
+
 def test_lower_ends_hold_together_and_upper_ends_alone() -> None:
     gold, named, _ = world(6, 1500, [0.4, 0.3, 0.3], 0.2)
     rng = np.random.default_rng(7)

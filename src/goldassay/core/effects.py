@@ -340,6 +340,9 @@ class _Plan:
         assert at is not None
         error = float(found.errors[at]) / self.scale
         own = found.quantile(at)
+        if self.recalls is not None and not math.isfinite(own):
+            # Some draws hold none of the few rows in which a nearly constant reader differs: Newcombe's interval counts.
+            own = _normal(LEVEL)
         wide = together if math.isfinite(together) else _normal(LEVEL)
         bounds = [
             (self.value - q * error, self.value + q * error) if error > 0 else (self.value, self.value)

@@ -70,11 +70,13 @@ class Check(Result):
         reports: Which reports were judged.
         outcomes: One a rule, in the order of the rules.
         policy: Name of the file that holds the policy; "" where no file does.
+        notes: Verdicts that rest on limits or settings that are not the default, a sentence each.
     """
 
     reports: tuple[dict[str, Any], ...]
     outcomes: tuple[Outcome, ...]
     policy: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -119,6 +121,12 @@ def check_reports(reports: Sequence[StoredReport], policy: Sequence[Demand], fil
         reports=tuple(report.describe() for report in reports),
         outcomes=tuple(_judge(demand, reports) for demand in require_demands(policy)),
         policy=file,
+        notes=tuple(
+            f"{question}{_place(str(report.path), reports)}: {verdict['limits']}"
+            for report in reports
+            for question, verdict in report.verdicts.items()
+            if verdict.get("limits")
+        ),
     )
 
 

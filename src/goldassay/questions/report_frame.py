@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     import polars as pl
+    from pydantic import BaseModel
 
     from goldassay.core.figures import Figure
     from goldassay.core.finding import Finding
@@ -168,8 +169,8 @@ def frame_findings(
         title: Of the report.
         findings: Its parts.
         steps: What was done, and when.
-        settings: What decided verdicts: their file is named, and at each verdict the limits that differ from the
-            defaults. None where the findings say it already.
+        settings: What decided verdicts: their file is named, and at each verdict the limits and settings that differ
+            from the defaults. None where the findings say it already.
         figures: Those of questions that are not of this package.
     """
     if settings is not None:
@@ -215,22 +216,38 @@ def _settings_said(settings: Settings, findings: Mapping[str, Any]) -> dict[str,
 
 
 def _changed_limits(settings: Settings, question: str, findings: Mapping[str, Any]) -> str:
-    """The limits of a verdict that are not the default ones, in a sentence; "" where all are."""
-    limits = getattr(settings.verdicts, question, None)
-    if limits is None:
-        return ""
-    of_detection = findings.get(question, {}).get("kind") == "detection"
-    changed = [
-        f"{name} = {value:g} (default {field.default:g})"
-        for name, field in type(limits).model_fields.items()
-        if (value := getattr(limits, name)) != field.default
-        # Shift has two kinds of limits, of which a report uses one.
-        and (question != "shift" or name.endswith("false_alarms") == of_detection)
-    ]
-    if not changed:
-        return ""
+    """Limits of a verdict, and settings of what it rests on, that are not the default ones; "" where all are."""
     source = "the caller" if settings.file is None else settings.file.name
-    return f"Limits set by {source}: {', '.join(changed)}."
+    of_detection = findings.get(question, {}).get("kind") == "detection"
+    limits = [
+        said
+        for name, said in _changed(getattr(settings.verdicts, question, None))
+        # Shift has two kinds of limits, of which a report uses one.
+        if question != "shift" or name.endswith("false_alarms") == of_detection
+    ]
+    section = getattr(settings, question, None)
+    measured = [said for _, said in _changed(section)]
+    if section is not None:
+        measured += [said for name, said in _changed(settings.data) if name == "clusters"]
+    parts = ((limits, f"Limits set by {source}"), (measured, "Measured with settings that are not the default"))
+    return " ".join(f"{lead}: {', '.join(said)}." for said, lead in parts if said)
+
+
+def _changed(section: BaseModel | None) -> list[tuple[str, str]]:
+    """Names of settings that are not the default ones, each with a phrase that gives both values."""
+    if section is None:
+        return []
+    return [
+        (name, f"{name} = {_setting(value)} (default {_setting(field.default)})")
+        for name, field in type(section).model_fields.items()
+        if (value := getattr(section, name)) != field.default
+    ]
+
+
+def _setting(value: object) -> str:
+    if value is None:
+        return "automatic"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def command_of(findings: Mapping[str, Any]) -> str:
