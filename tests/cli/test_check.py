@@ -15,7 +15,9 @@ import pytest
 import yaml
 
 from goldassay.cli.main import run
+from goldassay.core.digest import digest_of
 from goldassay.gate.policy import read_policy
+from goldassay.gate.reading import StoredReport
 from tests.cli.run_files import goldassay, refused
 from tests.end_to_end.conftest import COMMAND
 from tests.gate.test_check import AUDIT, RUNS
@@ -24,7 +26,6 @@ from tests.report.example import example_report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from goldassay.gate.reading import StoredReport
     from tests.end_to_end.conftest import Outcome
 
 __all__ = ["goldassay", "refused"]
@@ -70,6 +71,24 @@ def test_nothing_broken(goldassay: Callable[..., Outcome], tmp_path: Path, audit
     assert goldassay("check", "audit/report.json").out == "1 rule of goldassay.toml kept, none broken\n"
     found = goldassay("check", "audit", "-q")
     assert (found.status, found.out, found.err) == (0, "", "")
+
+
+def test_limits_and_settings_that_are_not_the_default_are_named(
+    goldassay: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    """A limit of 90 % lets everything pass, and the gate must not be quiet about it."""
+    said = "Limits set by goldassay.toml: unsound = 0.9 (default 0.075)."
+    loosened = AUDIT.document | {
+        "verdicts": AUDIT.document["verdicts"] | {"artifacts": AUDIT.stated["artifacts"] | {"limits": said}}
+    }
+    loosened["digest"] = digest_of(loosened)
+    write(StoredReport(Path("report.json"), loosened), tmp_path / "loosened")
+    policy(tmp_path, "max_easy_share = 0.3")
+    for quiet in ((), ("-q",)):
+        found = goldassay("check", "loosened", "--json", "check.json", *quiet)
+        assert found.status == 0
+        assert found.out.splitlines()[0] == f"note     artifacts: {said}"
+        assert json.loads((tmp_path / "check.json").read_text())["notes"] == [f"artifacts: {said}"]
 
 
 @pytest.mark.parametrize("command", [("check", "audit", "-q"), ("diff", "audit", "audit", "-o", "out", "-q")])

@@ -127,6 +127,9 @@ def test_patterns_are_kept_as_the_settings_say(goldassay: Command, folder: Path)
     assert goldassay(*MINE, "--max-gap", "2", "--min-count", "30").status == 0
     used = json.loads((folder / "out/report.json").read_text())["settings"]
     assert (used["max_gap"], used["min_count"], used["threshold"]) == (2, 30, 0.9)
+    limits = json.loads((folder / "out/report.json").read_text())["verdicts"]["artifacts"]["limits"]
+    changed = "max_gap = 2 (default 3), min_count = 30 (default automatic)"
+    assert limits.startswith(f"Measured with settings that are not the default: {changed}")
 
 
 def test_settings_know_their_file(tmp_path: Path) -> None:

@@ -341,7 +341,7 @@ class _Plan:
         error = float(found.errors[at]) / self.scale
         own = found.quantile(at)
         if self.recalls is not None and not math.isfinite(own):
-            # Some draws hold none of the few rows in which a nearly constant reader differs: Newcombe's interval counts.
+            # Some draws lack all the few rows in which a nearly constant reader differs: Newcombe's interval counts.
             own = _normal(LEVEL)
         wide = together if math.isfinite(together) else _normal(LEVEL)
         bounds = [

@@ -226,22 +226,22 @@ def _changed_limits(settings: Settings, question: str, findings: Mapping[str, An
         if question != "shift" or name.endswith("false_alarms") == of_detection
     ]
     section = getattr(settings, question, None)
-    measured = [said for _, said in _changed(section)]
+    # An option of the command has the last word, and the document names what was used.
+    measured = [said for _, said in _changed(section, mapping(findings, "settings"))]
     if section is not None:
         measured += [said for name, said in _changed(settings.data) if name == "clusters"]
     parts = ((limits, f"Limits set by {source}"), (measured, "Measured with settings that are not the default"))
     return " ".join(f"{lead}: {', '.join(said)}." for said, lead in parts if said)
 
 
-def _changed(section: BaseModel | None) -> list[tuple[str, str]]:
+def _changed(section: BaseModel | None, used: Mapping[str, Any] = MappingProxyType({})) -> list[tuple[str, str]]:
     """Names of settings that are not the default ones, each with a phrase that gives both values."""
-    if section is None:
-        return []
-    return [
-        (name, f"{name} = {_setting(value)} (default {_setting(field.default)})")
-        for name, field in type(section).model_fields.items()
-        if (value := getattr(section, name)) != field.default
-    ]
+    changed = []
+    for name, field in type(section).model_fields.items() if section is not None else ():
+        value = getattr(section, name)
+        if value != field.default and (value := used.get(name, value)) != field.default:
+            changed.append((name, f"{name} = {_setting(value)} (default {_setting(field.default)})"))
+    return changed
 
 
 def _setting(value: object) -> str:
