@@ -15,7 +15,10 @@ TEXTS = st.lists(st.text(alphabet="abAB1\u0301\u00e9\u4e2d .,-", max_size=20) | 
 
 
 def spelled(texts: list[str | None], training: list[str | None], rare_below: int) -> list[str]:
-    return spelled_with(pl.Series(texts, dtype=pl.String), pl.Series(training, dtype=pl.String), rare_below).to_list()
+    columns = (pl.Series(each, dtype=pl.String) for each in (training, texts))
+    of_training, found = spelled_with(*columns, rare_below)
+    assert of_training.to_list() == by_loop(training, training, rare_below)
+    return found.to_list()
 
 
 def words_of(text: str | None) -> list[str]:

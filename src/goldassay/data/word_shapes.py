@@ -6,69 +6,128 @@ is in a few texts or in one, so that readers of words learn nothing from it. Its
 
 from __future__ import annotations
 
-from functools import partial
+import unicodedata
+from itertools import chain
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from numpy.typing import NDArray
 
 # Letters at the beginning and at the end of a word that are read together, at most.
 LONGEST_AFFIX = 3
 # A word in fewer training texts than this is rare to readers that weigh each word.
 RARE_BELOW = 10
-_WORD = r"[\p{L}\p{M}\p{N}]+"
+_TEXTS_AT_ONCE = 65_536
 
 
-def spelled_with(texts: pl.Series, training: pl.Series, rare_below: int = RARE_BELOW) -> pl.Series:
-    """The spelling of each text's rare words, and of its two ends, as words, (N,).
+def spelled_with(training: pl.Series, texts: pl.Series, rare_below: int = RARE_BELOW) -> tuple[pl.Series, pl.Series]:
+    """The spelling of each text's rare words, and of its two ends, as words: of N training texts, and of M others.
 
     Of each word that fewer than `rare_below` training texts have: its first one to three letters, its last ones, each
     of its letters, and how many there are; of these what rare words of `rare_below` training texts share. Of the text:
     its first and its last letter or digit. Case is folded.
 
     Args:
-        texts: N texts; a missing one counts as empty.
-        training: The training texts; they alone decide which words are rare.
+        training: The training texts; they alone decide which words are rare. A missing one counts as empty.
+        texts: Others.
         rare_below: Training texts of a word, or of a spelling, from which on it is not rare.
+
+    Returns:
+        (N,) and (M,).
     """
-    trained = _distinct_words(training)
-    frequent = trained.group_by("word").len("n_texts").filter(pl.col("n_texts") >= rare_below)
-    rare = trained.join(frequent, on="word", how="anti")
-    held = _distinct_words(texts).join(frequent, on="word", how="anti")
-    spelled = (
-        pl.concat([rare["word"], held["word"]]).unique().to_frame().with_columns(spelled=_spelling(pl.col("word")))
-    )
-    spelled = spelled.explode("spelled")
-    shared = (
-        rare.join(spelled, on="word")
-        .group_by("spelled")
-        .agg(pl.col("row").n_unique().alias("n_texts"))
-        .filter(pl.col("n_texts") >= rare_below)
-    )
-    joined = (
-        held.join(spelled.join(shared, on="spelled", how="semi"), on="word")
-        .select("row", "spelled")
-        .unique()
-        .sort("row", "spelled")
+    from goldassay.data.word_kernels import count_shapes, count_texts, list_shapes
+
+    words = _Words.of(pl.concat([each.cast(pl.String).fill_null("") for each in (training, texts)]))
+    ids, starts, n_words = words.ids, words.starts, len(words.names)
+    trained = starts[: len(training) + 1]
+    rare = np.flatnonzero(count_texts(ids, trained, n_words) < rare_below)
+    spelled = pl.DataFrame({"word": words.names[rare]}).select(_spelling(pl.col("word"))).to_series()
+    sizes = np.zeros(n_words, dtype=np.int64)
+    sizes[rare] = spelled.list.len().to_numpy()
+    # Numbered in the order of the alphabet.
+    every = spelled.explode()
+    shapes = every.rank("dense").to_numpy().astype(np.int32) - 1
+    shape_starts = np.concatenate([[0], np.cumsum(sizes)])
+    n_shapes = int(shapes.max(initial=-1)) + 1
+    shared = count_shapes(ids, trained, shape_starts, shapes, n_shapes) >= rare_below
+    kept = shared[shapes]
+    names = every.filter(pl.Series(kept)).unique().sort()
+    number = (np.cumsum(shared) - 1).astype(np.int32)
+    kept_starts = np.concatenate([[0], np.cumsum(kept)])[shape_starts]
+    listed, rows = list_shapes(ids, starts, kept_starts, number[shapes[kept]], len(names))
+    inside = (
+        pl.DataFrame({"row": rows, "shape": names.gather(listed)})
         .group_by("row", maintain_order=True)
-        .agg(pl.col("spelled").str.join(" "))
+        .agg(pl.col("shape").str.join(" "))
     )
-    lowered = texts.cast(pl.String).fill_null("").str.to_lowercase().alias("text")
-    rows = pl.DataFrame({"text": lowered}).with_row_index("row")
-    return (
-        rows.join(joined, on="row", how="left", maintain_order="left")
-        .select(pl.concat_str([*_ends(pl.col("text")), pl.col("spelled").fill_null("")], separator=" ").alias("shape"))
-        .to_series()
-    )
+    of_rows = np.full(starts.size - 1, inside.height)
+    of_rows[inside["row"].to_numpy()] = np.arange(inside.height)
+    ends = [_of_letter(name, letters) for name, letters in zip(("first1", "last1"), words.ends.T, strict=True)]
+    inner = pl.concat([inside["shape"], pl.Series([""])]).gather(of_rows)
+    found = pl.select(pl.concat_str([*ends, inner], separator=" ").alias("shape")).to_series()
+    return found.head(len(training)), found.tail(len(texts))
 
 
-def _distinct_words(texts: pl.Series) -> pl.DataFrame:
-    """Each word of each text once: columns row and word."""
-    lowered = texts.cast(pl.String).fill_null("").str.to_lowercase()
-    found = pl.DataFrame({"word": lowered.str.extract_all(_WORD)}).with_row_index("row")
-    return found.explode("word").drop_nulls().unique()
+class _Words:
+    """The words of N texts without case.
+
+    Attributes:
+        names: W words.
+        ids: Their numbers, text by text.
+        starts: Where each text's begin, and where the last one's end, (N + 1,).
+        ends: Code points of each text's first and last letter or digit, 0 where it has none, (N, 2).
+    """
+
+    def __init__(
+        self, names: pl.Series, ids: NDArray[np.int32], starts: NDArray[np.int64], ends: NDArray[np.uint32]
+    ) -> None:
+        self.names, self.ids, self.starts, self.ends = names, ids, starts, ends
+
+    @classmethod
+    def of(cls, texts: pl.Series) -> _Words:
+        from goldassay.data.word_kernels import find_words
+
+        kinds = np.zeros(0x110000, dtype=np.uint8)
+        seen = np.zeros(kinds.size, dtype=np.bool_)
+        slots, hashes, n_words = np.full(1 << 12, -1, dtype=np.int32), np.empty(1 << 10, dtype=np.uint64), 0
+        names: list[list[str]] = []
+        ids: list[NDArray[np.int32]] = [np.empty(0, dtype=np.int32)]
+        counts: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
+        ends: list[NDArray[np.uint32]] = [np.empty((0, 2), dtype=np.uint32)]
+        n = 0
+        for begin in range(0, len(texts), _TEXTS_AT_ONCE):
+            lowered = texts.slice(begin, _TEXTS_AT_ONCE).str.to_lowercase()
+            together = lowered.str.join("").item()
+            characters = np.frombuffer(together.encode("utf-32-le"), "<u4").astype(np.uint32, copy=False)
+            _learn(kinds, seen, characters)
+            lengths = lowered.str.len_chars().to_numpy().astype(np.int64)
+            own, own_ends, letters, new, slots, hashes, n_words = find_words(
+                characters, lengths, kinds, slots, hashes, n_words
+            )
+            names.append([together[first:past] for first, past in new.tolist()])
+            ids.append(own)
+            counts.append(n + own_ends)
+            ends.append(letters)
+            n += own.size
+        return cls(
+            pl.Series(list(chain.from_iterable(names)), dtype=pl.String),
+            np.concatenate(ids),
+            np.concatenate(counts),
+            np.concatenate(ends),
+        )
+
+
+def _learn(kinds: NDArray[np.uint8], seen: NDArray[np.bool_], characters: NDArray[np.uint32]) -> None:
+    """Fill in the kind of each character that is new."""
+    from goldassay.data.word_kernels import LETTER, MARK
+
+    here = np.bincount(characters, minlength=1) > 0
+    for code in np.flatnonzero(here & ~seen[: here.size]).tolist():
+        kinds[code] = {"L": LETTER, "N": LETTER, "M": MARK}.get(unicodedata.category(chr(code))[0], 0)
+    seen[: here.size] |= here
 
 
 def _spelling(word: pl.Expr) -> pl.Expr:
@@ -81,12 +140,11 @@ def _spelling(word: pl.Expr) -> pl.Expr:
     return pl.concat_list(parts)
 
 
-def _ends(text: pl.Expr) -> list[pl.Expr]:
-    letters: Callable[[str], pl.Expr] = partial(text.str.extract, group_index=1)
-    return [
-        _named("first1x", letters(r"([\p{L}\p{N}])").fill_null("")),
-        _named("last1x", letters(r"([\p{L}\p{N}])[^\p{L}\p{N}]*$").fill_null("")),
-    ]
+def _of_letter(name: str, letters: NDArray[np.uint32]) -> pl.Series:
+    """The end of each text as a word, (N,)."""
+    codes, places = np.unique(letters, return_inverse=True)
+    known = pl.DataFrame({"letter": [chr(code) if code else "" for code in codes.tolist()]}, {"letter": pl.String})
+    return known.select(_named(f"{name}x", pl.col("letter")).alias(name)).to_series().gather(places)
 
 
 def _named(name: str, letters: pl.Expr) -> pl.Expr:

@@ -48,8 +48,8 @@ def read_form_by_lift(
         min_count: Fewest training texts of a feature.
         q: Largest q of a feature that counts.
     """
-    known = _features(texts, texts, min_count)
-    corpus = tokenize(known.to_list(), "whitespace")
+    of_known, of_asked = spelled_with(texts, test_texts, min_count)
+    corpus = tokenize((form_words(texts) + " " + of_known).to_list(), "whitespace")
     with warnings.catch_warnings():
         # Texts so few that no feature is frequent tell nothing.
         warnings.simplefilter("ignore", UserWarning)
@@ -59,10 +59,5 @@ def read_form_by_lift(
     empty = lifted.strongest_in(mined.tokenized(corpus))[0] < 0
     left = np.bincount(codes[empty], minlength=len(label_names))
     default = label_without_pattern(counts, left, int(counts.argmax()))
-    found, _ = lifted.strongest_in(mined.tokenized(_features(test_texts, texts, min_count).to_list()))
+    found, _ = lifted.strongest_in(mined.tokenized((form_words(test_texts) + " " + of_asked).to_list()))
     return np.where(found < 0, default, found)
-
-
-def _features(texts: pl.Series, training: pl.Series, min_count: int) -> pl.Series:
-    """The form of each text, and the spelling of the words that are too rare to be patterns."""
-    return form_words(texts) + " " + spelled_with(texts, training, min_count)

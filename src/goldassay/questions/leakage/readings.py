@@ -121,19 +121,15 @@ def word_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> l
     counts = np.bincount(codes, minlength=len(train.label_names))
     found = []
     for role in (name.removesuffix("_only") for name in conditions):
-        logs = word_evidence(_with_spelling(train, train, role), codes, counts.size, _with_spelling(test, train, role))
+        known, asked = (part.examples[role].fill_null("") for part in (train, test))
+        of_known, of_asked = spelled_with(known, asked)
+        logs = word_evidence(known + " " + of_known, codes, counts.size, asked + " " + of_asked)
         # A label without a training row is named by nothing.
         with np.errstate(divide="ignore"):
             logs += np.log(counts / counts.sum())
         read = _of_logs(part_name(role), WORDS, logs[np.newaxis], gold, codes)
         found.append(replace(read, log_probabilities=None))
     return found
-
-
-def _with_spelling(dataset: Dataset, train: Dataset, role: str) -> pl.Series:
-    """Texts that end in the spelling of their rare words."""
-    texts = dataset.examples[role].fill_null("")
-    return texts + " " + spelled_with(texts, train.examples[role])
 
 
 def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: float, seed: int) -> Dataset:
