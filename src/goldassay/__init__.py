@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from goldassay.questions.instability.report import measure_instability
     from goldassay.questions.leakage.report import measure_leakage
     from goldassay.questions.leakage.suggested import suggest_rewrites
+    from goldassay.questions.shift.building import build_shift
     from goldassay.questions.shift.report import measure_shift
+    from goldassay.questions.trained_runs import train
     from goldassay.report import Report
     from goldassay.runs import Runs, list_runs, read_runs
 
@@ -41,6 +43,7 @@ _HOME = {
     "UndefinedMeasureWarning": "goldassay.core.errors",
     "audit": "goldassay.questions.audit",
     "compare_models": "goldassay.questions.comparison.study",
+    "build_shift": "goldassay.questions.shift.building",
     "check": "goldassay.questions.gating",
     "diff": "goldassay.questions.gating",
     "list_runs": "goldassay.runs",
@@ -51,6 +54,7 @@ _HOME = {
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
     "suggest_rewrites": "goldassay.questions.leakage.suggested",
+    "train": "goldassay.questions.trained_runs",
 }
 _ROOMS = ("artifacts", "instability", "leakage", "shift")
 
@@ -66,6 +70,7 @@ __all__ = [
     "__version__",
     "artifacts",
     "audit",
+    "build_shift",
     "check",
     "compare_models",
     "diff",
@@ -80,6 +85,7 @@ __all__ = [
     "read_runs",
     "shift",
     "suggest_rewrites",
+    "train",
 ]
 
 

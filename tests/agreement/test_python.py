@@ -173,3 +173,39 @@ def test_an_audit_of_runs_in_memory(folder: Path, form: str) -> None:
     expected = of_command(*arguments)
     assert report.to_dict()["verdicts"].keys() == expected["verdicts"].keys()
     assert report.to_dict()["figures"] == expected["figures"]
+
+
+@every_form
+def test_a_benchmark_by_a_column(folder: Path, form: str) -> None:
+    rows = [
+        {**row, "kind": f"kind {number % 2}"} for number, row in enumerate(pl.read_ndjson("train.jsonl").to_dicts())
+    ]
+    pl.DataFrame(rows).write_ndjson("kinds.jsonl")
+    if not Path("built").exists():
+        assert run(["shift", "build", "--by", "kind", "--from", "kinds.jsonl", "-o", "built", "--quiet"]) == 0
+    built = goldassay.build_shift(by="kind", files=FORMS[form]("kinds.jsonl"))
+    built.save("again")
+    written = sorted(path.relative_to("built") for path in Path("built").rglob("*.jsonl"))
+    assert len(written) == 6
+    for file in written:
+        assert (
+            pl.read_ndjson("again" / file).drop("example_id").equals(pl.read_ndjson("built" / file).drop("example_id"))
+        )
+    assert built.to_dict()["sets"] == json.loads(Path("built/benchmark.json").read_text(encoding="utf-8"))["sets"]
+
+
+@pytest.mark.parametrize("form", ["path", "polars", "rows", "dataset"])
+def test_training(folder: Path, form: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    arguments = ("--model", "ngram_average", "--seeds", "1", "--set", "epochs=1", "--workers", "1")
+    if not Path("trained").exists():
+        assert run(["train", "train.jsonl", "--test", "test=test.jsonl", *arguments, "-o", "trained", "--quiet"]) == 0
+    of = FORMS[form]
+    report = goldassay.train(
+        of("train.jsonl"), {"test": of("test.jsonl")}, "ngram_average", seeds=1, changes={"epochs": 1}, workers=1,
+        out=tmp_path, settings=load_settings(),
+    )  # fmt: skip
+    assert report.failures.height == 0
+    one, other = (goldassay.read_runs(place) for place in ("trained", tmp_path))
+    assert (one.logits == other.logits).all()
+    assert (one.predictions == other.predictions).all()

@@ -34,7 +34,11 @@ from goldassay.core.naming import split_named_path
 from goldassay.core.setting_keys import TRAINING as TRAINING_KEYS
 
 if TYPE_CHECKING:
-    from goldassay.training import TrainingReport
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from goldassay.training import Job, TrainingReport
+    from goldassay.training.outcome import Watcher
 
 
 @app.command(short_help="Train a network with several seeds, and keep what the measures need.")
@@ -155,10 +159,7 @@ def train(
         "label": label,
     }
     settings = load_settings(config)
-    asked = settings.training.arguments() | {k: v for k, v in given.items() if v is not None}
-    if "model" not in asked:
-        raise InputError("no model is named", mend="name one with --model, such as --model ngram_average")
-    report = _train(data, tests or [], out, columns, asked, quiet=quiet)
+    report = _train(data, tests or [], out, {"columns": columns, "settings": settings, **given}, quiet=quiet)
     if json_file is not None:
         write_json(json_file, json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
@@ -171,25 +172,16 @@ def train(
         )
 
 
-def _train(
-    data: str, tests: list[str], out: Path, columns: str | None, asked: dict[str, Any], *, quiet: bool
-) -> TrainingReport:
+def _train(data: str, tests: list[str], out: Path, asked: dict[str, Any], *, quiet: bool) -> TrainingReport:
     from goldassay.cli.training_progress import bars, warn_of_precision
-    from goldassay.questions.opinions import with_sources
-    from goldassay.training import plan_jobs, run_plan
-    from goldassay.training.many_seeds import check_workers
+    from goldassay.questions.trained_runs import train
 
-    workers = asked.pop("workers", None)
-    check_workers(workers)
-    asked = with_sources(asked, out)
-    jobs = plan_jobs(data, asked.pop("model"), [_test_set(test) for test in tests], out=out, columns=columns, **asked)
-    if not quiet:
+    def watching(jobs: Sequence[Job]) -> AbstractContextManager[Watcher]:
         warn_of_precision(jobs)
+        return bars(len(jobs))
+
     try:
-        if quiet:
-            return run_plan(jobs, workers)
-        with bars(len(jobs)) as watcher:
-            return run_plan(jobs, workers, watcher)
+        return train(data, [_test_set(test) for test in tests], out=out, watching=None if quiet else watching, **asked)
     except KeyboardInterrupt as interruption:
         raise InterruptionError(
             f"what is done is kept in {out}, and the same command goes on from there"

@@ -27,7 +27,7 @@ _ARGUMENTS = {
     "set": "changes",
 }
 # Those that a command takes by their place.
-_PLACES = {"train": "TRAIN", "runs": "RUNS"}
+_PLACES = {"train": "TRAIN", "runs": "RUNS", "name": "NAME"}
 _MORE = "..."
 
 # Not a context variable: threads of a command speak as it does.

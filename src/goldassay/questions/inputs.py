@@ -128,13 +128,13 @@ def load_elsewhere(sources: Any, train: Dataset, test: Dataset, **reading: Any) 
 
 
 def named_sources(sources: Any) -> list[tuple[str, Any]]:
-    """Each of several sets with its name, "" where none was given; a list of dicts are the rows of one set."""
+    """Each of several sets with its name, "" where none was given; a list of dicts is one set, a tuple (name, set)."""
     if sources is None:
         return []
     if isinstance(sources, Mapping):
         return list(sources.items())
     several = isinstance(sources, (list, tuple)) and not all(isinstance(each, dict) for each in sources)
-    return [("", each) for each in (sources if several else [sources])]
+    return [each if isinstance(each, tuple) else ("", each) for each in (sources if several else [sources])]
 
 
 def _read_elsewhere(name: str, source: Any, *, columns: Any, file_format: str) -> Dataset:

@@ -60,26 +60,20 @@ def build(
       goldassay shift build --by genre --from reviews.jsonl -o reviews
     """
     from goldassay.core.progress import Steps
-    from goldassay.data import parse_columns
-    from goldassay.questions.shift.building import build_benchmark, build_by_column
+    from goldassay.questions.shift.building import build_shift
 
     if name is None and by is None:
         _list()
         return
     published = [*(places or []), *(more or [])]
+    # With --by every name is that of a file.
     if name is not None and by is not None and places and Path(name).exists():
         published, name = [*published, name], None
-    if name is not None and by is not None:
-        raise InputError("a recipe and a column were both given", mend="give NAME or --by COLUMN")
     if out.exists() and not out.is_dir():
         raise InputError("is a file, and the sets need a folder", file=out, mend="choose another with -o")
-    roles = parse_columns(columns) if columns else None
     steps = Steps(quiet)
     with steps.step("building"):
-        if by is not None:
-            built = build_by_column(by, published, seed=seed or 0, columns=roles, least=min_rows)
-        else:
-            built = build_benchmark(name or "", published, seed=seed or 0, columns=roles)
+        built = build_shift(name, published, by=by, min_rows=min_rows, columns=columns, seed=seed or 0)
     paths = built.save(out)
     if json_file is not None:
         write_json(json_file, json.dumps(built.to_dict(), ensure_ascii=False, indent=2) + "\n")

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.arguments import check_whole
+from goldassay.core.doors import option, place
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
-from goldassay.data import read_dataset
+from goldassay.data import Dataset, parse_columns, read_dataset
+from goldassay.data.frames import table_of
 from goldassay.shift.benchmark_files import FoundFile, Rows, find_files, read_rows
 from goldassay.shift.benchmark_splits import BuiltSplits, split_rows
 from goldassay.shift.benchmarks import Recipe, TrainTest, load_recipe, recipe_by_column
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 # Values of a metadata column with fewer rows are no domains to train on or to test.
 LEAST_ROWS = 50
@@ -117,6 +120,63 @@ class Benchmark:
 
     def _file(self, domain: str, part: str) -> str:
         return f"{_slug(domain)}_{part}.{'json' if self.recipe.written_as == 'squad' else 'jsonl'}"
+
+
+def build_shift(
+    name: str | None = None,
+    files: Any = None,
+    *,
+    by: str | None = None,
+    min_rows: int = LEAST_ROWS,
+    columns: str | Mapping[str, str] | None = None,
+    seed: int = 0,
+) -> Benchmark:
+    """Build the splits of a benchmark of several domains: `goldassay shift build`.
+
+    Args:
+        name: A recipe; None with `by`.
+        files: The files as they are published, or folders that hold them. With `by` one dataset: a path or several, a
+            `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of dicts.
+        by: In place of a recipe: the column that tells domains apart.
+        min_rows: With `by`: values of the column with fewer rows are left out.
+        columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
+        seed: Of the draws.
+
+    Returns:
+        The benchmark; `.save(directory)` writes a file a domain and part, and `.splits.parts` holds them as frames.
+
+    Raises:
+        InputError: Both or neither of a recipe and a column are given, there is no such recipe, files are missing or
+            cannot be read, or fewer than two domains have rows enough.
+    """
+    check_whole("seed", seed, 0)
+    check_whole("min_rows", min_rows, 1)
+    if (name is None) == (by is None):
+        raise InputError(
+            "neither a recipe nor a column was given" if by is None else "a recipe and a column were both given",
+            mend=f"give {place('name')} or {option('by', 'COLUMN')}",
+        )
+    roles = parse_columns(columns) if isinstance(columns, str) else dict(columns or {})
+    if by is None:
+        return build_benchmark(name or "", _paths(files), seed=seed, columns=roles or None)
+    if _is_paths(files):
+        return build_by_column(by, _paths(files), seed=seed, columns=roles or None, least=min_rows)
+    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
+        held = Path(folder) / f"{files.name if isinstance(files, Dataset) else 'data'}.parquet"
+        table = files.examples if isinstance(files, Dataset) else table_of(files).frame
+        table.write_parquet(held)
+        return build_by_column(by, [held], seed=seed, columns=roles or None, least=min_rows)
+
+
+def _is_paths(files: Any) -> bool:
+    several = files if isinstance(files, (list, tuple)) else [files]
+    return files is None or all(isinstance(each, (str, os.PathLike)) for each in several)
+
+
+def _paths(files: Any) -> list[str | os.PathLike[str]]:
+    if files is None:
+        return []
+    return [files] if isinstance(files, (str, os.PathLike)) else list(files)
 
 
 def build_benchmark(
