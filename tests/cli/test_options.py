@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
 import re
@@ -20,7 +21,7 @@ from goldassay.questions.shift.detection_report import report_detection
 from tests.cli.run_files import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
 __all__ = ["refused"]
@@ -125,6 +126,30 @@ def test_a_help_is_short_or_in_groups(command: str, capsys: pytest.CaptureFixtur
         assert end - start < 60, head
 
 
+SPELLED = {each for given in OPTIONS.values() for _, option in given for each in (*option.opts, *option.secondary_opts)}
+# Options of the root, of options that were renamed, and of other programs.
+_OTHERS = {"--help", "--version", "--output-dir", *(old for _, old in _MOVED)}
+
+
+def _named_in(file: Path) -> Iterator[str]:
+    """The options that texts of a module name, in words or by `option("name")`."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from re.findall(r"(?<![\w-])--[a-z][a-z-]+", node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "option":
+            yield from (f"--{each.value.replace('_', '-')}" for each in node.args[:1] if isinstance(each, ast.Constant))
+
+
+def test_messages_name_only_options_that_are_there() -> None:
+    strange = {
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in (ROOT / "src").rglob("*.py")
+        for name in _named_in(file)
+        if name not in SPELLED | _OTHERS
+    }
+    assert strange == set()
+
+
 # --- The settings, the command line and Python -----------------------------------------------------------------------
 
 
@@ -164,7 +189,7 @@ PYTHON: dict[str, tuple[Any, dict[str, str]]] = {
     "leakage measure": (goldassay.measure_leakage, {}),
     "instability": (goldassay.measure_instability, {}),
     "leakage suggest": (goldassay.suggest_rewrites, {}),
-    "compare": (goldassay.compare_models, {}),
+    "compare": (goldassay.compare_models, {"models": "model"}),
     "shift detection": (report_detection, {"draws": "n_draws"}),
     "shift generalization": (goldassay.measure_shift, {"draws": "n_draws", "sizes": "parameters"}),
     "split": (split, {}),
@@ -210,6 +235,12 @@ def test_an_old_spelling_is_refused_with_the_new_one(command: str, old: str, ref
     for arguments in ((old, value), (f"{old}={value}",)):
         line = refused(*command.split(), *arguments)
         assert line.endswith(f"is spelled {new} in this command; write {new} in its place")
+
+
+def test_a_folder_may_have_an_equals_sign_in_its_name(refused: Callable[..., str]) -> None:
+    line = refused("shift", "detection", "--inside", "own=nothing", "--outside", "far=nothing", "--out", "rate=0.1")
+    assert "--outside in this command" not in line
+    assert "nothing" in line
 
 
 @pytest.mark.parametrize("name", sorted(BOUNDS_OF))

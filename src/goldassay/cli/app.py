@@ -112,11 +112,13 @@ class SingleValued(TyperCommand):
 
 
 def _refuse_moved(command: str, args: list[str]) -> None:
+    given_names = {argument.partition("=")[0] for argument in args}
     for position, argument in enumerate(args):
         name, sign, value = argument.partition("=")
         new, needed = _MOVED.get((command, name), ("", ""))
         given = value if sign else "".join(args[position + 1 : position + 2])
-        if new and needed in given:
+        # Where the new name is given too, the old one is meant as it is now.
+        if new and needed in given and not (needed and new in given_names):
             shown = f"{name} {given}" if needed else name
             raise InputError(f"{shown!r} is spelled {new} in this command", mend=f"write {new} in its place")
 
