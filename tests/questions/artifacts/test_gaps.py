@@ -63,6 +63,20 @@ def test_a_run_in_two_files_counts_once(folder: Path) -> None:
     )
 
 
+def test_runs_on_other_sets_are_left_out(folder: Path) -> None:
+    """A folder of runs holds what they answered on test and elsewhere."""
+    alone = measure_gaps(folder / "classes.csv", [folder / "runs"])
+    other = pl.DataFrame({"example_id": [f"y{i}" for i in range(30)], "correct_big": [0, 1] * 15})
+    other.write_csv(folder / "runs/other.csv")
+    found = measure_gaps(folder / "classes.csv", [folder / "runs"])
+    assert found.table.equals(alone.table)
+    assert found.notes == ("Runs on other are left out: they answer no example of the subsets.",)
+    with pytest.raises(InputError, match="40 of 40 examples of the subsets are not among those of the runs of big"):
+        measure_gaps(folder / "classes.csv", [folder / "runs/other.csv"])
+    with pytest.raises(InputError, match="40 of 40 examples of the subsets are not among those of the runs of big"):
+        measure_gaps(folder / "classes.csv", [folder / "runs"], dataset="other")
+
+
 def test_names_say_condition_and_seed(folder: Path) -> None:
     found = measure_gaps(folder / "classes.csv", [folder / "runs"], names=r"(?P<model>[a-z]+)(_(?P<seed>\d))?")
     assert found.table.select("model", "n_runs").rows() == [("big", 1), ("small", 2)]

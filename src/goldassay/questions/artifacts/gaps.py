@@ -128,14 +128,22 @@ def measure_gaps(
         )
     gold = source if "label" in table.columns else None
     together = _clusters(table if test is None else read_dataset(test, columns=columns), clusters)
-    rows, results = [], []
+    rows, results, elsewhere = [], [], {}
     for done, which in enumerate(asked, start=1):
         last = "last" if which.pop("several") else None
         of_one = runs_of(found, which, fallback_gold=gold, checkpoint=last)
+        if dataset is None and classes.keys().isdisjoint(of_one.example_ids.tolist()):
+            elsewhere[of_one.dataset] = of_one
+            continue
         result = difficulty_gap(of_one, classes, clusters=together, seed=seed)
         rows.append(_row(of_one.model, of_one.condition, of_one.train_set, of_one.dataset, result))
         results.append(result)
         progress(done, len(asked))
+    if not rows:
+        # Raises, with ids of both sides.
+        difficulty_gap(next(iter(elsewhere.values())), classes)
+    if elsewhere:
+        notes = (*notes, f"Runs on {', '.join(elsewhere)} are left out: they answer no example of the subsets.")
     return GapTable(pl.DataFrame(rows), tuple(results), notes)
 
 
