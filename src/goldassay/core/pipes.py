@@ -12,6 +12,7 @@ import stat
 import tempfile
 from pathlib import Path
 
+from goldassay.core.bounds import BYTES, shown
 from goldassay.core.errors import InputError
 from goldassay.core.leftovers import own_prefix, sweep_once
 
@@ -48,6 +49,7 @@ def is_pipe(path: Path) -> bool:
 def _copied(path: Path) -> tempfile._TemporaryFileWrapper[bytes]:
     # Without O_NONBLOCK this waits for ever where nobody opens the other end.
     pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    limit = BYTES.limit()
     sweep_once(Path(tempfile.gettempdir()))
     copy = tempfile.NamedTemporaryFile(prefix=own_prefix())  # noqa: SIM115 (it lives as long as the process)
     try:
@@ -63,6 +65,8 @@ def _copied(path: Path) -> tempfile._TemporaryFileWrapper[bytes]:
             if piece:
                 begun = True
                 copy.write(piece)
+                if copy.tell() > limit:
+                    raise BYTES.refusal(f"the pipe gives more than {shown(limit)}", path)
             elif ready or begun:
                 break
             else:

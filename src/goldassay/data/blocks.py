@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import zstandard
 
+from goldassay.core.bounds import Unpacking
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.pipes import seekable
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # Bytes of text read at once, and of a table made at once.
 BLOCK = 1 << 23
+# Four bytes of zstandard may stand for 128 kB, so that this much unpacks to at most 64 MB.
+_ZSTD_PIECE = 1 << 11
 LONGEST_RECORD = 1 << 26
 MOST_ROWS = 1 << 17
 _GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
@@ -202,9 +205,11 @@ def decompressed(path: Path) -> Iterator[tuple[bytes, int]]:
 def _gzip(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, int]]:
     import gzip
 
+    counted = Unpacking(seekable(path), held=False)
     try:
         with gzip.GzipFile(fileobj=file) as stream:
             while block := stream.read(BLOCK):
+                counted.add(len(block))
                 yield block, file.tell()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(
@@ -215,15 +220,17 @@ def _gzip(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, int]]:
 def _zstandard(file: BinaryIO, path: Path) -> Iterator[tuple[bytes, int]]:
     mend = "copy or download the file again"
     frame = zstandard.ZstdDecompressor().decompressobj()
+    counted = Unpacking(seekable(path), held=False)
     held: list[bytes] = []
     n_held = 0
     try:
-        while raw := file.read(1 << 14):
+        while raw := file.read(_ZSTD_PIECE):
             while raw:
                 if frame.eof:
                     frame = zstandard.ZstdDecompressor().decompressobj()
                 held.append(frame.decompress(raw))
                 n_held += len(held[-1])
+                counted.add(len(held[-1]))
                 raw = frame.unused_data if frame.eof else b""
             if n_held >= BLOCK:
                 yield b"".join(held), file.tell()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import check_columns
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def parse_delimited(
         InputError: Some row has more or fewer fields than the header, a header name stands twice, or there are no
             rows.
     """
+    check_columns(path, data.split(b"\n", 1)[0].count(separator.encode()) + 1)
     plain_data = _plain_line_ends(data)
     records = _records(np.frombuffer(plain_data, np.uint8), ord(separator), np.empty(0, np.int64))
     strict_data = _line_ends_outside_quotes(data) if quoted is not False else plain_data

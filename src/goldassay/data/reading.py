@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.boundary import reading
+from goldassay.core.bounds import check_columns
 from goldassay.core.errors import InputError
 from goldassay.core.pipes import is_pipe
 from goldassay.data.building import build_dataset
@@ -59,7 +60,9 @@ def read_table(path: Path, format: str = "auto") -> Table:  # noqa: A002
     with reading(path):
         if not path.exists():
             raise InputError("there is no such file or folder", file=path, mend="check the path")
-        return reader_for(path, format).read(path)
+        table = reader_for(path, format).read(path)
+        check_columns(path, table.frame.width)
+        return table
 
 
 def formats() -> tuple[str, ...]:

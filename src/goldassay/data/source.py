@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import zlib
 from typing import TYPE_CHECKING
 
 import zstandard
 
+from goldassay.core.bounds import Unpacking, check_size
 from goldassay.core.errors import InputError
 from goldassay.core.pipes import seekable
 from goldassay.data.provenance import InputFile
@@ -20,6 +22,9 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BOM = b"\xef\xbb\xbf"
 _HEAD = 1 << 16
+_PIECE = 1 << 20
+# Four bytes of zstandard may stand for 128 kB, so that this much unpacks to at most 64 MB.
+_ZSTD_PIECE = 1 << 11
 
 
 def read_bytes(path: Path) -> tuple[bytes, InputFile]:
@@ -57,10 +62,15 @@ def read_head(path: Path, size: int = _HEAD) -> bytes:
         except zlib.error:
             return b""
     if raw.startswith(_ZSTD):
+        frame, head = zstandard.ZstdDecompressor().decompressobj(), b""
         try:
-            return zstandard.ZstdDecompressor().decompressobj().decompress(raw)[:size].removeprefix(_BOM)
+            for begin in range(0, len(raw), _ZSTD_PIECE):
+                if frame.eof or len(head) >= size:
+                    break
+                head += frame.decompress(raw[begin : begin + _ZSTD_PIECE])
         except zstandard.ZstdError:
             return b""
+        return head[:size].removeprefix(_BOM)
     return raw.removeprefix(_BOM)
 
 
@@ -112,7 +122,9 @@ def _looks_like_utf16(data: bytes) -> bool:
 
 def _open(path: Path) -> bytes:
     try:
-        return seekable(path).read_bytes()
+        place = seekable(path)
+        check_size(path, place.stat().st_size)
+        return place.read_bytes()
     except OSError as error:
         raise _unreadable(error, path) from error
 
@@ -128,25 +140,36 @@ def _unreadable(error: OSError, path: Path) -> InputError:
 def _decompressed(raw: bytes, path: Path) -> bytes:
     mend = "copy or download the file again"
     if raw.startswith(_GZIP):
+        counted = Unpacking(seekable(path), held=True)
+        pieces = []
         try:
-            return gzip.decompress(raw)
+            with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
+                while piece := stream.read(_PIECE):
+                    counted.add(len(piece))
+                    pieces.append(piece)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError("the gzip file is damaged or cut short", file=path, mend=mend) from error
+        return b"".join(pieces)
     if raw.startswith(_ZSTD):
         return _zstd_frames(raw, path, mend)
     return raw
 
 
 def _zstd_frames(raw: bytes, path: Path, mend: str) -> bytes:
+    counted = Unpacking(seekable(path), held=True)
     parts: list[bytes] = []
-    rest = raw
-    while rest:
-        frame = zstandard.ZstdDecompressor().decompressobj()
-        try:
-            parts.append(frame.decompress(rest))
-        except zstandard.ZstdError as error:
-            raise InputError("the zstandard file is damaged", file=path, mend=mend) from error
-        if not frame.eof:
-            raise InputError("the zstandard file is cut short", file=path, mend=mend)
-        rest = frame.unused_data
+    frame = None
+    for begin in range(0, len(raw), _ZSTD_PIECE):
+        rest = raw[begin : begin + _ZSTD_PIECE]
+        while rest:
+            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            try:
+                parts.append(frame.decompress(rest))
+            except zstandard.ZstdError as error:
+                raise InputError("the zstandard file is damaged", file=path, mend=mend) from error
+            counted.add(len(parts[-1]))
+            rest = frame.unused_data
+            frame = None if frame.eof else frame
+    if frame is not None:
+        raise InputError("the zstandard file is cut short", file=path, mend=mend)
     return b"".join(parts)

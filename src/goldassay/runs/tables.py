@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import polars as pl
 
 from goldassay.core.boundary import panics_unprinted
+from goldassay.core.bounds import Unpacking, check_columns, check_parquet, check_size
 from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _GZIP, _ZSTD, _PARQUET, _ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x03\x04"
-# Unpacked text beyond this is a bomb or a mistake: the largest known table of predictions has some 100 MB.
-MAX_UNPACKED = 4 << 30
 _HEAD = 1 << 16
 _PIECE = 1 << 20
 _TWICE = re.compile(r"_duplicated_\d+$")
@@ -80,30 +79,35 @@ def head_of(path: Path) -> bytes:
     return _read(path, _HEAD)
 
 
-def unpacked(path: Path, limit: int = MAX_UNPACKED) -> bytes:
+def unpacked(path: Path, limit: int | None = None) -> bytes:
     """The file's bytes, unpacked if they are gzip or zstandard.
 
     Raises:
-        InputError: The file cannot be read, is cut short, or unpacks to more than `limit` bytes.
+        InputError: The file cannot be read, is cut short, or unpacks to more than `limit` bytes or than bounds allow.
     """
-    data = _read(path, limit + 1)
-    if len(data) > limit:
-        raise InputError(f"the file unpacks to more than {limit >> 20} MB", file=path, mend="unpack it first")
-    return data
+    check_size(path, path.stat().st_size)
+    counted = Unpacking(path, held=True)
+    pieces, n_bytes = [], 0
+    for piece in _pieces(path, _PIECE):
+        counted.add(len(piece))
+        n_bytes += len(piece)
+        if limit is not None and n_bytes > limit:
+            raise InputError(f"the file unpacks to more than {limit >> 20} MB", file=path, mend="check what it is")
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
-def lines_of(path: Path, limit: int = MAX_UNPACKED) -> Iterator[bytes]:
+def lines_of(path: Path) -> Iterator[bytes]:
     """The lines of a file, unpacked one by one, so that the file is never in memory as a whole.
 
     Raises:
-        InputError: The file cannot be read, is cut short, unpacks to more than `limit` bytes, or has a line of more
-            than 64 MB.
+        InputError: The file cannot be read, is cut short, unpacks to more than bounds allow, or has a line of more than
+            64 MB.
     """
-    rest, n_bytes = b"", 0
+    counted = Unpacking(path, held=False)
+    rest = b""
     for piece in _pieces(path, _PIECE):
-        n_bytes += len(piece)
-        if n_bytes > limit:
-            raise InputError(f"the file unpacks to more than {limit >> 20} MB", file=path, mend="unpack it first")
+        counted.add(len(piece))
         *whole, rest = (rest + piece).split(b"\n")
         yield from whole
         if len(rest) > _MAX_LINE:
@@ -184,6 +188,7 @@ def read_table(path: Path) -> pl.DataFrame | None:
     if is_parquet(path):
         try:
             with panics_unprinted():
+                check_parquet(path, path)
                 return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(
@@ -228,10 +233,12 @@ def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
         if not isinstance(record, dict):
             raise InputError("the line is not a JSON object", file=path, row=number)
         records.append(record)
+    check_columns(path, max(map(len, records), default=0))
     return pl.DataFrame(records, infer_schema_length=None, strict=False) if records else None
 
 
 def _read_separated(data: bytes, path: Path, separator: str, *, quoted: bool) -> pl.DataFrame:
+    check_columns(path, data.split(b"\n", 1)[0].count(separator.encode()) + 1)
     try:
         table = pl.read_csv(
             data,

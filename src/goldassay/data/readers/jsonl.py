@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import check_depth
 from goldassay.core.errors import InputError
 from goldassay.data.frames import frame_of_records
 from goldassay.data.readers import BY_NAME, CERTAIN, NO
@@ -46,6 +47,7 @@ def read(path: Path) -> Table:
 
 def rows_of(data: bytes, path: Path) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     """The rows of lines that end with line feeds, and the number of each row's line, from 1."""
+    check_depth(data, path)
     lines = _line_numbers(data)
     frame = _quickly(data, len(lines))
     if frame is None:

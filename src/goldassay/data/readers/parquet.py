@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.core.boundary import panics_unprinted
+from goldassay.core.bounds import check_parquet
 from goldassay.core.errors import InputError
 from goldassay.data.class_names import class_names_in
 from goldassay.data.readers import CERTAIN, NO
@@ -30,6 +31,7 @@ def read(path: Path) -> Table:
     data, entry = read_bytes(path)
     try:
         with panics_unprinted():
+            check_parquet(path, io.BytesIO(data))
             frame = pl.read_parquet(io.BytesIO(data))
             metadata = pl.read_parquet_metadata(io.BytesIO(data))
     except (pl.exceptions.PolarsError, OSError) as error:

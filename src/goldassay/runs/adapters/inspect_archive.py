@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.bounds import check_members
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.tables import take
@@ -31,7 +32,10 @@ def members_of(path: Path) -> dict[str, zipfile.ZipInfo]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
+            check_members(path, len(archive.infolist()))
             members = {member.filename: member for member in archive.infolist()}
+    except InputError:
+        raise
     except ARCHIVE_DAMAGE as error:
         raise InputError("the archive is damaged or cut short", file=path, mend="copy it again") from error
     outside = [name for name in members if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name)]

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.bounds import check_members, check_size
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.codes import name_codes, names_for
 from goldassay.runs.slices import Collection, Columns, Request, Slice
-from goldassay.runs.tables import MAX_UNPACKED, start_of
+from goldassay.runs.tables import start_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,10 +92,12 @@ def read_members(path: Path, wanted: Mapping[str, str]) -> dict[str, NDArray[Any
     """
     try:
         with zipfile.ZipFile(path) as packed:
-            if sum(member.file_size for member in packed.infolist()) > MAX_UNPACKED:
-                raise MemoryError
+            check_members(path, len(packed.infolist()))
+            check_size(path, sum(member.file_size for member in packed.infolist()))
         with np.load(path, allow_pickle=False) as archive:
             found = {role: archive[name] for role, name in wanted.items() if name in archive.files}
+    except InputError:
+        raise
     except DAMAGE as error:
         raise _refused("archive", path, error) from error
     for role, values in found.items():
@@ -112,6 +115,7 @@ def read_array(path: Path) -> NDArray[Any]:
     Raises:
         InputError: The file is damaged, or holds Python objects.
     """
+    check_size(path, path.stat().st_size)
     try:
         array: NDArray[Any] = np.load(path, allow_pickle=False)
     except DAMAGE as error:

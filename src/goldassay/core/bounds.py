@@ -1,0 +1,199 @@
+"""Bounds of what is read, so that no file fills the memory or the disk: documented, and lifted by the environment.
+
+They are variables of the environment and no settings of a file, so that they hold in every command, and a repository
+that somebody sends cannot lift them.
+
+| variable | bounds | default |
+|---|---|---|
+| GOLDASSAY_MAX_BYTES | bytes of one file in memory, unpacked; of a pipe on disk | 4GB |
+| GOLDASSAY_MAX_RATIO | how many times its size a packed file may have when it is unpacked, above 1 GB | 200 |
+| GOLDASSAY_MAX_COLUMNS | columns of a table | 10000 |
+| GOLDASSAY_MAX_MEMBERS | members of an archive | 100000 |
+| GOLDASSAY_MAX_DEPTH | how deep JSON may be nested | 200 |
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goldassay.core.errors import InputError
+
+if TYPE_CHECKING:
+    from io import BytesIO
+    from pathlib import Path
+
+_UNITS = {"": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+_VALUE = re.compile(r"(\d{1,15})\s*([KMGT]B|)", re.IGNORECASE)
+# What unpacks to less than this is no bomb, however well it is packed.
+_HARMLESS = 1 << 30
+_PIECE = 1 << 24
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound on what is read.
+
+    Attributes:
+        variable: Of the environment, that lifts it.
+        default: What holds without it.
+    """
+
+    variable: str
+    default: int
+
+    def limit(self) -> int:
+        """What holds now.
+
+        Raises:
+            InputError: The variable is no number, such as 8GB or 20000.
+        """
+        text = os.environ.get(self.variable, "")
+        if not text:
+            return self.default
+        found = _VALUE.fullmatch(text.strip())
+        if found is None or int(found[1]) == 0:
+            raise InputError(f"{self.variable} is {text!r}, no bound", mend="write a number such as 20000 or 8GB")
+        return int(found[1]) * _UNITS[found[2].upper()]
+
+    def refusal(self, problem: str, path: str | os.PathLike[str], row: int | None = None) -> InputError:
+        """The error for a file beyond the bound, which names what lifts it."""
+        return InputError(problem, file=path, row=row, mend=f"if that is meant, set {self.variable} higher")
+
+
+BYTES = Bound("GOLDASSAY_MAX_BYTES", 4 << 30)
+RATIO = Bound("GOLDASSAY_MAX_RATIO", 200)
+COLUMNS = Bound("GOLDASSAY_MAX_COLUMNS", 10_000)
+MEMBERS = Bound("GOLDASSAY_MAX_MEMBERS", 100_000)
+DEPTH = Bound("GOLDASSAY_MAX_DEPTH", 200)
+
+
+class Unpacking:
+    """Counts what a packed file unpacks to, piece by piece."""
+
+    def __init__(self, path: Path, *, held: bool) -> None:
+        """Begin to count.
+
+        Args:
+            path: The packed file.
+            held: Whether all pieces are in memory together; what is streamed is bounded by its ratio alone.
+        """
+        self._path = path
+        self._size = max(path.stat().st_size, 1)
+        self._ratio = RATIO.limit()
+        self._limit = BYTES.limit() if held else None
+        self._n_bytes = 0
+
+    def add(self, n_bytes: int) -> None:
+        """Count a piece.
+
+        Raises:
+            InputError: The file unpacks to more than it may.
+        """
+        self._n_bytes += n_bytes
+        if self._n_bytes > max(_HARMLESS, self._size * self._ratio):
+            raise RATIO.refusal(f"the file unpacks to more than {self._ratio} times its size", self._path)
+        if self._limit is not None and self._n_bytes > self._limit:
+            raise BYTES.refusal(f"the file unpacks to more than {shown(self._limit)}", self._path)
+
+
+def check_size(path: Path, n_bytes: int) -> None:
+    """Refuse what would be in memory as a whole and is too large.
+
+    Raises:
+        InputError: It is beyond the bound.
+    """
+    limit = BYTES.limit()
+    if n_bytes > limit:
+        raise BYTES.refusal(f"it takes {shown(n_bytes)} of memory, more than {shown(limit)}", path)
+
+
+def check_parquet(path: Path, source: Path | BytesIO) -> None:
+    """Refuse a Parquet file that says of itself that it is too large: a value that repeats takes no space in it.
+
+    Args:
+        path: Of the file.
+        source: The file, or its content.
+
+    Raises:
+        InputError: It has too many columns, or so many cells that 8 bytes each are beyond the bound.
+    """
+    import polars as pl
+
+    rows = pl.scan_parquet(source)
+    n_columns = len(rows.collect_schema())
+    check_columns(path, n_columns)
+    check_size(path, 8 * n_columns * int(rows.select(pl.len()).collect().item()))
+
+
+def check_columns(path: str | os.PathLike[str], n_columns: int) -> None:
+    """Refuse a table of too many columns.
+
+    Raises:
+        InputError: It is beyond the bound.
+    """
+    limit = COLUMNS.limit()
+    if n_columns > limit:
+        raise COLUMNS.refusal(f"the table has {n_columns:,} columns, more than {limit:,}", path)
+
+
+def check_members(path: Path, n_members: int) -> None:
+    """Refuse an archive of too many members.
+
+    Raises:
+        InputError: It is beyond the bound.
+    """
+    limit = MEMBERS.limit()
+    if n_members > limit:
+        raise MEMBERS.refusal(f"the archive has {n_members:,} members, more than {limit:,}", path)
+
+
+def check_depth(data: bytes, path: Path) -> None:
+    """Refuse lines of JSON that are nested too deeply: compiled parsers take for ever, or end the process.
+
+    Raises:
+        InputError: A line is beyond the bound.
+    """
+    limit = DEPTH.limit()
+    # Most lines have not so many brackets at all; counting them costs a second for a gigabyte.
+    if data.count(b"[") + data.count(b"{") <= limit:
+        return
+    begin = row = 0
+    while begin < len(data):
+        end = data.find(b"\n", begin + _PIECE) + 1 or len(data)
+        piece = data[begin:end]
+        if _most_brackets(piece) > limit:
+            for number, line in enumerate(piece.split(b"\n"), row + 1):
+                if _depth(line) > limit:
+                    raise DEPTH.refusal(f"the JSON is nested more than {limit} deep", path, number)
+        row += piece.count(b"\n")
+        begin = end
+
+
+def shown(n_bytes: int) -> str:
+    """A number of bytes for people."""
+    return f"{n_bytes / (1 << 30):.3g} GB" if n_bytes >= 1 << 29 else f"{n_bytes / (1 << 20):.3g} MB"
+
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BRACKET = re.compile(rb"[\[{]|[\]}]")
+
+
+def _most_brackets(lines: bytes) -> int:
+    """How many opening brackets the line has that has most."""
+    import numpy as np
+
+    content = np.frombuffer(lines, np.uint8)
+    brackets = np.flatnonzero((content == ord("[")) | (content == ord("{")))
+    ends = np.append(np.flatnonzero(content == ord("\n")), len(lines))
+    return int(np.diff(np.searchsorted(brackets, ends), prepend=0).max())
+
+
+def _depth(text: bytes) -> int:
+    depth = deepest = 0
+    for found in _BRACKET.finditer(_STRING.sub(b'""', text)):
+        depth += 1 if found[0] in b"[{" else -1
+        deepest = max(deepest, depth)
+    return deepest

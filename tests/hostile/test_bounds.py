@@ -1,0 +1,193 @@
+"""Files that unpack, claim or nest more than they may are refused by one line that names what lifts the bound."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import resource
+import subprocess
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+import zstandard
+
+from goldassay.cli.main import run
+from goldassay.core import bounds
+from goldassay.core.bounds import BYTES, Bound, check_depth
+from goldassay.core.errors import InputError
+from tests.end_to_end.conftest import COMMAND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ROW = b'{"premise": "a b", "hypothesis": "c d", "label": "x", "pad": "' + b" " * 900 + b'"}\n'
+COMMANDS = [("split",), ("audit",), ("runs", "list"), ("artifacts", "mine", "--memory", "1GB")]
+
+
+def zst(path: Path, content: bytes, times: int) -> None:
+    with path.open("wb") as file, zstandard.ZstdCompressor().stream_writer(file) as packed:
+        for _ in range(times):
+            packed.write(content)
+
+
+def gz(path: Path, content: bytes, times: int) -> None:
+    with gzip.open(path, "wb") as packed:
+        for _ in range(times):
+            packed.write(content)
+
+
+@pytest.fixture
+def line(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """The one line by which a command refuses its input."""
+    monkeypatch.chdir(tmp_path)
+
+    def refused(*arguments: str) -> str:
+        capsys.readouterr()
+        assert run(arguments) == 2
+        lines = [each for each in capsys.readouterr().err.splitlines() if each.startswith("goldassay: ")]
+        assert len(lines) == 1
+        assert not (tmp_path / "out").exists()
+        return lines[0].removeprefix("goldassay: ")
+
+    return refused
+
+
+@pytest.mark.parametrize("packed", [gz, zst])
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_what_unpacks_to_too_much_is_refused(
+    line: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...],
+    packed: Callable[..., None],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(bounds, "_HARMLESS", 1 << 20)
+    file = tmp_path / f"bomb.jsonl.{packed.__name__}"
+    packed(file, ROW * 100, 100)
+    monkeypatch.setenv("GOLDASSAY_MAX_RATIO", "50")
+    out = () if command[0] == "runs" else ("-o", "out")
+    found = line(*command, file.name, *out)
+    assert found == (
+        f"{file.name}: the file unpacks to more than 50 times its size; "
+        "if that is meant, set GOLDASSAY_MAX_RATIO higher"
+    )
+
+
+@pytest.mark.parametrize("packed", [gz, zst])
+def test_what_is_in_memory_is_bounded(
+    line: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: Callable[..., None]
+) -> None:
+    file = tmp_path / "large.jsonl"
+    packed(file, ROW * 1000, 2)
+    monkeypatch.setenv("GOLDASSAY_MAX_BYTES", "1MB")
+    end = "; if that is meant, set GOLDASSAY_MAX_BYTES higher"
+    assert line("split", file.name, "-o", "out") == f"{file.name}: the file unpacks to more than 1 MB{end}"
+    (tmp_path / "plain.jsonl").write_bytes(ROW * 2000)
+    found = line("split", "plain.jsonl", "-o", "out")
+    assert found == f"plain.jsonl: it takes 1.84 MB of memory, more than 1 MB{end}"
+    os.truncate(tmp_path / "plain.jsonl", 1 << 40)
+    monkeypatch.delenv("GOLDASSAY_MAX_BYTES")
+    assert "it takes 1.02e+03 GB of memory, more than 4 GB" in line("split", "plain.jsonl", "-o", "out")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("packed", [gz, zst])
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_bomb_takes_little_memory(tmp_path: Path, command: tuple[str, ...], packed: Callable[..., None]) -> None:
+    """Of 3 GB no command takes more than 2."""
+    packed(tmp_path / "bomb.jsonl", ROW * 1000, 3200)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    done = subprocess.run(
+        [COMMAND, *command, "bomb.jsonl", *(() if command[0] == "runs" else ("-o", "out"))], cwd=tmp_path,
+        capture_output=True, text=True, check=False, timeout=240,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30)),
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "GOLDASSAY_MAX_RATIO" in done.stderr
+    assert max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) < 2 << 20
+
+
+def test_an_archive_of_large_arrays_is_refused(
+    line: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.savez_compressed(tmp_path / "bomb.npz", predictions=np.zeros((10, 300_000)))
+    assert (tmp_path / "bomb.npz").stat().st_size < 50_000
+    monkeypatch.setenv("GOLDASSAY_MAX_BYTES", "20MB")
+    assert line("runs", "list", "bomb.npz").startswith("bomb.npz: it takes 22.9 MB of memory, more than 20 MB; ")
+
+
+def test_an_archive_of_many_members_is_refused(
+    line: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.savez(tmp_path / "many.npz", **{f"a{i}": np.zeros(1) for i in range(12)}, predictions=np.zeros((2, 3)))
+    monkeypatch.setenv("GOLDASSAY_MAX_MEMBERS", "12")
+    assert line("runs", "list", "many.npz").startswith("many.npz: the archive has 13 members, more than 12; ")
+
+
+@pytest.mark.parametrize("command", [("split",), ("audit",), ("runs", "list")], ids=" ".join)
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+def test_a_table_of_too_many_columns_is_refused(
+    line: Callable[..., str], tmp_path: Path, command: tuple[str, ...], kind: str
+) -> None:
+    table = pl.DataFrame({f"c{i}": ["a", "b"] for i in range(10_001)})
+    file = tmp_path / f"wide.{kind}"
+    if kind == "jsonl":
+        table.write_ndjson(file)
+    elif kind == "parquet":
+        table.write_parquet(file)
+    else:
+        table.write_csv(file, separator="," if kind == "csv" else "\t")
+    found = line(*command, file.name)
+    assert found == (
+        f"{file.name}: the table has 10,001 columns, more than 10,000; "
+        "if that is meant, set GOLDASSAY_MAX_COLUMNS higher"
+    )
+
+
+def test_parquet_that_repeats_one_value_is_refused(
+    line: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = pl.DataFrame({"premise": ["a"], "hypothesis": ["b"], "label": ["c"]})
+    pl.concat([rows] * 1000).rechunk().write_parquet(tmp_path / "small.parquet")
+    monkeypatch.setenv("GOLDASSAY_MAX_BYTES", "20KB")
+    for command in (("split",), ("runs", "list")):
+        assert "of memory, more than 0.0195 MB" in line(*command, "small.parquet")
+
+
+def test_deep_json_is_refused_by_line(line: Callable[..., str], tmp_path: Path) -> None:
+    deep = ROW + b'{"premise": "[[[", "label": ' + b"[" * 201 + b"]" * 201 + b"}\n"
+    (tmp_path / "deep.jsonl").write_bytes(deep)
+    assert line("split", "deep.jsonl", "-o", "out") == (
+        "deep.jsonl, line 2: the JSON is nested more than 200 deep; if that is meant, set GOLDASSAY_MAX_DEPTH higher"
+    )
+
+
+def test_brackets_in_texts_are_not_nested(tmp_path: Path) -> None:
+    check_depth(b'{"a": "' + b"[" * 500 + b'"}\n' + b'{"a": "\\"' + b"{" * 500 + b'"}', tmp_path)
+    check_depth(b'{"a": [' + b"[]," * 500 + b"[]]}", tmp_path)
+    with pytest.raises(InputError):
+        check_depth(b"{" * 201, tmp_path)
+
+
+def test_a_pipe_is_bounded(tmp_path: Path) -> None:
+    done = subprocess.run(
+        f"yes | {COMMAND} split /dev/stdin -o out", shell=True, cwd=tmp_path, capture_output=True, text=True,
+        check=False, timeout=60, env={**os.environ, "GOLDASSAY_MAX_BYTES": "20MB"},
+    )  # fmt: skip
+    assert done.stderr == (
+        "goldassay: /dev/stdin: the pipe gives more than 20 MB; if that is meant, set GOLDASSAY_MAX_BYTES higher\n"
+    )
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(("text", "limit"), [("", 7), ("20000", 20000), ("3 kb", 3072), ("8GB", 8 << 30)])
+def test_bounds_are_lifted_by_the_environment(monkeypatch: pytest.MonkeyPatch, text: str, limit: int) -> None:
+    monkeypatch.setenv("GOLDASSAY_MAX_THIS", text)
+    assert Bound("GOLDASSAY_MAX_THIS", 7).limit() == limit
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "1e9", "8 XB", "9" * 40])
+def test_what_is_no_bound_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv(BYTES.variable, text)
+    with pytest.raises(InputError, match=r"GOLDASSAY_MAX_BYTES is .*, no bound; write a number such as 20000 or 8GB"):
+        BYTES.limit()
