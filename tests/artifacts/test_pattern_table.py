@@ -103,6 +103,16 @@ class TestSelect:
         with pytest.warns(UserWarning, match="keeps no pattern"):
             assert len(hand().select(threshold)) == 0
 
+    @pytest.mark.parametrize("threshold", [0.2, 0.5, 0.8])
+    @pytest.mark.parametrize("share", [0.01, 0.9, 1])
+    def test_telling_is_significant_and_selected(self, hand, share, threshold):
+        significant = hand().significant(share)
+        n, found = hand().telling(share, threshold)
+        assert n == len(significant)
+        expected = significant.select(threshold).to_count()
+        assert found.to_frame().equals(expected.to_frame())
+        assert found.settings == expected.settings
+
     def test_significant_keeps_small_q(self, hand):
         # Of a label that was chosen among three, three times the q of one named beforehand.
         rng = np.random.default_rng(0)

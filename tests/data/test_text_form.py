@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+
 import polars as pl
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +47,31 @@ def test_every_text_has_all_features(texts: list[str]) -> None:
         assert len(words) == 26
         assert all(word.startswith("form") and word.isascii() for word in words)
         assert len({word.partition("x")[0] for word in words}) == 26
+
+
+def by_regular_expressions(text: str) -> dict[str, int]:
+    """What some features count, by name."""
+    words = [word for word in text.split(" ") if word]
+    before = regex.match(r"([^,;:()\u2013\u2014]*)[,;:()\u2013\u2014]", text)
+    patterns = {
+        "a": r"\p{Lu}", "b": r"\b\p{Lu}\p{Lu}+\b", "c": r"\b\p{Lu}\p{Ll}", "d": r"\p{Nd}", "g": r"\s\s",
+        "j": r"[!?]", "o": r"[()\[\]{}]",
+    }  # fmt: skip
+    return {name: len(regex.findall(pattern, text)) for name, pattern in patterns.items()} | {
+        "t": len(words) - len(set(words)),
+        "y": -1 if before is None else len(before[1].split()),
+        "z": sum(one < other for one, other in pairwise(words)),
+    }
+
+
+@given(
+    st.lists(st.text(alphabet="aAbB\u00c9\u00df1 \t,;.!(\u2014\u4e2d\U0001d400_", max_size=25), min_size=1, max_size=5)
+)
+def test_counts_are_those_of_regular_expressions(texts: list[str]) -> None:
+    for text, words in zip(texts, form_words(pl.Series(texts)).str.split(" ").to_list(), strict=True):
+        found = {word[4]: word[6:] for word in words}
+        for name, count in by_regular_expressions(text).items():
+            assert found[name] == ("none" if count < 0 else str(count if count <= 9 else 10 * int(math.log2(count))))
 
 
 @given(st.text(alphabet="abcdefgh ", max_size=60))

@@ -132,6 +132,21 @@ class PatternTable:
         corrected = (pl.col("q_value") * self.n_labels_met).clip(upper_bound=1.0)
         return self._cut(self._frame.filter(corrected <= q), q=q)
 
+    def telling(self, q: float, threshold: float) -> tuple[int, PatternTable]:
+        """How many rows `significant(q)` has, and what `significant(q).select(threshold).to_count()` gives.
+
+        No more than these is copied: of millions of patterns each table takes hundreds of megabytes.
+
+        Raises:
+            InputError: As there.
+        """
+        narrow = self._cut(self._frame.select("tokens", "gaps", "label", "probability", "q_value"))
+        if threshold >= 0.5:
+            n_significant = len(self._cut(self._frame.select("q_value")).significant(q))
+            return n_significant, narrow.select(threshold).significant(q).to_count()
+        significant = self.significant(q)
+        return len(significant), significant.select(threshold).to_count()
+
     def to_count(self) -> PatternTable:
         """The same rows with no more columns than to look for them takes: a third of the memory."""
         return self._cut(self._frame.select("tokens", "gaps", "label", "probability"))

@@ -6,17 +6,22 @@ those of a generator. Readers of words do not see that, since they fold case and
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
 import polars as pl
 
-# Counted in each text; the name is the word's first letter.
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+# Characters that are counted in each text; the name is the word's first letter.
 _COUNTED = {
     "A": r"\p{Lu}",
-    "B": r"\b\p{Lu}\p{Lu}+\b",
-    "C": r"\b\p{Lu}\p{Ll}",
     "D": r"\d",
     "E": r"[^\x00-\x7f]",
     "F": r"[\t\r\n]",
-    "G": r"\s\s",
     "H": r",",
     "I": r"\.",
     "J": r"[!?]",
@@ -27,7 +32,11 @@ _COUNTED = {
     "O": r"[()\[\]{}]",
     "P": r"[/\\_*#@&%$<>=+~|^`]",
 }
+# Classes of characters that the words and phrases of a text are found by, in the order of `form_kernels`.
+_CLASSES = (r"\p{Lu}", r"\p{Ll}", r"\s", r"\w", r"[,;:()\u2013\u2014]")
 _MOST = 9
+_N_CHARACTERS = 0x110000
+_TEXTS_AT_ONCE = 65_536
 
 
 def form_words(texts: pl.Series) -> pl.Series:
@@ -40,27 +49,60 @@ def form_words(texts: pl.Series) -> pl.Series:
     Args:
         texts: N texts; a missing one counts as empty.
     """
-    text = pl.col("text")
-    words = text.str.split(" ").list.eval(pl.element().filter(pl.element() != ""))
-    n_words = words.list.len()
-    before_mark = text.str.extract(r"^([^,;:()\u2013\u2014]*)[,;:()\u2013\u2014]").str.count_matches(r"\S+")
-    rising = words.list.eval((pl.element() > pl.element().shift(1)).sum()).list.first()
-    counted = [_word(name, _step(text.str.count_matches(pattern))) for name, pattern in _COUNTED.items()]
+    from goldassay.data import form_kernels as kernels
+
+    found = _counts(texts.cast(pl.String).fill_null(""))
+    singles = dict(zip(_COUNTED, found[:, kernels.N_COLUMNS :].T, strict=True))
+    length, n_words = found[:, kernels.N_CHARACTERS], found[:, kernels.N_WORDS]
+    # polars rounds halves up, NumPy to even numbers.
+    mean_length = pl.Series(length / np.maximum(n_words, 1)).round(0).cast(pl.Int64).to_numpy()
+    counted = singles | {
+        "B": found[:, kernels.ALL_CAPITALS],
+        "C": found[:, kernels.CAPITALIZED],
+        "G": found[:, kernels.DOUBLE_SPACES],
+    }
     features = [
-        *counted,
-        _word("Q", _log(text.str.len_chars())),
-        _word("R", _log(n_words)),
-        _word("S", n_words.clip(upper_bound=60)),
-        _word("T", _step(n_words - words.list.n_unique())),
-        _word("U", _class_of(text.str.slice(0, 1))),
-        _word("V", _class_of(text.str.slice(-1, 1))),
-        _word("W", _class_of(text.str.slice(-2, 1))),
-        _word("X", (text.str.len_chars() / n_words.clip(lower_bound=1)).round(0).cast(pl.Int64).clip(upper_bound=20)),
-        _word("Y", _step(before_mark).cast(pl.String).fill_null("none")),
-        _word("Z", _step(rising.fill_null(0))),
+        *(_words(name, counted[name], _step) for name in sorted(counted)),
+        _words("Q", length, _log),
+        _words("R", n_words, _log),
+        _words("S", np.minimum(n_words, 60), _itself),
+        _words("T", found[:, kernels.N_REPEATED], _step),
+        *(
+            _words(name, found[:, column], _class_of)
+            for name, column in zip("UVW", (kernels.FIRST, kernels.LAST, kernels.LAST_BUT_ONE), strict=True)
+        ),
+        _words("X", np.minimum(mean_length, 20), _itself),
+        _words("Y", found[:, kernels.BEFORE_MARK], _step_or_none),
+        _words("Z", found[:, kernels.N_RISING], _step),
     ]
-    frame = pl.DataFrame({"text": texts.cast(pl.String).fill_null("")})
-    return frame.select(pl.concat_str(features, separator=" ").alias("form")).to_series()
+    return pl.select(pl.concat_str(features, separator=" ").alias("form")).to_series()
+
+
+def _counts(texts: pl.Series) -> NDArray[np.int64]:
+    """What `count_form` counts in each text, (N, columns)."""
+    from goldassay.data.form_kernels import N_COLUMNS, count_form
+
+    classes = np.zeros(_N_CHARACTERS, dtype=np.uint32)
+    known = np.zeros(_N_CHARACTERS, dtype=np.bool_)
+    parts = [np.empty((0, N_COLUMNS + len(_COUNTED)), dtype=np.int64)]
+    for begin in range(0, len(texts), _TEXTS_AT_ONCE):
+        part = texts.slice(begin, _TEXTS_AT_ONCE)
+        characters = np.frombuffer(part.str.join("").item().encode("utf-32-le"), "<u4").astype(np.uint32, copy=False)
+        here = np.bincount(characters, minlength=1) > 0
+        new = np.flatnonzero(here & ~known[: here.size])
+        known[new] = True
+        written = pl.Series([chr(code) for code in new.tolist()], dtype=pl.String)
+        for bit, pattern in enumerate((*_CLASSES, *_COUNTED.values())):
+            classes[new] |= written.str.contains(pattern).to_numpy().astype(np.uint32) << bit
+        lengths = part.str.len_chars().to_numpy().astype(np.int64)
+        parts.append(count_form(characters, lengths, classes, len(_COUNTED)))
+    return np.concatenate(parts)
+
+
+def _words(name: str, values: NDArray[np.int64], said: Callable[[pl.Expr], pl.Expr]) -> pl.Series:
+    """A feature of each text as a word, (N,), made once a distinct value."""
+    distinct, places = np.unique(values, return_inverse=True)
+    return pl.DataFrame({"value": distinct}).select(_word(name, said(pl.col("value")))).to_series().gather(places)
 
 
 def _word(name: str, value: pl.Expr) -> pl.Expr:
@@ -77,8 +119,17 @@ def _log(length: pl.Expr) -> pl.Expr:
     return ((length.cast(pl.Float64) + 1).log(2) * 6).round(0).cast(pl.Int64)
 
 
-def _class_of(character: pl.Expr) -> pl.Expr:
-    """Capital, small, digit, space, none, or the code of any other character."""
+def _itself(value: pl.Expr) -> pl.Expr:
+    return value
+
+
+def _step_or_none(count: pl.Expr) -> pl.Expr:
+    return pl.when(count < 0).then(pl.lit("none")).otherwise(_step(count).cast(pl.String))
+
+
+def _class_of(code: pl.Expr) -> pl.Expr:
+    """Capital, small, digit, space, none, or the code of any other character, given its code point."""
+    character = code.map_elements(lambda each: chr(each) if each >= 0 else "", pl.String)
     return (
         pl.when(character == "")
         .then(pl.lit("none"))

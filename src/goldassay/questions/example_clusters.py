@@ -13,6 +13,8 @@ from goldassay.core.verdicts import Doubt
 from goldassay.data.row_values import text_codes, value_codes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
@@ -20,7 +22,13 @@ if TYPE_CHECKING:
 AUTO, NONE = "auto", "none"
 
 
-def example_clusters(dataset: Dataset, by: str = AUTO, *, near_copies: bool = True) -> Clusters:
+def example_clusters(
+    dataset: Dataset,
+    by: str = AUTO,
+    *,
+    near_copies: bool = True,
+    codes: Mapping[str, NDArray[np.int64]] | None = None,
+) -> Clusters:
     """The clusters of a dataset's rows.
 
     Args:
@@ -30,6 +38,7 @@ def example_clusters(dataset: Dataset, by: str = AUTO, *, near_copies: bool = Tr
             spaces, and near copies are taken for the same. `none`: each row counts by itself. Otherwise columns,
             separated by commas.
         near_copies: Take near copies of a text for the same.
+        codes: `text_codes` of each role, where they are known already.
 
     Raises:
         InputError: A column is not there, or all rows are one cluster.
@@ -37,7 +46,7 @@ def example_clusters(dataset: Dataset, by: str = AUTO, *, near_copies: bool = Tr
     if by == NONE:
         return Clusters(np.arange(len(dataset)), "Each row counts by itself, as chosen.", ())
     if by == AUTO:
-        columns = _codes(dataset, (*dataset.text_columns, *dataset.cluster_columns), near_copies=near_copies)
+        columns = _codes(dataset, (*dataset.text_columns, *dataset.cluster_columns), near_copies, codes)
         return cluster_rows(columns, len(dataset), n_alike=len(dataset.text_columns))
     names = tuple(dict.fromkeys(each.strip() for each in by.split(",")))
     missing = [each for each in names if each not in dataset.examples.columns]
@@ -48,7 +57,7 @@ def example_clusters(dataset: Dataset, by: str = AUTO, *, near_copies: bool = Tr
             file=dataset.source,
             mend=f"choose from {known}, or none",
         )
-    return cluster_rows(_codes(dataset, names, near_copies=near_copies), len(dataset), chosen=True)
+    return cluster_rows(_codes(dataset, names, near_copies, codes), len(dataset), chosen=True)
 
 
 def cluster_doubts(clusters: Clusters | None) -> list[Doubt]:
@@ -90,9 +99,13 @@ def clusters_of(
     return example_clusters(dataset, by).codes_if_any
 
 
-def _codes(dataset: Dataset, names: tuple[str, ...], *, near_copies: bool) -> dict[str, NDArray[np.int64]]:
+def _codes(
+    dataset: Dataset, names: tuple[str, ...], near_copies: bool, known: Mapping[str, NDArray[np.int64]] | None
+) -> dict[str, NDArray[np.int64]]:
     texts = tuple(name for name in names if name in dataset.text_columns)
-    of_text = dict(zip(texts, text_codes(dataset, texts, near_copies=near_copies).T, strict=True)) if texts else {}
+    of_text = dict(known or {})
+    if known is None and texts:
+        of_text = dict(zip(texts, text_codes(dataset, texts, near_copies=near_copies).T, strict=True))
     return {
         name: of_text[name] if name in of_text else value_codes(dataset.examples[name])
         for name in names

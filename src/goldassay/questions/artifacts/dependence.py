@@ -64,11 +64,13 @@ class SharedTexts:
         if names is None:
             return cls(None, roles, np.empty((len(dataset), 0), np.int32))
         present = tuple(name for name in names if name in dataset.examples.columns)
+        codes = text_codes(dataset, roles)
         if names and not present:
             found = cluster_rows({}, len(dataset))
         else:
-            found = example_clusters(dataset, ",".join(present) or AUTO, near_copies=False)
-        return cls(found, roles, text_codes(dataset, roles).astype(np.int32))
+            of_role = dict(zip(roles, codes.T, strict=True))
+            found = example_clusters(dataset, ",".join(present) or AUTO, near_copies=False, codes=of_role)
+        return cls(found, roles, codes.astype(np.int32))
 
     def dependent(self, mined: tuple[str, ...]) -> DependentRows:
         """The rows that count together where the texts of some roles are mined."""

@@ -182,12 +182,11 @@ def of_table(mined: PatternTable, q: float, threshold: float) -> Shortlist:
 
 def telling_of_table(mined: PatternTable, q: float, threshold: float) -> TellingPatterns:
     """Of the shortlist of a table in memory what guessing needs; a control takes no more."""
-    lifted = lifted_patterns([mined], q)
-    significant = mined.significant(q)
+    n_significant, selected = mined.telling(q, threshold)
     return TellingPatterns(
-        selected=significant.select(threshold),
-        lifted=lifted,
-        n_significant=len(significant),
+        selected=selected,
+        lifted=lifted_patterns([mined], q),
+        n_significant=n_significant,
         n_mined=len(mined),
         q=q,
         threshold=threshold,
