@@ -76,7 +76,8 @@ def test_a_large_file_keeps_a_bound_that_memory_exceeds(tmp_path):
     file = write(tmp_path / "train.jsonl", 1_500_000, 2000)
     status, whole, _ = mine(file, "-o", tmp_path / "whole")
     assert status == 0
-    status, peak, error = mine(file, "-o", tmp_path / "parts", "--memory", "700MB")
+    status, peak, error = mine(file, "-o", tmp_path / "parts", "--memory", "850MB")
+    # Not even the rows that share a text are left aside.
     assert (status, error) == (0, "")
-    assert peak < 700e6 < whole
+    assert peak < 850e6 < whole
     assert (tmp_path / "whole/patterns.csv").read_bytes() == (tmp_path / "parts/patterns.csv").read_bytes()

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.questions.artifacts.inputs import Bounds
 
-# Bytes for each value while rows are joined.
-_PER_VALUE = 160
+# Bytes for each value while rows are joined: at most 115 were measured, of 1,500,000 pairs.
+_PER_VALUE = 120
 BY_ITSELF = "Each row counts by itself, as chosen."
 
 
@@ -138,7 +138,7 @@ class RowValues:
 
 def _ranks(values: pl.Series) -> NDArray[np.int64]:
     """A code for each distinct value, -1 where it is missing."""
-    return (values.rank("dense").cast(pl.Int64) - 1).fill_null(-1).to_numpy().astype(np.int64)
+    return (values.rank("dense").cast(pl.Int64) - 1).fill_null(-1).to_numpy().astype(np.int64, copy=False)
 
 
 def named_columns(by: str) -> tuple[str, ...] | None:
