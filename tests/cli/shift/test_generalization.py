@@ -236,6 +236,10 @@ REFUSED = {
         ("--runs", "own.parquet", "--parameters", "toy=large"),
         "'toy=large' is no size of a model; write --parameters bert-base=110M",
     ),
+    "endless size": (
+        ("--runs", "own.parquet", "--parameters", "toy=1e400"),
+        "'toy=1e400' is no size of a model; write --parameters bert-base=110M",
+    ),
     "numbers": (
         ("--runs", "own.parquet", "--runs", "other.parquet", "--in-distribution", "own", "--metric", "pearson"),
         "own.parquet: the predictions of toy on other are not numbers, as a correlation needs; leave out --metric, or "

@@ -166,7 +166,7 @@ def _sizes(values: list[str]) -> dict[str, int]:
         scale = {"k": 1e3, "m": 1e6, "b": 1e9}.get(number[-1:].lower(), 1)
         try:
             sizes[name] = round(float(number[:-1] if scale > 1 else number) * scale)
-        except ValueError:
+        except (ValueError, OverflowError):
             sizes[name] = 0
         if not name or sizes[name] <= 0:
             raise InputError(f"{value!r} is no size of a model", mend="write --parameters bert-base=110M")
