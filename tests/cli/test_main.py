@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
 from goldassay.cli.main import run
+from goldassay.core.errors import GoldassayError
+from tests.end_to_end.conftest import COMMAND
 
 
 class PanicError(BaseException):
@@ -50,3 +54,18 @@ def test_debugging_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "goldassay.cli.app", types.SimpleNamespace(app=app))
     with pytest.raises(ZeroDivisionError):
         run(["audit"])
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_bad_input_exits_with_2_where_nobody_can_read_the_line(closed: str, tmp_path: Path) -> None:
+    done = subprocess.run(f"{COMMAND} split nope.jsonl {closed}", shell=True, cwd=tmp_path, check=False, timeout=60)
+    assert done.returncode == 2
+
+
+def test_only_a_violated_policy_exits_with_1() -> None:
+    kinds = [GoldassayError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        assert kind.exit_status != 1
+    assert len(kinds) > 5

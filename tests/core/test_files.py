@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from goldassay.core.errors import OutputError
-from goldassay.core.files import sha256_of, written_together, written_whole
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from goldassay.core.files import check_place, sha256_of, written_together, written_whole
 
 
 def test_a_file_appears_whole(tmp_path: Path) -> None:
@@ -87,6 +84,20 @@ def test_an_os_error_names_the_place_and_the_mend(tmp_path: Path) -> None:
         pass
     assert "-o" in str(caught.value)
     assert caught.value.exit_status == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no /proc")
+def test_a_place_that_takes_no_files_is_refused_before() -> None:
+    """Permissions allow it to root, and yet no folder can be made there."""
+    with pytest.raises(OutputError, match="/proc/nope/x: cannot be written"):
+        check_place(Path("/proc/nope/x"), "--json")
+
+
+def test_trying_a_place_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "old.json").write_text("old")
+    for name in ("new.json", "old.json", "a/b/c.json"):
+        check_place(tmp_path / name, "--json")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.json": "old"}
 
 
 def test_sha256(tmp_path: Path) -> None:

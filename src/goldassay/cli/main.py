@@ -27,6 +27,7 @@ INTERNAL_ERROR = 70
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave the process with its exit status."""
+    _open_closed_streams()
     # A service manager or a scheduler ends jobs with SIGTERM: clean up just as for Ctrl-C.
     signal.signal(signal.SIGTERM, _interrupt)
     # What is not set by the user is set here, before any library starts threads: a busy neighbour makes the
@@ -82,5 +83,19 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
 
 
 def _fail(line: str, status: int) -> int:
-    sys.stderr.write(f"goldassay: {one_line(line)}\n")
+    try:
+        sys.stderr.write(f"goldassay: {one_line(line)}\n")
+        sys.stderr.flush()
+    except OSError:
+        # Nobody can read it; Python must not complain again at exit, and the status says enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     return status
+
+
+def _open_closed_streams() -> None:
+    """Open what the caller closed, as `2>&-` does: the next file opened would take its number, and its lines."""
+    for number, name in ((0, "stdin"), (1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            # The lowest free number is taken.
+            os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8"))

@@ -13,9 +13,9 @@ LONGEST_LINE = 500
 
 
 class GoldassayError(Exception):
-    """Base of all errors that the package raises on purpose."""
+    """Base of all errors that the package raises on purpose; 1 means that a policy is violated, and is none of them."""
 
-    exit_status: int = 1
+    exit_status: int = 2
 
 
 class InputError(GoldassayError, ValueError):

@@ -78,6 +78,13 @@ def check_place(path: Path, option: str) -> None:
             number = errno.ENOTDIR
         elif not os.access(folder, os.W_OK | os.X_OK) and (path.is_file() or not path.exists()):
             number = errno.EACCES
+        elif folder != path.absolute().parent:
+            # A file system may refuse what its permissions allow: /proc takes no folders.
+            missing = [each for each in path.absolute().parents if not each.exists()][-1]
+            missing.mkdir()
+            missing.rmdir()
+        elif path.is_file() or not path.exists():
+            temporary_file(folder).unlink()
     except OSError as error:
         # A folder that may not be looked into, or a name that is too long.
         raise output_error(error, path, option) from error

@@ -116,13 +116,14 @@ def open_weights(kind: Any, place: str, config: Any) -> Any:
         InputError: There are no weights in safetensors, or the checkpoint is of a kind that the class does not know.
     """
     import torch
+    from safetensors import SafetensorError
 
     _say_nothing()
     try:
         return kind.from_pretrained(
             place, config=config, use_safetensors=True, dtype=torch.float32, ignore_mismatched_sizes=True
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise InputError(
             f"its weights cannot be loaded ({_first_line(error)})",
             file=place,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from goldassay.core.files import output_error
 from goldassay.core.folder_lock import locked_folder
 from goldassay.core.leftovers import temporary_folder
+from goldassay.training.refused import nothing_left_if_refused
 
 if TYPE_CHECKING:
     import os
@@ -36,14 +37,10 @@ def evidence_directory(out: str | os.PathLike[str] | None) -> Iterator[Path]:
     directory = Path(out) / "runs"
     new = [each for each in (directory, directory.parent) if not each.exists()]
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise output_error(error, Path(out)) from error
-    try:
-        with locked_folder(Path(out)):
-            yield directory
+        with nothing_left_if_refused(directory):
+            _try(directory)
+            with locked_folder(Path(out)):
+                yield directory
     except KeyboardInterrupt:
         kept = len(list(directory.glob("*.parquet")))
         note = f"{kept} finished runs are kept in {directory}" if kept else ""
@@ -53,3 +50,13 @@ def evidence_directory(out: str | os.PathLike[str] | None) -> Iterator[Path]:
         for each in new:
             with suppress(OSError):
                 each.rmdir()
+
+
+def _try(directory: Path) -> None:
+    """Make a folder and write to it, before the long work starts."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise output_error(error, directory.parent) from error

@@ -11,6 +11,7 @@ from goldassay.questions.inputs import named_sources
 from goldassay.questions.opinions import with_sources
 from goldassay.training import plan_jobs, run_plan
 from goldassay.training.many_seeds import check_workers
+from goldassay.training.refused import nothing_left_if_refused
 
 if TYPE_CHECKING:
     import os
@@ -78,10 +79,11 @@ def train(
         raise InputError("no model is named", mend=f"name one with {option('model')}, such as {example}")
     workers = asked.pop("workers", None)
     check_workers(workers)
-    asked = with_sources(asked, out)
     tests: Any = [(name or None, data) for name, data in named_sources(test)]
-    jobs = plan_jobs(train, asked.pop("model"), tests, out=out, columns=columns, **asked)
-    if watching is None:
-        return run_plan(jobs, workers)
-    with watching(jobs) as watcher:
-        return run_plan(jobs, workers, watcher)
+    with nothing_left_if_refused(out):
+        asked = with_sources(asked, out)
+        jobs = plan_jobs(train, asked.pop("model"), tests, out=out, columns=columns, **asked)
+        if watching is None:
+            return run_plan(jobs, workers)
+        with watching(jobs) as watcher:
+            return run_plan(jobs, workers, watcher)

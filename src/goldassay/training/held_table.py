@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-_FOLDER = "_data"
+DATA = "_data"
 _KEY = "goldassay_held"
 _DIGITS = 12
 
@@ -40,7 +40,7 @@ class HeldTable:
 
 def place_of(folder: Path, name: str, sha256: str) -> Path:
     """Where a table lies in the folder of the runs."""
-    return folder / _FOLDER / f"{name}-{sha256[:_DIGITS]}.parquet"
+    return folder / DATA / f"{name}-{sha256[:_DIGITS]}.parquet"
 
 
 def description_of(about: Mapping[str, Any]) -> str:
