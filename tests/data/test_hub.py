@@ -18,6 +18,8 @@ import polars as pl
 import pytest
 
 from goldassay import InputError, read_dataset
+from goldassay.cli.main import run
+from tests.cli.test_leakage import leaky_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,6 +199,18 @@ def test_the_cache_answers_where_the_hub_does_not(hub: Hub, monkeypatch: pytest.
     assert again.examples.equals(online.examples)
     assert again.provenance == online.provenance, "a report does not tell where the bytes lay"
     assert lengths("a/b") == {"train": 4, "test": 2}
+
+
+def test_an_audit_of_the_cache_is_that_of_the_hub(hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    hub.put("a/b", default__train__0000_dot_parquet=parquet(pl.DataFrame(leaky_rows(400))),
+            default__test__0000_dot_parquet=parquet(pl.DataFrame(leaky_rows(240, seed=1))))  # fmt: skip
+    for folder, endpoint in (("online", None), ("offline", "http://127.0.0.1:9")):
+        if endpoint is not None:
+            monkeypatch.setenv("HF_ENDPOINT", endpoint)
+        assert run(["audit", "a/b:default/train", "--test", "a/b:default/test", "-o", folder, "-q"]) == 0
+    reports = [(tmp_path / folder / "report.json").read_bytes() for folder in ("online", "offline")]
+    assert reports[0] == reports[1]
+    assert hub.commit("a/b", CONVERTED) in reports[0].decode()
 
 
 def test_a_piece_in_the_cache_does_not_pass_for_the_whole(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
