@@ -227,6 +227,26 @@ def _plain(value: Any) -> Any:
 _VALUES = {"train --seeds": "1,2", "shift detection --out": "far=runs"}
 
 
+# Spellings that people have in scripts. The commands that read runs had --gold.
+OLD = [
+    ("artifacts mine", "--condition"),
+    ("audit", "--labels"),
+    ("leakage measure", "--threshold"),
+    ("shift detection", "--folder"),
+    ("shift detection", "--in"),
+    ("shift detection", "--out"),
+    ("shift generalization", "--size"),
+    ("train", "--seeds"),
+    ("train", "--sizes"),
+    *((path, "--gold") for path, option in OPTIONS["--align"] if path != "leakage measure"),
+    ("shift detection", "--gold"),
+]
+
+
+def test_every_old_spelling_is_known() -> None:
+    assert sorted(_MOVED) == sorted(OLD)
+
+
 @pytest.mark.parametrize(("command", "old"), sorted(_MOVED))
 def test_an_old_spelling_is_refused_with_the_new_one(command: str, old: str, refused: Callable[..., str]) -> None:
     new = _MOVED[command, old][0]
