@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 
-def test_each_question_has_one() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["artifacts", "instability", "leakage", "shift"]
+def test_the_audit_and_each_question_have_one() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["artifacts", "audit", "instability", "leakage", "shift"]
 
 
 def words(output: dict[str, Any]) -> str:
@@ -30,7 +30,13 @@ def numbers(text: str) -> list[float]:
     return [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+# The audit is of as many rows as that of `make audit`.
+ALL_NOTEBOOKS = [
+    pytest.param(path, marks=[pytest.mark.slow] if path.stem == "audit" else [], id=path.stem) for path in NOTEBOOKS
+]
+
+
+@pytest.mark.parametrize("path", ALL_NOTEBOOKS)
 def test_they_show_what_their_code_gives(path: Path) -> None:
     """To the word, and to what figures may differ by from one processor to another; `make notebooks` refreshes them."""
     kept = json.loads(path.read_text("utf-8"))

@@ -55,6 +55,8 @@ class Finding:
         tables: Full tables by name, written as Parquet and CSV.
         examples: Columns with one value for each test example, for the table of all examples.
         first_rows: The examples to look at first, the most telling ones first.
+        rows: All examples behind the verdict beside their rows in the data, the most telling ones first; None where
+            it is of no examples.
     """
 
     question: str
@@ -66,3 +68,4 @@ class Finding:
     tables: Mapping[str, pl.DataFrame] = field(default_factory=_empty)
     examples: Mapping[str, pl.Series] = field(default_factory=_empty)
     first_rows: tuple[RowToRead, ...] = ()
+    rows: pl.DataFrame | None = None

@@ -145,7 +145,7 @@ def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     title = f"Audit of {training.name}, evaluated on {evaluation.name}"
     figures = [figure for _, finding in added for figure in finding.figures]
     first = table_of_rows(first_rows(found))
-    report = compose_report(frame_findings(title, document, steps, settings, figures), tables, added, first)
+    report = compose_report(frame_findings(title, document, steps, settings, figures), tables, added, first, found)
     return replace(report, runs=files_since(directory, started))
 
 

@@ -75,6 +75,7 @@ def compose_report(
     tables: Mapping[str, pl.DataFrame] = MappingProxyType({}),
     added: Sequence[tuple[Check, Finding]] = (),
     first: Table | None = None,
+    findings: Sequence[Finding] = (),
 ) -> Report:
     """The report of a document: verdict cards, sections and charts of the questions that it answers.
 
@@ -83,6 +84,7 @@ def compose_report(
         tables: Full tables by name.
         added: Questions that are not of this package, with what they found.
         first: Rows to look at before anything else.
+        findings: What was found, for the examples behind each verdict.
     """
     plain = to_plain(document)
     asked = _asked(plain)
@@ -108,6 +110,7 @@ def compose_report(
         subject=subject_of(plain),
         first=first,
         reproduction=reproduction_of(plain),
+        behind={each.question: each.rows for each in findings if each.rows is not None},
         paper_tables=tuple(table for module in latex.values() for table in module.paper_tables(plain)),
     )
 

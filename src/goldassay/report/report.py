@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.document import FILE_NAME, TIMING_NAME
+from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.report_seal import DIGESTS, as_json
 from goldassay.core.results import to_plain
@@ -60,6 +61,7 @@ class Report:
         paper_tables: Tables in the layouts of papers, for `goldassay.report.paper`.
         charts: The page's charts by name, as data.
         paper_charts: Charts for papers by the name of their file, as data.
+        behind: The examples behind the verdict on each question, the most telling ones first; see `rows`.
         runs: Files of runs that were made for it.
     """
 
@@ -74,6 +76,7 @@ class Report:
     paper_tables: tuple[Table, ...] = ()
     charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
     paper_charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
+    behind: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
     runs: tuple[Path, ...] = ()
 
     @property
@@ -138,6 +141,28 @@ class Report:
         from goldassay.core.figures import frame_of
 
         return frame_of(self.to_dict().get("figures") or ())
+
+    def rows(self, question: str) -> pl.DataFrame:
+        """The examples behind the verdict on a question, beside their rows in the user's data.
+
+        Args:
+            question: "artifacts" (patterns name their label), "leakage" (a part of the input tells it), "instability"
+                (runs differ on them) or "shift" (a run gets them wrong on another distribution).
+
+        Returns:
+            A row an example, or of several models an example and model, the most telling ones first: `dataset`,
+            `example_id`, what was measured of it, then every column of the data as far as they were given.
+
+        Raises:
+            InputError: The report has no rows of the question.
+        """
+        if question not in self.behind:
+            known = ", ".join(self.behind)
+            raise InputError(
+                f"the report has no rows of the question {question!r}",
+                mend=f"there are rows of {known}" if known else "audit with a test part, runs, or sets from elsewhere",
+            )
+        return self.behind[question]
 
     def drawings(self) -> dict[str, str]:
         """The charts by name, each drawn as an SVG file that stands alone."""

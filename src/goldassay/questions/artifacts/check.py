@@ -11,10 +11,12 @@ from goldassay.core.numbers import count, percent
 from goldassay.questions.artifacts.search import answer
 from goldassay.questions.first_rows import MOST_ROWS, rows_to_read
 from goldassay.questions.left_out import left_out_doubts
+from goldassay.questions.rows import beside_data
 
 if TYPE_CHECKING:
     from goldassay.artifacts import DifficultyAssignment
     from goldassay.core.finding import Finding, RowToRead
+    from goldassay.data import Dataset
     from goldassay.questions.artifacts.section import Described
     from goldassay.questions.evidence import Evidence
 
@@ -49,10 +51,31 @@ class _Artifacts:
         limits, seed = evidence.settings.verdicts.artifacts, evidence.settings.seed
         clusters = None if evidence.held_out is None else evidence.clusters
         doubts = left_out_doubts(evidence.train, evidence.held_out)
-        return answer(described, evidence.train.text_columns, clusters, limits, seed, doubts)
+        finding = answer(described, evidence.train.text_columns, clusters, limits, seed, doubts)
+        if described.assignment is None or evidence.held_out is None:
+            return finding
+        return replace(finding, rows=_rows(evidence.held_out, described.assignment, described.findings))
 
 
 CHECK = _Artifacts()
+
+
+def _rows(test: Dataset, assignment: DifficultyAssignment, findings: pl.DataFrame) -> pl.DataFrame:
+    """Test rows of which every pattern names the label, with their patterns, those of the surest pattern first."""
+    low, names = findings["wilson_low"].to_list(), findings["pattern"].to_list()
+    ids = test.examples["example_id"].cast(pl.String).to_list()
+    found = []
+    for position, kind, patterns in zip(
+        assignment.rows.tolist(), assignment.classes.tolist(), assignment.pattern_ids, strict=True
+    ):
+        if kind == "easy":
+            ordered = sorted(patterns.tolist(), key=lambda at: (-low[at], at))
+            found.append((test.name, ids[position], [names[at] for at in ordered], low[ordered[0]]))
+    schema = pl.Schema(
+        {"dataset": pl.String(), "example_id": pl.String(), "patterns": pl.List(pl.String), "share_low": pl.Float64()}
+    )
+    rows = pl.DataFrame(found, schema=schema, orient="row")
+    return beside_data(rows.sort("share_low", descending=True, maintain_order=True), {test.name: test})
 
 
 def _first_rows(evidence: Evidence, assignment: DifficultyAssignment, findings: pl.DataFrame) -> tuple[RowToRead, ...]:

@@ -39,6 +39,7 @@ def document_of_mining(
     search: PatternSearch,
     condition: str | None = None,
     by_value: Mapping[str, PatternTable] | None = None,
+    finding: Finding | None = None,
 ) -> dict[str, Any]:
     """The report on patterns mined in memory: as in the audit, with a verdict where they were tried on a test set.
 
@@ -47,13 +48,14 @@ def document_of_mining(
         search: The patterns, and what was measured of them.
         condition: The column that the rows were also parted by, or None.
         by_value: Patterns of each of its values.
+        finding: What the check found of them; None lets it be asked now.
     """
     keeping, test = evidence.settings.artifacts, evidence.held_out
     rows: list[dict[str, Any]] = []
     for value, table in (by_value or {}).items():
         rows += rows_of_value(value, table, of_table(table, keeping.q, keeping.threshold).findings())
     return document_of_finding(
-        CHECK.measure(evidence, search.described),
+        finding or CHECK.measure(evidence, search.described),
         {**_dataset(evidence.train), "label_names": list(search.mined.label_names)},
         evidence.inputs,
         None if test is None else test.name,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
+from goldassay.questions.artifacts.check import CHECK
 from goldassay.questions.artifacts.inputs import bounds_of
 from goldassay.questions.artifacts.mining import mine
 from goldassay.questions.artifacts.reports import document_of_mining
@@ -16,6 +17,7 @@ from goldassay.questions.report_frame import compose_report
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from goldassay.core.finding import Finding
     from goldassay.questions.artifacts.inputs import Bounds
     from goldassay.questions.artifacts.mining import MinedArtifacts
     from goldassay.report import Report
@@ -30,11 +32,13 @@ class ArtifactStudy:
     Attributes:
         evidence: What it was mined from and tried on.
         mined: Patterns and findings.
+        finding: The verdict on them.
         document: What report.json has.
     """
 
     evidence: Evidence
     mined: MinedArtifacts
+    finding: Finding
     document: dict[str, Any]
 
 
@@ -93,7 +97,7 @@ def measure_artifacts(
         settings=settings,
         steps=Steps(quiet),
     )
-    return compose_report(study.document, study.mined.tables())
+    return compose_report(study.document, study.mined.tables(), findings=[study.finding])
 
 
 def study_artifacts(
@@ -127,5 +131,6 @@ def study_artifacts(
     )
     mined = mine(evidence, bounds, condition)
     with steps.step("writing the report"):
-        document = document_of_mining(evidence, mined.search, condition, mined.by_value)
-    return ArtifactStudy(evidence, mined, document)
+        finding = CHECK.measure(evidence, mined.search.described)
+        document = document_of_mining(evidence, mined.search, condition, mined.by_value, finding)
+    return ArtifactStudy(evidence, mined, finding, document)

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from goldassay.core.finding import Finding
 from goldassay.core.verdicts import not_measurable
+from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.instability.measuring import measure
 from goldassay.questions.instability.options import InstabilityChoice
-from goldassay.questions.instability.verdict import judge_results
+from goldassay.questions.instability.rows import say_unsteady
+from goldassay.questions.instability.verdict import WHOLE, judge_results
+from goldassay.questions.rows import beside_data, first_to_read
 
 if TYPE_CHECKING:
     from goldassay.questions.evidence import Evidence
@@ -23,7 +28,12 @@ class _Instability:
 
     def run(self, evidence: Evidence) -> Finding:
         """Measure spread and its causes for each set of runs on the evaluation part, without single examples."""
-        return self.measure(evidence, InstabilityChoice(deep=False))
+        finding = self.measure(evidence, InstabilityChoice(deep=False))
+        if finding.rows is None:
+            return finding
+        test = {evidence.test.name: evidence.test}
+        whole = finding.rows.filter(pl.col("condition").is_in(WHOLE))
+        return replace(finding, first_rows=first_to_read(whole, test, say_unsteady, MOST_ROWS))
 
     def measure(self, evidence: Evidence, choice: InstabilityChoice) -> Finding:
         """The same to any depth: what `instability` reports.
@@ -33,7 +43,7 @@ class _Instability:
             KeyboardInterrupt: It was stopped before anything was finished, or nothing is to be kept.
         """
         with evidence.steps.step("measuring instability") as progress:
-            section, tables = measure(evidence, choice, progress)
+            section, tables, unsteady = measure(evidence, choice, progress)
         results = section["results"]
         if section["interrupted"] and all(row["n_runs"] < 2 for row in results):
             verdict = not_measurable("It was interrupted before any spread was measured.", "Run it again to the end.")
@@ -41,7 +51,14 @@ class _Instability:
             verdict = judge_results(results, evidence.settings.verdicts.instability)
         if section["note"]:
             verdict = replace(verdict, evidence=f"{verdict.evidence} {section['note']}")
-        return Finding(self.question, verdict, section, tables=tables)
+        return Finding(self.question, verdict, section, tables=tables, rows=_beside(unsteady, evidence))
+
+
+def _beside(unsteady: pl.DataFrame | None, evidence: Evidence) -> pl.DataFrame | None:
+    if unsteady is None:
+        return None
+    found = {runs.dataset: evidence.texts_of(runs) for runs in evidence.run_sets}
+    return beside_data(unsteady, {name: dataset for name, dataset in found.items() if dataset is not None})
 
 
 CHECK = _Instability()

@@ -16,6 +16,7 @@ from goldassay.questions.instability.intervals import add_group_bounds, measure_
 from goldassay.questions.instability.maps import measure_map
 from goldassay.questions.instability.means import RunMeans
 from goldassay.questions.instability.planning import plan_runs
+from goldassay.questions.instability.rows import unsteady_rows
 from goldassay.questions.instability.selection import measure_selection
 from goldassay.questions.instability.sentences import say, say_selection
 from goldassay.questions.instability.spread import MOST_GROUPS, caveats_of, measure_groups, measure_spread
@@ -53,6 +54,7 @@ class _Measured:
     selection: dict[str, Any] | None
     examples: list[tuple[dict[str, Any], pl.DataFrame, pl.DataFrame]]
     sentences: list[str]
+    unsteady: pl.DataFrame | None
     remark: str = ""
 
     def place(self) -> tuple[bool, float]:
@@ -67,8 +69,8 @@ class _Measured:
 
 def measure(
     evidence: Evidence, choice: InstabilityChoice, progress: Progress
-) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
-    """The section of the report, and its tables.
+) -> tuple[dict[str, Any], dict[str, pl.DataFrame], pl.DataFrame | None]:
+    """The section of the report, its tables, and the examples on which runs differ.
 
     One set of runs is in memory at a time, and beside it the last scores of the reference: the measures across
     datasets take means alone.
@@ -105,7 +107,8 @@ def measure(
         section["note"] = " ".join(remarks)
     if stopped:
         section["interrupted"] = {"finished": len(done), "of": len(sets)}
-    return section, _tables(section, done)
+    unsteady = [each.unsteady for each in done if each.unsteady is not None]
+    return section, _tables(section, done), pl.concat(unsteady) if unsteady else None
 
 
 def _section(
@@ -213,6 +216,7 @@ def _measure_set(
         selection=selection,
         examples=examples,
         sentences=say(result, groups, examples[0][0] if examples else None, name),
+        unsteady=unsteady_rows(final) if runs.n_runs > 1 else None,
         remark="" if runs_set.fallback is None else say_unknown_labels(final, runs_set.fallback.label_names),
     )
 

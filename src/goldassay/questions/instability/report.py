@@ -111,7 +111,8 @@ def _measure(paths: list[str], choice: RunChoice, asked: InstabilityChoice, sett
             "verdicts": settings.verdicts.instability.model_dump(mode="json"),
         },
     }
-    return compose_report(frame_findings(_title(sets), findings, evidence.steps, settings), tables)
+    document = frame_findings(_title(sets), findings, evidence.steps, settings)
+    return compose_report(document, tables, findings=[finding])
 
 
 def _check_takes_scores(reference: str | None, groups: Sequence[str] | None, curves: Sequence[Curves]) -> None:

@@ -14,6 +14,7 @@ from goldassay.questions.leakage.condition_evidence import GIVEN, is_part
 from goldassay.questions.leakage.measuring import measure
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.leakage.readings import readings_of
+from goldassay.questions.rows import beside_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from goldassay.core.finding import RowToRead
     from goldassay.questions.artifacts.readings import PatternReadings
     from goldassay.questions.evidence import Evidence
+    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.runs import Runs
 
 # Columns of the table of examples that every audit has of itself.
@@ -83,14 +85,15 @@ class _Leakage:
             verdict=measured.verdict,
             results=measured.section,
             tables=measured.tables,
+            rows=_rows(evidence.readers, measured.tables["examples"]) if "examples" in measured.tables else None,
         )
 
 
 CHECK = _Leakage()
 
 
-def _first_rows(evidence: Evidence, examples: pl.DataFrame) -> tuple[RowToRead, ...]:
-    """Test rows that every reader of a part gets right, those first of which the part tells the most bits."""
+def _told(examples: pl.DataFrame) -> list[tuple[int, float, str]]:
+    """(position, bits, part) of the rows that every reader of a part gets right, most bits first, each row once."""
     told = [
         (bits, position, part.replace("_only", ""))
         for part in (name.removeprefix("pvi_") for name in examples.columns if name.startswith("pvi_"))
@@ -101,11 +104,26 @@ def _first_rows(evidence: Evidence, examples: pl.DataFrame) -> tuple[RowToRead, 
     best: dict[int, tuple[float, str]] = {}
     for bits, position, part in sorted(told, key=lambda each: (-each[0], each[1])):
         best.setdefault(position, (bits, part))
+    return [(position, bits, part) for position, (bits, part) in best.items()]
+
+
+def _rows(readers: ConditionEvidence, examples: pl.DataFrame) -> pl.DataFrame:
+    """Test rows of which a part tells the label, with that part and how many bits it tells."""
+    ids = examples["example_id"].cast(pl.String).to_list()
+    name = readers.name if readers.test is None else readers.test.name
+    found = [(name, ids[position], part, bits) for position, bits, part in _told(examples)]
+    schema = {"dataset": pl.String, "example_id": pl.String, "part": pl.String, "bits": pl.Float64}
+    rows = pl.DataFrame(found, schema=schema, orient="row")
+    return beside_data(rows, {} if readers.test is None else {readers.test.name: readers.test})
+
+
+def _first_rows(evidence: Evidence, examples: pl.DataFrame) -> tuple[RowToRead, ...]:
+    """Test rows that every reader of a part gets right, those first of which the part tells the most bits."""
     return rows_to_read(
         evidence.test,
         (
             (position, f"From its {part} alone every run of the reader names the label, which tells {bits:.1f} bits.")
-            for position, (bits, part) in list(best.items())[:MOST_ROWS]
+            for position, bits, part in _told(examples)[:MOST_ROWS]
         ),
     )
 

@@ -134,7 +134,9 @@ def _report(readers: Readers, sources: Sources, settings: Settings, steps: Steps
         },
     }
     title = f"Leakage in {found.name}"
-    return compose_report(frame_findings(title, document, evidence.steps, settings), dict(finding.tables))
+    return compose_report(
+        frame_findings(title, document, evidence.steps, settings), dict(finding.tables), findings=[finding]
+    )
 
 
 def _check(choice: LeakageChoice, seeds: int | None) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldassay.core.finding import Finding
+from goldassay.questions.first_rows import MOST_ROWS
+from goldassay.questions.rows import first_to_read
 from goldassay.questions.shift.measuring import Read, check_choice, measure, read_answering, read_models
 from goldassay.questions.shift.options import GapChoice
+from goldassay.questions.shift.rows import say_wrong
 from goldassay.questions.shift.verdicts import judge_gaps
 
 if TYPE_CHECKING:
@@ -23,7 +27,9 @@ class _Shift:
 
     def run(self, evidence: Evidence) -> Finding:
         """Judge what the score on the evaluation part loses on every set of another distribution."""
-        return self._judge(evidence, lambda: read_answering(evidence), GapChoice())
+        finding = self._judge(evidence, lambda: read_answering(evidence), GapChoice())
+        assert finding.rows is not None
+        return replace(finding, first_rows=first_to_read(finding.rows, evidence.texts, say_wrong, MOST_ROWS))
 
     def measure(self, evidence: Evidence, asked: GapChoice) -> Finding:
         """The same of any runs: what `shift generalization` reports.
@@ -35,9 +41,9 @@ class _Shift:
         return self._judge(evidence, lambda: read_models(evidence, asked), asked)
 
     def _judge(self, evidence: Evidence, read: Callable[[], Read], asked: GapChoice) -> Finding:
-        section, tables = measure(evidence, read, asked)
+        section, tables, rows = measure(evidence, read, asked)
         verdict = judge_gaps(section["generalization"], evidence.settings.verdicts.shift)
-        return Finding(self.question, verdict, section, tables=tables)
+        return Finding(self.question, verdict, section, tables=tables, rows=rows)
 
 
 CHECK = _Shift()

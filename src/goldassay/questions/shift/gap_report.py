@@ -96,4 +96,5 @@ def report_generalization(
         },
     }
     title = title_of("Generalization", finding.results["sets"])
-    return compose_report(frame_findings(title, findings, evidence.steps, settings), finding.tables)
+    document = frame_findings(title, findings, evidence.steps, settings)
+    return compose_report(document, finding.tables, findings=[finding])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
+from goldassay.questions.rows import beside_data
 from goldassay.questions.shift.answer_files import answers_of, find_unlabelled, read_answers
 from goldassay.questions.shift.assembling import (
     describe_sets,
@@ -27,6 +28,7 @@ from goldassay.questions.shift.groups import TRAINING
 from goldassay.questions.shift.known_texts import say_not_looked_up, with_known, without_known
 from goldassay.questions.shift.overlaps import say_overlaps
 from goldassay.questions.shift.probabilities import say_probabilities
+from goldassay.questions.shift.rows import wrong_rows
 from goldassay.questions.shift.sentences import say_domains, say_gaps, say_knowing, say_known, say_unlearned
 from goldassay.shift import label_constants
 from goldassay.shift.inputs import check_draws
@@ -162,8 +164,8 @@ def check_choice(asked: GapChoice) -> None:
 
 def measure(
     evidence: Evidence, read_all: Callable[[], Read], asked: GapChoice
-) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
-    """The section of the report, and its tables.
+) -> tuple[dict[str, Any], dict[str, pl.DataFrame], pl.DataFrame]:
+    """The section of the report, its tables, and the examples of other sets that some run gets wrong.
 
     Args:
         evidence: What the models were trained on, settings and progress.
@@ -239,7 +241,7 @@ def measure(
         "confident_errors": errors,
         "domain_words": _unrolled(domains, "words"),
     }
-    return section, frames(tables)
+    return section, frames(tables), beside_data(wrong_rows(groups), datasets)
 
 
 def _training_data(found: FoundSets, asked: Mapping[str, str], leave_out: Sequence[str]) -> list[str]:
