@@ -1,6 +1,8 @@
 """How often whole audits give each verdict to made sets with a known flaw, end to end.
 
-    python -m benchmarks.verdicts.commands --draws 100 [--worlds 1]     a table; a draw takes 80 s of one core
+    python -m benchmarks.verdicts.commands [--draws 100] [--first 0] [--worlds 4]
+
+A draw of all four worlds is 20 audits. An interruption prints the table of what was drawn until then.
 
 Premise and hypothesis are words drawn by Zipf's law. For artifacts, a word of its label ends the hypotheses of a share
 of the rows of each label but the most frequent, which is the accuracy skill that patterns can reach. For leakage, one
@@ -11,8 +13,11 @@ skill of the best reader, and its accuracy skill too where labels are balanced.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,10 +25,11 @@ import numpy as np
 import polars as pl
 
 import goldassay
-from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
+from benchmarks.verdicts.cells import Cell, Target, at_least, at_most, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from multiprocessing.queues import Queue
 
     from numpy.typing import NDArray
 
@@ -109,45 +115,77 @@ def verdicts(world: World, question: str, skill: float, seed: int) -> dict[str, 
     return {name: verdict["verdict"] for name, verdict in report.verdicts.items()}
 
 
-def cells_of(world: World, draws: int) -> list[Cell]:
+# How large a flaw is, in limits for unsound.
+SIZES = {"no flaw": 0.0, "at the limit": 1.0, "twice the limit": 2.0}
+
+
+def words_of(world: World, seed: int) -> dict[tuple[str, str], str]:
+    """The word of each question about a set without a flaw, and about two with its own flaw."""
+    clean = verdicts(world, "artifacts", 0.0, seed)
+    return {
+        (question, size): (verdicts(world, question, times * limit, seed) if times else clean)[question]
+        for question, limit in UNSOUND.items()
+        for size, times in SIZES.items()
+    }
+
+
+def cells_of(world: World, drawn: Sequence[dict[tuple[str, str], str]]) -> list[Cell]:
     """What is said without a flaw, at the limit and at twice the limit of each question."""
     made = []
-    clean = [verdicts(world, "artifacts", 0.0, seed) for seed in range(draws)]
-    for question, limit in UNSOUND.items():
-        name = f"{question}, {world}"
-        words = [each[question] for each in clean]
-        worse = sum(word in {"caution", "unsound"} for word in words)
-        made.append(Cell(f"{name}, no flaw", "caution or worse", worse, draws, at_most(0.025)))
-        target = at_least(0.8) if world.plain else None
-        made.append(Cell(f"{name}, no flaw", "sound", words.count("sound"), draws, target))
-        words = [verdicts(world, question, limit, seed)[question] for seed in range(draws)]
+    for question in UNSOUND:
+        said = {size: [words[question, size] for words in drawn] for size in SIZES}
+        reached = at_least(0.8) if world.plain else None
+        found = at_least(0.9) if world.plain else None
+        asked: tuple[tuple[str, str, set[str], Target | None], ...] = (
+            ("no flaw", "caution or worse", {"caution", "unsound"}, at_most(0.025)),
+            ("no flaw", "sound", {"sound"}, reached),
+            ("at the limit", "sound", {"sound"}, at_most(0.025)),
+            ("at the limit", "unsound", {"unsound"}, at_most(0.025)),
+            ("twice the limit", "unsound", {"unsound"}, found),
+            ("twice the limit", "sound", {"sound"}, at_most(0.0)),
+        )
         made += [
-            Cell(f"{name}, at the limit", word, words.count(word), draws, at_most(0.025))
-            for word in ("sound", "unsound")
+            Cell(f"{question}, {world}, {size}", event, sum(word in counted for word in said[size]), len(drawn), target)
+            for size, event, counted, target in asked
         ]
-        words = [verdicts(world, question, 2 * limit, seed)[question] for seed in range(draws)]
-        target = at_least(0.9) if world.plain else None
-        made.append(Cell(f"{name}, twice the limit", "unsound", words.count("unsound"), draws, target))
-        made.append(Cell(f"{name}, twice the limit", "sound", words.count("sound"), draws, at_most(0.0)))
     return made
+
+
+def _on_one_core(free: Queue[int]) -> None:
+    """An audit is as fast on two cores as two audits on one each, but not faster."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {free.get()})
+
+
+def draw_all(worlds: Sequence[World], seeds: range) -> dict[World, list[dict[tuple[str, str], str]]]:
+    """All draws of all worlds, seed by seed, a process a core; what an interruption leaves is of whole draws."""
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+    context = multiprocessing.get_context("spawn")
+    free = context.Queue()
+    for core in allowed:
+        free.put(core)
+    drawn: dict[World, list[dict[tuple[str, str], str]]] = {world: [] for world in worlds}
+    begin = time.perf_counter()
+    with ProcessPoolExecutor(len(allowed), context, _on_one_core, (free,)) as pool:
+        waiting = [(world, pool.submit(words_of, world, seed)) for seed in seeds for world in worlds]
+        try:
+            for done, (world, each) in enumerate(waiting, start=1):
+                drawn[world].append(each.result())
+                print(f"{done} of {len(waiting)}, {time.perf_counter() - begin:.0f} s", file=sys.stderr)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+    return drawn
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=100, help="Draws a cell.")
+    parser.add_argument("--first", type=int, default=0, help="Seed of the first draw.")
     parser.add_argument("--worlds", type=int, default=len(WORLDS), help="Only the first so many worlds.")
     options = parser.parse_args(arguments)
-    cells = []
-    for world in WORLDS[: options.worlds]:
-        begin = time.perf_counter()
-        found = cells_of(world, options.draws)
-        cells += found
-        took = f"{world}: {time.perf_counter() - begin:.0f} s"
-        print(
-            *(f"{cell.world}: {cell.event} {cell.count} of {cell.n}" for cell in found), took, sep="\n", file=sys.stderr
-        )
-    return print_table(cells)
+    drawn = draw_all(WORLDS[: options.worlds], range(options.first, options.first + options.draws))
+    return print_table([cell for world, words in drawn.items() if words for cell in cells_of(world, words)])
 
 
 if __name__ == "__main__":
