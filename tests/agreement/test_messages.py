@@ -86,6 +86,13 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
        for seed, step in ((1, 1), (1, 2), (2, 1))],),
      {}),
     ("measure_instability", ([{"example_id": "a", "prediction": "x", "label": "x", "seed": 1}],), {}),
+    ("measure_instability", (3,), {}),
+    ("measure_instability", ({"test": "runs"},), {}),
+    ("measure_instability", ("runs",), {"columns": ["prediction"]}),
+    ("measure_instability", ("runs",), {"align": "nothing"}),
+    ("measure_instability", ("runs",), {"gold": 3}),
+    ("compare_models", (), {}),
+    ("compare_models", ("runs",), {"method": "nothing"}),
     ("compare_models", ("runs",), {"model": "a"}),
     ("compare_models", ("runs",), {"model": ["a", "nothing"]}),
     ("compare_models", ("runs",), {"clusters": "nothing"}),
@@ -113,6 +120,9 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("measure_shift", (), {"runs": ["runs", "far"], "in_distribution": "test", "n_draws": 0}),
     ("measure_shift", (), {"runs": ["runs", "far"], "gold": {"nothing": "test.jsonl"}}),
     ("measure_shift", (), {"runs": ["runs", "far"], "trained_on": [{"label": "a"}]}),
+    ("measure_shift", (), {"runs": ["runs", "far"], "in_distribution": ["test"]}),
+    ("measure_shift", (), {"runs": ["runs", "far"], "in_distribution": "test", "parameters": {"a": "big"}}),
+    ("measure_shift", ("train.jsonl", ["test.jsonl", "far.jsonl"]), {"model": 3}),
     ("build_shift", (), {}),
     ("build_shift", ("nothing",), {}),
     ("build_shift", ("stsb",), {}),
@@ -227,6 +237,20 @@ def test_python_is_told_of_arguments(folder: Path, call: tuple[str, tuple[Any, .
     assert "\n" not in message
     assert not _OPTION.findall(message), message
     assert not re.search(r"\b(TRAIN|RUNS)\b(?!=)", message), message
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: goldassay.measure_instability("runs", modle="a"),  # type: ignore[call-arg]
+        lambda: goldassay.compare_models("runs", modle="a"),  # type: ignore[call-arg]
+        lambda: goldassay.measure_shift(runs="runs", modle="a"),  # type: ignore[call-arg]
+        lambda: goldassay.train("train.jsonl", "test.jsonl", "ngram_average", epoch=3),
+    ],
+)
+def test_a_keyword_that_is_not_there_is_refused_as_python_does(folder: Path, call: Any) -> None:
+    with pytest.raises(TypeError, match=r"^there is no argument '(modle|epoch)'; "):
+        call()
 
 
 @pytest.mark.filterwarnings("ignore")

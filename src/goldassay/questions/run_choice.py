@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
-from goldassay.core.doors import right_labels
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
+from goldassay.core.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,12 +83,18 @@ class RunChoice:
         """The choice that keywords make.
 
         Raises:
-            InputError: The columns are not ROLE=NAME, or right labels in memory cannot be used.
+            TypeError: There is no such keyword.
+            InputError: The columns are not {role: name}, or right labels in memory cannot be used.
         """
         from goldassay.data import parse_columns
 
         chosen: dict[str, Any] = dict(reading)
+        known = list(cls.__dataclass_fields__)
+        if unknown := [name for name in chosen if name not in known]:
+            raise TypeError(f"there is no argument {unknown[0]!r}; {did_you_mean(unknown[0], known)}")
         columns = reading.get("columns")
+        if not isinstance(columns, (str, Mapping, type(None))):
+            raise InputError("the columns are no roles", mend=f"give {option('columns', 'prediction=NAME')}")
         chosen["columns"] = parse_columns(columns) if isinstance(columns, str) else columns or {}
         chosen["gold"] = _right_labels(reading.get("gold"))
         return cls(**chosen)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,16 +20,19 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def run_paths(runs: Any) -> Iterator[list[str]]:
+def run_paths(runs: Any, *, named: bool = True) -> Iterator[list[str]]:
     """Paths of runs, each of which may be NAME=PATH; what is in memory is written to files that last as long.
 
     Args:
         runs: A path, `Runs`, a table with a row a prediction (a frame, Arrow table, `datasets.Dataset` or list of
             dicts), {name of the dataset: one of these}, or a list of these; None for none.
+        named: Whether they may have names; else runs name their dataset themselves.
 
     Raises:
         InputError: Something is neither a path nor runs; or what was read from them cannot be used.
     """
+    if isinstance(runs, Mapping) and not named:
+        raise InputError(f"{option('runs')} holds names", mend="give the runs alone, which name their dataset")
     given = _each(runs)
     if all(isinstance(source, (str, os.PathLike)) for _, source in given):
         yield [_named(name, os.fspath(source)) for name, source in given]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.settings import Settings
+from goldassay.core.nearest import did_you_mean
+from goldassay.core.settings import Settings, TrainingSettings
 from goldassay.questions.inputs import named_sources
 from goldassay.questions.opinions import with_sources
 from goldassay.training import plan_jobs, run_plan
@@ -72,6 +73,9 @@ def train(
         MissingDependencyError: The extra `train` is not installed.
         GoldassayError: Not a single run could be finished.
     """
+    known = {*TrainingSettings.model_fields, "label", "threads"}
+    if unknown := [name for name in options if name not in known]:
+        raise TypeError(f"there is no argument {unknown[0]!r}; {did_you_mean(unknown[0], sorted(known))}")
     given = {**options, "model": model, "seeds": seeds, "conditions": conditions, "dev": dev, "workers": workers}
     asked = (settings or Settings()).training.arguments() | {k: v for k, v in given.items() if v is not None}
     if "model" not in asked:

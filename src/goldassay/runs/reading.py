@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import polars as pl
 
 from goldassay.core.boundary import reading
+from goldassay.core.errors import InputError
 from goldassay.runs.answers import AnswerMetric, read_answers, score_columns
 from goldassay.runs.assembly import Align, assemble, ordered
 from goldassay.runs.choosing import at_checkpoint, choose_slices
@@ -112,6 +113,8 @@ def runs_of(
     Raises:
         InputError: As for `read_runs`.
     """
+    if align not in get_args(Align):
+        raise InputError(f"there is no way {align!r} to align runs", mend=f"choose one of {', '.join(get_args(Align))}")
     chosen = at_checkpoint(choose_slices(found, asked), checkpoint)
     answers = None
     if isinstance(gold, (str, os.PathLike)):

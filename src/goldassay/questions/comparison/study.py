@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.comparison.report import report_comparison
@@ -106,7 +108,7 @@ def study_comparison(
     Raises:
         InputError: As `compare_models`.
     """
-    with run_paths(_one_by_one(runs)) as paths:
+    with run_paths(_one_by_one(runs), named=False) as paths:
         evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
         sides = read_sides(evidence, models, named)
         return report_comparison(evidence, sides, clusters=clusters, matched=matched, method=method)
@@ -114,5 +116,7 @@ def study_comparison(
 
 def _one_by_one(runs: Sequence[Any]) -> Any:
     """Each source by itself; a list that was given as one of them stands for its items."""
+    if not runs:
+        raise InputError("no runs were given", mend="give those of two models")
     alone = runs[0] if len(runs) == 1 else None
-    return alone if isinstance(alone, (list, tuple)) else list(runs)
+    return alone if isinstance(alone, (list, tuple, Mapping)) else list(runs)

@@ -72,7 +72,7 @@ def measure_instability(
         KeyboardInterrupt: It was interrupted, and nothing is finished or to be kept.
     """
     settings = with_seed(settings or Settings(), seed)
-    with run_paths(runs) as paths:
+    with run_paths(runs, named=False) as paths:
         return _measure(
             paths, RunChoice.of(**reading), InstabilityChoice(reference, groups, keep_finished), settings, quiet
         )

@@ -88,7 +88,7 @@ def measure_leakage(
     n_seeds = settings.leakage.seeds if seeds is None else seeds
     started = time.time()
     named = None if isinstance(runs, GivenEvidence) else runs
-    with run_paths(named) as paths:
+    with run_paths(named, named=False) as paths:
         given = runs if named is None else GivenEvidence(paths, RunChoice(model=model))
         readers = Readers(given, model if given is None else None, tuple(conditions), n_seeds, choice, out, watched)
         report = _report(readers, (train, test, columns), settings, Steps(quiet, called))

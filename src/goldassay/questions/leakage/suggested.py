@@ -36,7 +36,7 @@ def suggest_rewrites(
     test: Any = None,
     *,
     condition: str | None = None,
-    shares: Sequence[float] = SHARES,
+    shares: float | Sequence[float] = SHARES,
     columns: str | Mapping[str, str] | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
@@ -64,12 +64,13 @@ def suggest_rewrites(
         InputError: The data or what is asked for cannot be used.
     """
     settings = with_seed(settings or Settings(), seed)
+    dropped = (shares,) if isinstance(shares, (int, float)) else tuple(shares)
     steps = Steps(quiet)
     with steps.step("reading the data"):
         training = load(train, columns=columns)
         evaluation = None if test is None else load(test, columns=columns, part="test")
     with steps.step("refitting without rows") as progress:
-        found = suggest_rows(training, evaluation, condition, shares=shares, seed=settings.seed, progress=progress)
+        found = suggest_rows(training, evaluation, condition, shares=dropped, seed=settings.seed, progress=progress)
     role = roles_of(found.condition, training.text_columns)[0]
     with steps.step("mining patterns"):
         patterns = find_artifacts(training, training, role, settings).patterns
@@ -94,7 +95,7 @@ def suggest_rewrites(
         "inputs": [describe_input("train", training)]
         + ([] if evaluation is None else [describe_input("test", evaluation)]),
         "leakage": {"sentences": _say(found, len(training)), "suggestion": section},
-        "settings": {"seed": settings.seed, "condition": found.condition, "shares": list(shares)},
+        "settings": {"seed": settings.seed, "condition": found.condition, "shares": list(dropped)},
     }
     title = f"Rows of {training.name} to rewrite first"
     return compose_report(frame_findings(title, findings, steps, settings), {"rows": table, "falls": found.falls})

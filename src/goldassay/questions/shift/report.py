@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.arguments import check_whole
 from goldassay.core.doors import option, place, right_labels
 from goldassay.core.errors import InputError
 from goldassay.questions.inputs import named_sources
@@ -19,7 +21,7 @@ from goldassay.training.many_seeds import load_data
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Unpack
 
     from goldassay.core.settings import Settings
@@ -101,7 +103,11 @@ def measure_shift(
         "settings": settings,
         "quiet": quiet,
     }
+    if not isinstance(in_distribution, (str, Mapping, type(None))):
+        raise InputError("what is in distribution has no name", mend=f"give {option('in_distribution', 'NAME')}")
     own = {"": in_distribution} if isinstance(in_distribution, str) else dict(in_distribution or {})
+    for name, size in (parameters or {}).items():
+        check_whole(f"the number of parameters of {name}", size, 1)
     if train is None:
         named = model if model is None or isinstance(model, str) else ",".join(model)
         with run_paths(runs) as paths:
@@ -157,7 +163,9 @@ def check_parts(train: Any, test: Any, runs: Any, texts: Any, trained_on: Any) -
 
 
 def _names(model: str | Sequence[str] | None) -> list[str]:
-    parts = (model or "").split(",") if model is None or isinstance(model, str) else list(model)
+    parts = (model or "").split(",") if model is None or isinstance(model, str) else model
+    if not isinstance(parts, (list, tuple)):
+        raise InputError("no model is named", mend=f"name some with {option('model', 'bow,average,lstm')}")
     return [part.strip() for part in parts if part.strip()]
 
 
