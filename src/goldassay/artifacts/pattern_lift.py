@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.artifacts.pattern_rows import PART
 from goldassay.core.intervals import wilson_bounds
 
 if TYPE_CHECKING:
@@ -116,14 +117,16 @@ def label_without_pattern(sampled: NDArray[np.integer], left: NDArray[np.integer
 
 def _telling(part: PatternTable, q: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Rows with a label that they tell beyond chance, that label, and its lift."""
-    counts, q_values = part.counts_and_q()
-    support = counts.sum(axis=1)
     label_counts = np.asarray(part.settings["label_counts"], dtype=np.float64)
     prior = label_counts / max(label_counts.sum(), 1.0)
-    low = wilson_bounds(counts, np.maximum(support, 1)[:, np.newaxis])[0]
-    lift = np.where(prior > 0, low / np.where(prior > 0, prior, 1.0), 0.0)
-    lift[q_values * part.n_labels_met > q] = 0.0
-    codes = lift.argmax(axis=1).astype(np.int64)
-    best = lift[np.arange(codes.size), codes]
-    rows = np.flatnonzero(best > 1)
-    return rows, codes[rows], best[rows]
+    codes, best = np.zeros(len(part), dtype=np.int64), np.zeros(len(part))
+    # So many rows at a time: of millions each array of all labels takes tens of megabytes.
+    for begin in range(0, len(part), PART):
+        counts, q_values = part.slice(begin, PART).counts_and_q()
+        lift = np.zeros(counts.shape)
+        rows, labels = np.nonzero((q_values * part.n_labels_met <= q) & (prior > 0))
+        low = wilson_bounds(counts[rows, labels], np.maximum(counts.sum(axis=1), 1)[rows])[0]
+        lift[rows, labels] = low / prior[labels]
+        codes[begin : begin + PART], best[begin : begin + PART] = lift.argmax(axis=1), lift.max(axis=1)
+    found = np.flatnonzero(best > 1)
+    return found, codes[found], best[found]

@@ -160,6 +160,10 @@ class PatternTable:
         """The rows at these positions, in this order."""
         return self._cut(self._frame[np.asarray(rows, np.int64)])
 
+    def slice(self, begin: int, n: int) -> PatternTable:
+        """At most n rows from a position on; nothing is copied."""
+        return self._cut(self._frame.slice(begin, n))
+
     def top(self, label: str, k: int = 10, multiword: bool | None = None, min_support: int = 0) -> PatternTable:
         """The k rows of a label with the highest probability, the more frequent first where equal.
 
