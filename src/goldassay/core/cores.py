@@ -18,7 +18,7 @@ def cores() -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Multiply NumPy's matrices on one core within the block.
+    """Let the matrix libraries of NumPy and SciPy use one core within the block.
 
     Products of a few hundred columns gain nothing by more, and where other work keeps the cores busy their threads wait
     for each other: then they take ten times as long. The last bits do not depend on the number of cores either.
@@ -29,6 +29,8 @@ def one_blas_thread() -> Iterator[None]:
 
 @cache
 def _matrix_libraries() -> Any:
+    # SciPy has a library of its own, which can be limited once it is loaded.
+    import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
     # Looking for them takes as long as many a product.

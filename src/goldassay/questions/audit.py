@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.cores import one_blas_thread
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.core.verdicts import not_asked
@@ -107,7 +108,8 @@ def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     settings, steps = evidence.settings, evidence.steps
     evidence.load()
     started = time.time()
-    with evidence_directory(out) as directory, compiling_ahead():
+    # Loops run on all cores; matrices are small, and threads that wait for their parts would take those cores.
+    with evidence_directory(out) as directory, compiling_ahead(), one_blas_thread():
         evidence.keep_runs_in(directory)
         facts = evidence.facts
         checks = registered_checks()

@@ -63,9 +63,10 @@ def check_unique(ids: NDArray[Any], *, file: str | None = None) -> None:
     Raises:
         InputError: An id is there more than once; the line holds the count and the first ids.
     """
-    column = pl.Series(ids.tolist())
-    if column.n_unique() == column.len():
+    names = ids.tolist()
+    if len(set(names)) == len(names):
         return
+    column = pl.Series(names)
     again = column.filter(column.is_duplicated()).unique(maintain_order=True)
     raise InputError(
         f"{again.len()} example ids are there more than once, first {listing(again.to_list())}",

@@ -167,16 +167,21 @@ class _Told:
         label_names: The labels in which they are, those of the training set unless the set has coarser ones.
         codes: Which of these each label of the training set stands for, (K,).
         gold: The right ones, (N,).
+        example_ids: Names of the examples, (N,).
+        groups: Of each group the value of each example, (N,).
     """
 
     label_names: tuple[str, ...]
     codes: NDArray[np.int64]
     gold: NDArray[np.int64]
+    example_ids: NDArray[np.str_]
+    groups: dict[str, NDArray[np.str_]]
 
 
 def _told(test: Dataset, label_names: tuple[str, ...]) -> _Told:
     names, codes = told_in(label_names, test.label_names)
-    return _Told(names, codes, _gold_codes(test, names))
+    groups = {name: np.array(test.examples[name].cast(str).fill_null("").to_list()) for name in test.groups}
+    return _Told(names, codes, _gold_codes(test, names), np.array(test.examples["example_id"].to_list()), groups)
 
 
 def _to_runs(
@@ -197,8 +202,8 @@ def _to_runs(
         logits=None if merged else logits[np.newaxis],
         seeds=np.array([seed]),
         label_names=told.label_names,
-        example_ids=np.array(test.examples["example_id"].to_list()),
-        groups={name: np.array(test.examples[name].cast(str).fill_null("").to_list()) for name in test.groups},
+        example_ids=told.example_ids,
+        groups=told.groups,
         model=plan.probe.name,
         dataset=test.name,
         condition=condition,
