@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# The block limits SciPy's library too, which the threads before it are to include.
+import scipy.linalg  # noqa: F401
 from threadpoolctl import threadpool_info
 
 from goldassay.core.cores import cores, one_blas_thread
