@@ -15,7 +15,7 @@ PYTEST ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: audit test lint slow docs notebooks pictures install clean
+.PHONY: audit test lint slow fuzz docs notebooks pictures install clean
 
 audit: .venv/.installed
 ifeq ($(DATA),)
@@ -37,6 +37,11 @@ test: .venv/.tested
 # What takes longer than the everyday suite may.
 slow: .venv/.tested
 	GOLDASSAY_EXAMPLES=120 $(BIN)/python -m pytest -m "slow or hypothesis" --timeout 3600 $(PYTEST)
+
+# Mutated files through the command's entry point, for so many minutes; findings are kept in build/fuzz.
+MINUTES ?= 10
+fuzz: .venv/.tested
+	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m tests.hostile.fuzz $(MINUTES)
 
 lint: .venv/.tested
 	$(BIN)/ruff check .
