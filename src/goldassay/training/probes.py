@@ -112,7 +112,8 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
     labels = train.labels()
     told = [_told(test, plan.train.label_names) for test in plan.tests]
     parts = (train, *plan.tests)
-    texts = tokenize_roles({role: pl.concat(part.column(role) for part in parts) for role in train.text_columns})
+    # Nothing needs the tokens once there are features.
+    texts = [tokenize_roles({role: pl.concat(part.column(role) for part in parts) for role in train.text_columns})]
 
     stopped = threading.Event()
 
@@ -121,7 +122,7 @@ def _run(plan: _Plan, n_jobs: int, progress: Progress) -> Iterator[Runs]:
             raise CancelledError
 
     def build() -> ProbeFeatures:
-        return build_features(texts, labels.size, checkpoint=checkpoint)
+        return build_features(texts.pop(), labels.size, checkpoint=checkpoint)
 
     def fit(features: Future[ProbeFeatures], condition: str, seed: int) -> NDArray[np.float32]:
         # Features are queued before all fits, so this never waits for work that has not begun.
