@@ -24,7 +24,7 @@ from goldassay.core.effects import (
     measure_effects,
 )
 from goldassay.core.errors import InputError
-from goldassay.core.planting import N_WORDS, filling_word, planted_rows, planted_word
+from goldassay.core.planting import filling_word, planted_rows, planted_word
 
 LIMITS = {ACCURACY: Limits(0.03, 0.12), BALANCED: Limits(0.03, 0.12), INFORMATION: Limits(0.01, 0.05)}
 
@@ -308,24 +308,27 @@ def test_more_clusters_than_are_drawn_are_merged_at_random() -> None:
     seed=st.integers(0, 20),
     share=st.floats(0.02, 0.5),
     weights=st.lists(st.integers(1, 9), min_size=2, max_size=6),
+    n_words=st.sampled_from([1, 10, 50]),
 )
 @settings(max_examples=30, deadline=None)
-def test_planted_words_have_the_skill_they_are_planted_with(seed: int, share: float, weights: list[int]) -> None:
+def test_planted_words_have_the_skill_they_are_planted_with(
+    seed: int, share: float, weights: list[int], n_words: int
+) -> None:
     shares = np.sort(np.array(weights) / sum(weights))[::-1]
     gold = np.repeat(np.arange(shares.size), np.round(4000 * shares).astype(int))
     constant = int(np.bincount(gold).argmax())
-    rows = planted_rows(gold, shares.size, share, constant, seed)
+    rows = planted_rows(gold, shares.size, share, constant, n_words, seed)
     assert (rows[gold == constant] == -1).all()
     named = np.where(rows >= 0, gold, constant)
     rest = gold != constant
     assert (named == gold)[rest].mean() == pytest.approx(share, abs=0.005)
     for label in set(range(shares.size)) - {constant}:
-        of_word = np.bincount(rows[(gold == label) & (rows >= 0)], minlength=N_WORDS)
+        of_word = np.bincount(rows[(gold == label) & (rows >= 0)], minlength=n_words)
         assert np.ptp(of_word) <= 1
 
 
 def test_planted_and_filling_words_share_no_beginning() -> None:
-    words = [planted_word(label, number) for label in range(200) for number in range(N_WORDS)]
+    words = [planted_word(label, number) for label in range(200) for number in range(50)]
     words += [filling_word(row) for row in range(2000)]
     assert len(set(words)) == len(words)
     # Four letters are a stem: of 3,000 random ones some 10 are equal by chance.

@@ -12,6 +12,8 @@ from goldassay.questions.effect_sentences import scarce_doubts
 from goldassay.questions.left_out import doubts_of_dropped
 
 WORDS = [f"w{number}" for number in range(400)]
+# Words that share no spelling, which readers of letters would find.
+TOLD = ["".join(random.Random(number).choices("abcdefghijklmnopqrstuvwxyz", k=7)) for number in range(100)]
 
 
 def rows(n: int, seed: int, share: float, n_words: int) -> list[dict[str, str]]:
@@ -22,7 +24,7 @@ def rows(n: int, seed: int, share: float, n_words: int) -> list[dict[str, str]]:
         label = rng.choice("ab")
         premise, hypothesis = (rng.choices(WORDS, k=8) for _ in range(2))
         if label == "b" and rng.random() < share:
-            hypothesis[rng.randrange(8)] = f"told{rng.randrange(n_words)}"
+            hypothesis[rng.randrange(8)] = TOLD[rng.randrange(n_words)]
         made.append({"premise": " ".join(premise), "hypothesis": " ".join(hypothesis), "label": label})
     return made
 

@@ -16,7 +16,7 @@ from goldassay.core.effects import (
     measure_effects,
 )
 from goldassay.core.numbers import percent
-from goldassay.core.planting import N_WORDS, TIMES_LIMIT, planted_share
+from goldassay.core.planting import TIMES_LIMIT, planted_share
 from goldassay.core.verdicts import Doubt, Headline, Judged, judge_effects
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def control_doubt(
     *,
     train_counts: NDArray[np.integer] | None,
     clusters: NDArray[np.integer] | None,
+    n_words: int,
     seed: int,
 ) -> Doubt | None:
     """The positive control of one part: None where the readers find planted words, else why nothing can be shown.
@@ -102,6 +103,7 @@ def control_doubt(
         limits: Of each measure.
         train_counts: Training rows of each label, (K,).
         clusters: Codes of clusters, (N,).
+        n_words: How many words a label are planted.
         seed: Of the draws.
     """
     n_classes = int(gold.max()) + 1 if train_counts is None else len(train_counts)
@@ -119,7 +121,7 @@ def control_doubt(
     if noticed and judge_effects(found).word != "sound":
         return None
     return Doubt(
-        f"{N_WORDS} words a label, planted in {percent(planted_share(limit))} of the {part} texts of each label but "
+        f"{n_words} words a label, planted in {percent(planted_share(limit))} of the {part} texts of each label but "
         "the most frequent, are not found by the same readers, so that these rows cannot show that nothing is there.",
         "Audit with more training and test rows.",
     )
@@ -150,8 +152,10 @@ def scarce_doubts(gold: NDArray[np.integer], train_counts: NDArray[np.integer] |
     ]
 
 
-def effect_rule(quantity: str, caution: float, unsound: float, information: tuple[float, float] | None = None) -> str:
-    """The rule that a report states next to a verdict by effects."""
+def effect_rule(
+    quantity: str, caution: float, unsound: float, n_words: int, information: tuple[float, float] | None = None
+) -> str:
+    """The rule that a report states next to a verdict by effects; `n_words` a label are planted."""
     bits = (
         ""
         if information is None
@@ -160,7 +164,7 @@ def effect_rule(quantity: str, caution: float, unsound: float, information: tupl
     return (
         f"By {quantity}: unsound if the lower end of some interval is at least {percent(unsound)} of what naming one "
         f"label leaves to be gained, caution if at least {percent(caution)}{bits}. Lower ends are simultaneous over "
-        f"all effects. Sound if every upper end lies below the limit for unsound, the same readers find {N_WORDS} "
+        f"all effects. Sound if every upper end lies below the limit for unsound, the same readers find {n_words} "
         f"words a label planted at {TIMES_LIMIT} times that limit, each label that counts has {LEAST_ROWS} training "
         f"rows, and there are at least {LEAST_CLUSTERS} effective clusters of test rows; else not measurable."
     )

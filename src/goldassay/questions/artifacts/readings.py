@@ -24,7 +24,7 @@ from goldassay.artifacts.pattern_lift import label_without_pattern
 from goldassay.artifacts.pattern_worth import guess_by_patterns
 from goldassay.core.effects import Reading
 from goldassay.core.intervals import wilson_bounds
-from goldassay.core.planting import N_WORDS, planted_rows
+from goldassay.core.planting import WORDS_FOR_PATTERNS, planted_rows
 from goldassay.data.row_values import normalized_texts
 from goldassay.questions.artifacts.form import FORM_ROWS, read_form_by_lift
 
@@ -107,12 +107,14 @@ class PatternReadings:
         counts = self.train_counts
         constant = int(counts.argmax())
         prior = counts / counts.sum()
-        n = np.round(share * counts).astype(np.int64) // N_WORDS
+        n = np.round(share * counts).astype(np.int64) // WORDS_FOR_PATTERNS
         labels = np.arange(counts.size)
-        tests = (self.n_mined + N_WORDS * labels.size) * self.n_labels
-        significant = (prior ** (n / self.copied) * tests / N_WORDS <= self.q) & (n >= self.copied)
+        tests = (self.n_mined + WORDS_FOR_PATTERNS * labels.size) * self.n_labels
+        significant = (prior ** (n / self.copied) * tests / WORDS_FOR_PATTERNS <= self.q) & (n >= self.copied)
         found = (n >= max(self.min_count, 1)) & significant & (labels != constant) & (counts > 0)
-        known = (planted_rows(self.gold, labels.size, share, constant, self.seed) >= 0) & found[self.gold]
+        known = (planted_rows(self.gold, labels.size, share, constant, WORDS_FOR_PATTERNS, self.seed) >= 0) & found[
+            self.gold
+        ]
         sets = self.assignment.label_sets.copy()
         sets[known, self.gold[known]] = True
         remaining = np.where(found, 1 - share, 1.0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.effects import measure_effects
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.planting import planted_share
+from goldassay.core.planting import WORDS_FOR_PATTERNS, planted_share
 from goldassay.core.verdicts import Doubt, Verdict, judge_effects, not_measurable
 from goldassay.questions.effect_sentences import (
     control_doubt,
@@ -89,6 +89,7 @@ def judge_artifacts(
             skill_limits(limits.caution, limits.unsound),
             train_counts=readings.train_counts,
             clusters=clusters,
+            n_words=WORDS_FOR_PATTERNS,
             seed=readings.seed,
         )
         judged = judge_effects(effects, [] if doubt is None else [doubt])
@@ -117,6 +118,6 @@ def judge_artifacts(
         "unsound": "Rewrite or drop the examples behind the strongest patterns, and report scores on the hard subset.",
         "not measurable": judged.doubts[0].mend if judged.doubts else "",
     }[word]
-    rule = effect_rule(QUANTITY, limits.caution, limits.unsound)
+    rule = effect_rule(QUANTITY, limits.caution, limits.unsound, WORDS_FOR_PATTERNS)
     rule += "" if is_part else " For a single text at most caution."
     return Verdict(word, evidence, None if judged.decisive is None else headline_of(judged.decisive), next_step, rule)

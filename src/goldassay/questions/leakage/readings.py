@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.effects import Reading
-from goldassay.core.planting import filling_word, planted_rows, planted_word
+from goldassay.core.planting import WORDS_FOR_READERS, filling_word, planted_rows, planted_word
 from goldassay.core.progress import silent
 from goldassay.data.text_form import form_words
 from goldassay.data.word_shapes import spelled_with
@@ -139,7 +139,7 @@ def planted(dataset: Dataset, label_names: Sequence[str], constant: int, share: 
     """
     order = np.array([label_names.index(name) for name in dataset.label_names], dtype=np.int64)
     codes = order[dataset.labels()]
-    numbers = planted_rows(codes, len(label_names), share, constant, seed)
+    numbers = planted_rows(codes, len(label_names), share, constant, WORDS_FOR_READERS, seed)
     ends = [
         f" {filling_word(row) if number < 0 else planted_word(code, number)}"
         for row, (code, number) in enumerate(zip(codes.tolist(), numbers.tolist(), strict=True))

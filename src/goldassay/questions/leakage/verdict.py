@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.effects import measure_effects
 from goldassay.core.numbers import percent, points, signed_points
-from goldassay.core.planting import planted_share
+from goldassay.core.planting import WORDS_FOR_READERS, planted_share
 from goldassay.core.verdicts import Doubt, Verdict, judge_effects
 from goldassay.questions.effect_sentences import control_doubt, effect_rule, headline_of, say_judged, skill_limits
 from goldassay.questions.leakage.readings import part_name, planted_readings
@@ -100,6 +100,7 @@ def control_doubts(
             limits_of(limits),
             train_counts=evidence.train_counts,
             clusters=codes,
+            n_words=WORDS_FOR_READERS,
             seed=seed,
         )
         if doubt is not None:
@@ -166,7 +167,7 @@ def judge_leakage(
         "not measurable": judged.doubts[0].mend if judged.doubts else "",
     }[judged.word]
     information = (limits.caution_information, limits.unsound_information)
-    rule = effect_rule(QUANTITY, limits.caution, limits.unsound, information)
+    rule = effect_rule(QUANTITY, limits.caution, limits.unsound, WORDS_FOR_READERS, information)
     rule += " Sound takes two runs of every part."
     headline = None if judged.decisive is None else headline_of(judged.decisive)
     return Verdict(judged.word, evidence, headline, next_step, rule)
