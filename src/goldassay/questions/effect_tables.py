@@ -33,8 +33,8 @@ def declare_effects(question: str, *, information: bool = True) -> dict[str, Mea
     }
 
 
-def effect_figures(found: Mapping[str, Any], measures: Mapping[str, Measure]) -> list[Figure]:
-    """A figure for each effect, of its part and its reader."""
+def effect_figures(found: Mapping[str, Any], measures: Mapping[str, Measure], **of: str) -> list[Figure]:
+    """A figure for each effect, of its part and its reader, and of what else is named."""
     effects = mapping(found, "effects")
     return [
         measures[row["measure"]].figure(
@@ -43,6 +43,7 @@ def effect_figures(found: Mapping[str, Any], measures: Mapping[str, Measure]) ->
             row["high"],
             n=effects.get("n_examples"),
             reason=row["reason"] or None,
+            **of,
             part=row["part"],
             reader=row["reader"],
         )

@@ -52,6 +52,8 @@ def compare_datasets(reports: Mapping[str, Report], steps: Steps | None = None) 
     rows = [row for name, document in documents.items() for row in rows_of(name, document)]
     section = {
         "datasets": rows,
+        # What the verdict rests on, which is that of the worst dataset.
+        "effects_by_dataset": {name: document["leakage"].get("effects") for name, document in documents.items()},
         "correlations": (found := correlations(rows)),
         "uncorrelated": [
             {"x": x, "y": y} for x, y, *_ in PAIRS if (x, y) not in {(row["x"], row["y"]) for row in found}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.documents import records, texts
+from goldassay.core.documents import mapping, records, texts
 from goldassay.core.sections import Part, Section
 from goldassay.core.tables import Column, Table, with_bounds
+from goldassay.questions.effect_tables import effects_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,9 +40,15 @@ def datasets_sections(found: Mapping[str, Any]) -> tuple[Section, ...]:
             Part("leakage_datasets", _accuracies(rows)),
             Part(table=_agreements(rows)),
             Part(table=_correlations(found)),
+            *(Part(table=_effects(name, effects)) for name, effects in mapping(found, "effects_by_dataset").items()),
         ),
     )
     return (section,)
+
+
+def _effects(name: str, effects: Mapping[str, Any]) -> Table:
+    table = effects_of({"effects": effects})
+    return replace(table, name=f"effects of {name}", caption=f"{name}: {table.caption}", folded=True)
 
 
 def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:

@@ -62,6 +62,11 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
         *_of_conditions(found, _size(document)),
         *_of_measures(found),
         *_of_datasets(found.get("datasets") or ()),
+        *(
+            figure
+            for name, effects in (found.get("effects_by_dataset") or {}).items()
+            for figure in effect_figures({"effects": effects}, _EFFECTS, dataset=name)
+        ),
     ]
     if before := (found.get("suggestion") or {}).get("before"):
         made.append(_bounded(_ALL_ROWS, before, "improvement", n=_size(document)))
