@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROW = b'{"premise": "a b", "hypothesis": "c d", "label": "x", "pad": "' + b" " * 900 + b'"}\n'
-COMMANDS = [("split",), ("audit",), ("runs", "list"), ("artifacts", "mine", "--memory", "1GB")]
+COMMANDS = [("split",), ("audit",), ("runs", "list"), ("artifacts", "mine", "--memory", "8GB")]
 
 
 def zst(path: Path, content: bytes, times: int) -> None:

@@ -30,6 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     _open_closed_streams()
     # A service manager or a scheduler ends jobs with SIGTERM: clean up just as for Ctrl-C.
     signal.signal(signal.SIGTERM, _interrupt)
+    # What a shell starts in the background ignores Ctrl-C, and goes on to.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     # What is not set by the user is set here, before any library starts threads: a busy neighbour makes the
     # default of spinning threads many times slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -79,6 +82,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:
+    # A library's object that is interrupted while it is made may fail as it is deleted, and Python would print that.
+    sys.unraisablehook = lambda _: None
     raise KeyboardInterrupt
 
 

@@ -64,13 +64,14 @@ def say_judged(judged: Judged, effects: Effects) -> str:
         return " ".join(doubt.why for doubt in judged.doubts)
     said = say_effect(effect)
     if judged.word == "sound":
+        left_out = "".join(f" {each[0].upper()}{each[1:].rstrip('.')}." for each in effects.skipped)
         parts = len({(each.part, each.reader) for each in effects.effects})
         readers = "No reader tried here" if parts > 1 else "The reader tried here does not gain"
         return (
             f"{readers} gains {percent(effect.unsound)} or more {OF[effect.measure]}; the largest upper end is that of "
-            f"{said}."
+            f"{said}.{left_out}"
             if parts > 1
-            else f"{readers} {percent(effect.unsound)} or more {OF[effect.measure]}: {said}."
+            else f"{readers} {percent(effect.unsound)} or more {OF[effect.measure]}: {said}.{left_out}"
         )
     if judged.word == "not measurable":
         return f"Largest upper end: {said}. " + " ".join(doubt.why for doubt in judged.doubts)
@@ -148,6 +149,28 @@ def scarce_doubts(gold: NDArray[np.integer], train_counts: NDArray[np.integer] |
             f"{whose} with {LEAST_ROWS} test rows or more {'has' if n == 1 else 'have'} fewer than {LEAST_ROWS} "
             "training rows, from which no reader learns what tells it.",
             "Audit with more training rows of every label.",
+        )
+    ]
+
+
+def unheld_doubts(part: str, found: tuple[int, int] | None, threshold: float) -> list[Doubt]:
+    """Why nothing can be called sound where the patterns of the training part do not hold in the test part.
+
+    Args:
+        part: Of the input.
+        found: Test examples with such a pattern, and those where its label is right; None where they hold.
+        threshold: The share of its training examples in which a pattern's label is right.
+    """
+    if found is None:
+        return []
+    n, right = found
+    return [
+        Doubt(
+            f"Patterns of the {part} that are right in more than {percent(threshold)} of their training examples are "
+            f"right in {percent(right / n)} of the {n:,} test examples that have them: the test labels may belong to "
+            "other rows, or the two parts are of different kinds, so that training on the one shows nothing of the "
+            "other.",
+            "Check that each test label belongs to its row; then give training and test rows of one kind.",
         )
     ]
 

@@ -64,6 +64,7 @@ class PatternReadings:
         n_labels: Labels that occur in training.
         min_count: Fewest sentences of a pattern.
         q: Largest q of a significant pattern.
+        threshold: The share of its training examples that a pattern by share exceeds.
         seed: Of what is planted.
     """
 
@@ -83,7 +84,23 @@ class PatternReadings:
     n_labels: int
     min_count: int
     q: float
+    threshold: float
     seed: int
+
+    @property
+    def unheld(self) -> tuple[int, int] | None:
+        """Test examples for which patterns by share name one label, and those where it is right, if these are too few.
+
+        A pattern gives its label in more than the threshold of its training examples. Too few are right where even the
+        upper end (Wilson, 97.5 %) lies below half the way from the label's usual share to the threshold: the labels are
+        those of other rows, or the parts are of different kinds, and readers of the one know nothing of the other.
+        """
+        decided = self.assignment.label_sets.sum(axis=1) == 1
+        n = int(decided.sum())
+        right = int((self.by_share == self.gold)[decided].sum())
+        usual = float(np.bincount(self.gold, minlength=self.train_counts.size).max() / max(self.gold.size, 1))
+        high = float(wilson_bounds(right, max(n, 1))[1])
+        return (n, right) if n and high < (usual + self.threshold) / 2 else None
 
     @property
     def readings(self) -> tuple[Reading, ...]:
@@ -185,6 +202,7 @@ def read_by_patterns(
         n_labels=int((on_train.label_counts > 0).sum()),
         min_count=int(short.settings["min_count"]),
         q=short.q,
+        threshold=short.threshold,
         seed=seed,
     )
 

@@ -15,6 +15,7 @@ from goldassay.questions.effect_sentences import (
     say_judged,
     scarce_doubts,
     skill_limits,
+    unheld_doubts,
 )
 
 if TYPE_CHECKING:
@@ -78,7 +79,11 @@ def judge_artifacts(
             "to search.",
             "Audit with more training examples.",
         )
-    found = [*doubts, *scarce_doubts(readings.gold, readings.train_counts)]
+    found = [
+        *doubts,
+        *scarce_doubts(readings.gold, readings.train_counts),
+        *unheld_doubts(readings.part, readings.unheld, readings.threshold),
+    ]
     judged = judge_effects(effects, found)
     if judged.word == "sound":
         doubt = control_doubt(

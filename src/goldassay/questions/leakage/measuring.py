@@ -19,7 +19,7 @@ from goldassay.leakage import (
     withhold_shares,
 )
 from goldassay.leakage.balanced_accuracy import balanced_accuracy
-from goldassay.questions.effect_sentences import scarce_doubts
+from goldassay.questions.effect_sentences import scarce_doubts, unheld_doubts
 from goldassay.questions.example_clusters import cluster_doubts
 from goldassay.questions.leakage.clusters import (
     RoleClusters,
@@ -391,6 +391,12 @@ def _judge(
         *cluster_doubts(evidence.grouping),
         *scarce_doubts(evidence.gold, evidence.train_counts),
         *left_out_doubts(evidence.train, evidence.test),
+        *(
+            doubt
+            for each in patterns
+            if each.part in shown
+            for doubt in unheld_doubts(each.part, each.unheld, each.threshold)
+        ),
     ]
     # Planting takes a training: it is done where it can change the word, and said at once where it cannot be done.
     if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
