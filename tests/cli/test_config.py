@@ -96,6 +96,9 @@ def test_limits_hold_and_are_named(
     assert done.status == 0, done.err
     before, document = verdict()
     assert before["verdict"] == "unsound"
+    # Every command that judges prints the verdict and its evidence.
+    assert "UNSOUND" in done.out
+    assert " ".join(before["evidence"].split()) in " ".join(done.out.split())
     assert before["limits"] == ""
     assert document["settings_file"] is None
     assert "goldassay.toml" not in done.out + (folder / "out/report.md").read_text()

@@ -41,6 +41,11 @@ def render_summary(report: Report) -> str:
     return "\n".join(line for line in lines if line)[:4000]
 
 
+def render_verdicts(report: Report) -> str:
+    """For each question that is judged the verdict, its evidence and the next step."""
+    return "\n".join(line for card in report.cards if card.judged for line in _verdict_lines(card))
+
+
 def _verdict_lines(card: VerdictCard) -> list[str]:
     figure = f"   {_one_line(card.label)} {card.value} {card.interval}".rstrip() if card.value else ""
     lines = [f"{card.title:<12} {card.verdict.upper():<15}{figure}".rstrip()]

@@ -117,6 +117,7 @@ def mine(
             say_settings(settings)
             say_dropped(streamed.name, streamed.n_read, streamed.dropped)
             say_dropped_of(streamed.test)
+            _judge(streamed.document)
             _tell(streamed, test)
             say_paths(streamed.paths)
         return
@@ -136,8 +137,16 @@ def mine(
         say_dropped_of(evidence.train, evidence.held_out)
         for note in data_notes(evidence.train, evidence.held_out, None):
             say_line(note)
+        _judge(study.document)
         _tell(result, test)
         say_paths(paths)
+
+
+def _judge(document: dict[str, Any]) -> None:
+    from goldassay.questions.report_frame import compose_report
+    from goldassay.report.terminal import render_verdicts
+
+    typer.echo(render_verdicts(compose_report(document, {})))
 
 
 def _tell(result: MinedArtifacts | StreamedArtifacts, test: str | None) -> None:

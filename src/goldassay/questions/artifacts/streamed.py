@@ -86,6 +86,7 @@ class StreamedArtifacts:
         dropped: Rows left out, counted by reason.
         test: What the findings were tried on, or None.
         paths: The files written.
+        document: What report.json has.
     """
 
     patterns: PatternFile
@@ -100,6 +101,7 @@ class StreamedArtifacts:
     dropped: Mapping[str, int]
     test: Dataset | None
     paths: list[Path]
+    document: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """The figures, and the strongest findings."""
@@ -217,6 +219,7 @@ def mine_files(
         corpus.resolved.dropped,
         None if held_out is None else held_out.dataset,
         [*written, Path(out) / "report.html"],
+        document,
     )
 
 
