@@ -160,6 +160,20 @@ def test_values_lie_between_their_ends(seed: int, n: int, skill: float) -> None:
             assert effect.low <= effect.value <= effect.high
 
 
+@pytest.mark.parametrize("n_others", [2, 3, 5])
+def test_a_nearly_constant_reader_hides_no_other(n_others: int) -> None:
+    """Its draws made the largest |t| twenty, and no lower end reached a limit."""
+    gold, named, _ = world(3, 2000, [0.34, 0.33, 0.33], 0.3)
+    constant = np.zeros(2000, dtype=int)
+    constant[np.random.default_rng(0).choice(2000, n_others, replace=False)] = 1
+    one, other = Reading("a", "r", named[np.newaxis]), Reading("a", "constant", constant[np.newaxis])
+    alone, together = (measured(*each, gold=gold, n_classes=3, n_draws=2000) for each in ((one,), (one, other)))
+    assert together.quantile < 4
+    first, again = by_measure(alone)[BALANCED], by_measure(together)[BALANCED]
+    assert again.low == pytest.approx(first.low, abs=0.02)
+    assert by_measure(together, 1)[BALANCED].low < 0
+
+
 @pytest.mark.parametrize("n_others", [1, 2, 3, 10])
 def test_a_reader_that_is_constant_but_for_a_few_rows_has_an_upper_end(n_others: int) -> None:
     """Many draws hold none of these rows; the end was 1, and a set without a flaw not measurable."""

@@ -46,6 +46,9 @@ LEAST_CLUSTERS = 20
 # Above this, random clusters are merged before they are drawn: the standard error then has a spread of 0.7 %.
 MOST_CLUSTERS = 10_000
 LEVEL = 0.95
+# An effect whose own quantile of |t| exceeds this, twice that of a normal one, is left out of the largest |t|; its
+# lower end is set by its own quantile, corrected for how many are left out.
+WILD = 4.0
 ONE_LABEL = "all test rows have the same label"
 _DRAWS_AT_ONCE = 100
 # Ratios that are combined by moments; of more the influence of each cluster is computed in each draw.
@@ -269,8 +272,18 @@ def measure_effects(
     with one_blas_thread():
         found = _resample(ratios, codes, effective, rng, n_draws, by_kind=by_kind)
     leading = [plan.leading for plan in plans if plan.leading is not None and found.errors[plan.leading] > 0]
-    together = found.quantile(leading) if leading else math.inf
-    effects = tuple(plan.effect(found, together, effective, limits[plan.measure]) for plan in plans)
+    # Readers that are constant but for a few rows: in the maximum their draws would hide what all others find.
+    wild = [at for at in leading if found.quantile(at) > WILD]
+    level = 1 - (1 - LEVEL) / max(len(wild), 1)
+    calm = [at for at in leading if at not in wild]
+    together = found.quantile(calm) if calm else math.inf
+    widened = {at: max(found.quantile(at, level), together) for at in wild}
+    effects = tuple(
+        plan.effect(found, widened.get(plan.leading, together), effective, limits[plan.measure])
+        if plan.leading is not None
+        else plan.effect(found, together, effective, limits[plan.measure])
+        for plan in plans
+    )
     return Effects(effects, y.size, sizes.size, effective, together, contenders, tuple(skipped))
 
 
