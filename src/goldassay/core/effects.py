@@ -225,6 +225,9 @@ def measure_effects(
 
     Balanced skill: labels with fewer than 50 test rows are one class; where that has fewer too, its rows are left out.
 
+    Lower ends hold together by the largest |t|. An effect whose own quantile exceeds `WILD` is left out of it, and
+    takes its own quantile at 1 - .05/W of W such effects.
+
     Information share: p_k = (n_k + 1/2)/(n + K/2) from the training part; without one, from the other of two folds of
     whole clusters. The reader's probability q counts as .99 q + .01 p, so that one sure error cannot outweigh the rest.
 
