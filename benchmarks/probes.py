@@ -278,6 +278,8 @@ def main() -> None:
                     found[reader].append(run(function, rows, seed))
         print("reader               seeds  accuracy  log loss    ECE  seconds a fit  rows x passes/s    MiB")
         for reader, values in found.items():
+            if not values:
+                continue
             table = np.array(values)
             accuracy, loss, error = table[:, :3].mean(axis=0)
             print(

@@ -38,6 +38,7 @@ from goldassay.models.probe_feature_kernels import (
     fill_rows,
     find_tokens,
 )
+from goldassay.models.text_families import find_families
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -110,12 +111,14 @@ class ProbeFeatures:
             (entries,).
         starts: Where each row begins in `columns`, and where the last one ends, (N + 1,).
         sizes: How many columns each row has of each block, (N, B).
+        families: Of each training row which rows it goes together with, (training rows,); see `find_families`.
     """
 
     blocks: tuple[Block, ...]
     columns: NDArray[np.int32]
     starts: NDArray[np.int64]
     sizes: NDArray[np.int32]
+    families: NDArray[np.int64] | None = None
 
     @property
     def longest(self) -> int:
@@ -221,7 +224,7 @@ def build_features(
         del counts
         n_entries = sum(int(block.column_rows.sum()) for block in blocks)
         columns, starts, sizes = plan.fill(column_of, n_entries, pool, checkpoint)
-    return ProbeFeatures(tuple(blocks), columns, starts, sizes)
+    return ProbeFeatures(tuple(blocks), columns, starts, sizes, find_families(texts, n_train))
 
 
 @dataclass(frozen=True)
