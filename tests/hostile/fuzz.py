@@ -1,247 +1,270 @@
 """Mutation fuzzing through the command's entry point: `make fuzz MINUTES=10`.
 
 Small valid files of every kind are made, and Hypothesis draws which is changed how, and which command reads it.
-Whatever is neither accepted nor refused by one line with exit status 2 is a finding: printed by kind, and kept with its
-smallest file in build/fuzz. Seeds are made and not stored. A crash of the interpreter leaves its case in
-build/fuzz/running.
+Whatever is neither accepted nor refused by one line with exit status 2 is a finding: named by the error and the
+innermost line of goldassay that it passed, counted, and kept with its smallest input in build/fuzz. Seeds are made and
+not stored.
+
+The commands run within one process, which is a child of the one that was started: a crash of the interpreter, or a
+hang in compiled code, is a finding as well, and the search goes on in the next child.
 """
 
 from __future__ import annotations
 
 import contextlib
-import gzip
+import functools
+import importlib
 import io
 import json
 import os
 import re
+import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import polars as pl
-import zstandard
-from hypothesis import HealthCheck, given, seed, settings
+import typer.main
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+import goldassay
 from goldassay.cli.main import run
-from goldassay.core import pipes
-from goldassay.runs import Runs
-from goldassay.runs.store import write_runs
 
-from .cases import rows
+from .mutations import CHANGES, Change
+from .seeds import Seed, made_seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
 
 SECONDS_A_CASE = 30
-EXAMPLES_A_ROUND = 200
+EXAMPLES_A_ROUND = 1000
+# Of addresses: what fills the memory fails by itself, before it takes that of others.
+MEMORY = 12 << 30
 KEPT = Path("build/fuzz")
-FIXTURES = Path(__file__).parents[1] / "runs" / "fixtures"
-DATA = (("split", "FILE", "-o", "out"), ("artifacts", "mine", "FILE", "--memory", "1GB", "-q", "-o", "out"))
-RUNS = (("runs", "list", "FILE"), ("runs", "show", "FILE"), ("instability", "FILE", "-q", "-o", "out"))
-REPORTS = (("check", "FILE"), ("diff", "FILE", "FILE", "-o", "out"))
-SETTINGS = (("check", "report.json", "--config", "FILE"),)
-TOKENS = [
-    b"\0", b"\xff", b"\xed\xa0\x80", b"\n", b"\r", b"\t", b'"', b"'", b"{", b"}", b"[", b"]", b",", b"null", b"NaN",
-    b"Infinity", b"1e999", b"-1", b"9" * 400, b"\\ud800", b'"label"', b"true", b"[[[]]]", b"\xef\xbb\xbf", b"= ",
-]  # fmt: skip
-# What takes the place of a whole value of JSON or a field of a table.
-VALUES = [
-    b"null", b"[]", b"{}", b"[1, [2]]", b'{"a": 1}', b"1e999", b"-1", b"NaN", b"Infinity", b"9" * 400, b"true", b'""',
-    b'"\\ud800"', b'"\\u0000"', b"[" * 500 + b"]" * 500, b"0.5", b'"entailment"', b'"a", "b"', b"\xff", b"1" * 20,
-]  # fmt: skip
-_VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"|[^\s,{}\[\]:"]+')
+PACKAGE = Path(goldassay.__file__).parent
+# `goldassay.cli` has a function of the same name.
+entry: Any = importlib.import_module("goldassay.cli.main")
 
 
-@dataclass(frozen=True)
-class Seed:
-    """A valid file, and what commands read such a file."""
-
-    name: str
-    content: bytes
-    commands: tuple[tuple[str, ...], ...]
+def site_of(frames: Sequence[tuple[str, int]]) -> str:
+    """The innermost line of goldassay among files and lines, outermost first."""
+    own = [(Path(file), line) for file, line in frames if Path(file).is_relative_to(PACKAGE)]
+    place, line = own[-1] if own else (Path(frames[-1][0]), frames[-1][1])
+    return f"{place.relative_to(PACKAGE) if own else place.name}:{line}"
 
 
-@dataclass(frozen=True)
-class Change:
-    """A change of bytes at a place, given as a share of the file."""
-
-    kind: str
-    at: float
-    size: int
-    value: bytes
-
-    def applied(self, content: bytes) -> bytes:
-        if self.kind == "value":
-            places = [found.span() for found in _VALUE.finditer(content)]
-            begin, end = places[int(self.at * (len(places) - 1))] if places else (0, 0)
-            return content[:begin] + VALUES[self.size % len(VALUES)] + content[end:]
-        begin = int(self.at * len(content))
-        end = min(begin + self.size, len(content))
-        return {
-            "flip": lambda: content[:begin] + bytes(b ^ (self.value or b"\1")[0] for b in content[begin:end])
-            + content[end:],
-            "insert": lambda: content[:begin] + self.value + content[begin:],
-            "replace": lambda: content[:begin] + self.value + content[end:],
-            "delete": lambda: content[:begin] + content[end:],
-            "repeat": lambda: content[:begin] + content[begin:end] * 3 + content[end:],
-            "cut": lambda: content[:begin],
-        }[self.kind]()  # fmt: skip
-
-
-CHANGES = st.lists(
-    st.builds(
-        Change,
-        st.sampled_from(["value", "value", "value", "flip", "insert", "replace", "delete", "repeat", "cut"]),
-        st.floats(0, 1),
-        st.integers(1, 64),
-        st.one_of(st.sampled_from(TOKENS), st.binary(min_size=1, max_size=8)),
-    ),
-    min_size=1,
-    max_size=4,
-)
-
-
-def made_seeds(folder: Path) -> list[Seed]:
-    """Valid files of every kind."""
-    table = pl.DataFrame(rows(24))
-    lines = table.write_ndjson().encode()
-    names, draws = ("entailment", "neutral", "contradiction"), np.random.default_rng(0)
-    gold = draws.integers(0, 3, 12)
-    logits = draws.normal(size=(3, 12, 3))
-    runs = Runs.from_arrays(logits=logits, gold=gold, label_names=names, model="m", dataset="d")
-    stored = write_runs(runs, folder / "runs")[0].read_bytes()
-    long = pl.DataFrame(
-        [{"example_id": i, "seed": s, "label": names[gold[i]], "prediction": names[int(logits[s, i].argmax())]}
-         for s in range(3) for i in range(12)]
-    )  # fmt: skip
-    found = [
-        Seed("data.jsonl", lines, DATA),
-        Seed("data.json", json.dumps(rows(24)).encode(), DATA[:1]),
-        Seed("data.csv", table.write_csv().encode(), DATA),
-        Seed("data.tsv", table.write_csv(separator="\t").encode(), DATA),
-        Seed("data.jsonl.gz", gzip.compress(lines), DATA),
-        Seed("data.jsonl.zst", zstandard.compress(lines), DATA),
-        Seed("data.parquet", written(table.write_parquet), DATA),
-        Seed("data.arrow", written(table.write_ipc), DATA[:1]),
-        Seed("stream.arrow", written(table.write_ipc_stream), DATA[:1]),
-        Seed("run.parquet", stored, RUNS),
-        Seed("long.csv", long.write_csv().encode(), RUNS),
-        Seed("long.jsonl", long.write_ndjson().encode(), RUNS),
-        Seed("long.parquet", written(long.write_parquet), RUNS),
-        Seed("arrays.npz", written(lambda file: np.savez(file, logits=logits, gold=gold)), RUNS),
-        Seed("arrays.npy", written(lambda file: np.save(file, logits.argmax(axis=2))), RUNS),
-        Seed("goldassay.toml", b"seed = 1\n[artifacts]\nq = 0.01\n[policy]\nmin_runs = 3\n", SETTINGS),
-    ]
-    logs = sorted(path for path in FIXTURES.rglob("*") if path.suffix in (".json", ".jsonl", ".eval", ".parquet"))
-    found += [Seed(path.name, path.read_bytes(), RUNS) for path in logs if path.stat().st_size < 100_000]
-    (folder / "data.jsonl").write_bytes(lines)
-    with quiet(), contextlib.chdir(folder):
-        assert run(["instability", "runs", "-q", "-o", "report"]) == 0
-    report = (folder / "report" / "report.json").read_bytes()
-    return [*found, Seed("report.json", report, REPORTS)]
-
-
-def written(write) -> bytes:
-    file = io.BytesIO()
-    write(file)
-    return file.getvalue()
+def raised_at(error: BaseException) -> str:
+    """Kind of an error, and where it left goldassay."""
+    frames = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)]
+    return f"{type(error).__name__} at {site_of(frames)}"
 
 
 @contextlib.contextmanager
-def quiet():
+def quiet() -> Iterator[io.StringIO]:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as err:
         yield err
 
 
+@contextlib.contextmanager
+def command_built_once() -> Iterator[None]:
+    """Build the command line from its functions once, and not for each case: that takes longer than most cases."""
+    build = typer.main.get_command
+    typer.main.get_command = functools.cache(build)
+    try:
+        yield
+    finally:
+        typer.main.get_command = build
+
+
+@contextlib.contextmanager
+def errors_kept() -> Iterator[list[BaseException | None]]:
+    """The errors that the entry point turns into its last line."""
+    errors: list[BaseException | None] = []
+    fail = entry._fail
+
+    def noted(line: str, status: int) -> int:
+        errors.append(sys.exc_info()[1])
+        return fail(line, status)
+
+    entry._fail = noted
+    try:
+        yield errors
+    finally:
+        entry._fail = fail
+
+
 def fault(arguments: list[str]) -> str:
     """What is wrong with how a command met its input; "" where nothing is."""
+    hung: list[str] = []
 
-    def too_long(*_: object) -> NoReturn:
-        raise TimeoutError
+    def too_long(_number: int, frame: FrameType | None) -> None:
+        hung.append(site_of([(each.f_code.co_filename, line) for each, line in traceback.walk_stack(frame)][::-1]))
+        # No reader takes this for an error of its file, as it would take any other.
+        raise KeyboardInterrupt
 
-    signal.signal(signal.SIGALRM, too_long)
+    before = signal.signal(signal.SIGALRM, too_long)
     signal.alarm(SECONDS_A_CASE)
+    error: BaseException | None = None
+    status: Any = None
     try:
-        with quiet() as err:
+        with quiet() as err, errors_kept() as errors:
             status = run(arguments)
-    except TimeoutError:
-        return "hang"
     except SystemExit as left:
         status = left.code
-    except BaseException as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        return f"traceback: {type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
+    except BaseException as raised:
+        error = raised
     finally:
         signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    if hung:
+        return f"hang at {hung[0]}"
+    if error is not None:
+        return f"traceback: {raised_at(error)}"
     lines = [line for line in err.getvalue().splitlines() if line.startswith("goldassay: ")]
     if status in (0, 1):
         return ""
     if status != 2:
-        return f"exit status {status}: {' '.join(lines)[:200]}"
-    return "" if len(lines) == 1 else f"{len(lines)} lines"
+        where = raised_at(errors[-1]) if errors and errors[-1] is not None else " ".join(lines)[:200]
+        return f"exit status {status}: {where}"
+    return "" if len(lines) == 1 else f"{len(lines)} lines: {arguments[:2]}"
 
 
-def search(minutes: float, first_seed: int = 0) -> Counter[str]:
-    """Look for findings for some minutes; how often each was met, by its kind."""
-    found: Counter[str] = Counter()
-    shutil.rmtree(KEPT, ignore_errors=True)
-    (KEPT / "running").mkdir(parents=True)
-    kept = KEPT.absolute()
-    pipes._PATIENCE_MS = 20
+class Findings:
+    """What was found, in a folder: a line for each time in findings.jsonl, and the smallest input of each kind."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._smallest: dict[str, int] = {}
+
+    def add(self, kind: str, arguments: Sequence[str], name: str, content: bytes, seconds: float) -> None:
+        with (self.folder / "findings.jsonl").open("a") as file:
+            found = {"kind": kind, "seconds": round(seconds), "command": " ".join(arguments), "file": name}
+            file.write(json.dumps(found) + "\n")
+        if len(content) >= self._smallest.get(kind, sys.maxsize):
+            return
+        self._smallest[kind] = len(content)
+        place = self.folder / re.sub(r"[^\w.:]+", "-", kind)[:120]
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        (place / (Path(name).name or "nothing")).write_bytes(content)
+        (place / "command").write_text(f"{' '.join(arguments)}\n{name}\n{kind}\n")
+
+    def counted(self) -> Counter[str]:
+        """How often each kind was met."""
+        file = self.folder / "findings.jsonl"
+        lines = file.read_text().splitlines() if file.exists() else []
+        return Counter(json.loads(line)["kind"] for line in lines)
+
+
+def search(seconds: float, first_seed: int = 0, kept: Path = KEPT) -> Counter[str]:
+    """Look for findings for some time, within this process; how often each was met, by its kind."""
+    kept = kept.absolute()
+    (kept / "running").mkdir(parents=True, exist_ok=True)
+    findings = Findings(kept)
     os.environ.pop("GOLDASSAY_DEBUG", None)
     n_cases = 0
-    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place), command_built_once():
         folder = Path(place)
         seeds = made_seeds(folder)
-        end = time.monotonic() + 60 * minutes
+        drawn = st.sampled_from([each for each in seeds for _ in range(each.weight)])
+        report = (folder / "report" / "report.json").read_bytes()
+        begun = time.monotonic()
 
-        @settings(max_examples=EXAMPLES_A_ROUND, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-        @given(st.sampled_from(seeds), st.integers(0, 9), CHANGES)
-        def one(chosen: Seed, number: int, changes: list[Change]) -> None:
+        @settings(
+            max_examples=EXAMPLES_A_ROUND, deadline=None, database=None, phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )  # fmt: skip
+        @given(drawn, st.integers(0, 99), st.integers(0, 99), CHANGES)
+        def one(chosen: Seed, command: int, which: int, changes: list[Change]) -> None:
             nonlocal n_cases
-            if time.monotonic() > end:
+            if time.monotonic() - begun > seconds:
                 return
             n_cases += 1
-            content = chosen.content
+            name = list(chosen.files)[which % len(chosen.files)]
+            content = chosen.files[name]
             for change in changes:
                 content = change.applied(content)
             work = folder / "work"
             shutil.rmtree(work, ignore_errors=True)
-            work.mkdir()
-            (work / chosen.name).write_bytes(content)
-            shutil.copy(
-                folder / "report" / "report.json", work / ("report.json" if chosen.name != "report.json" else "b")
-            )
-            command = chosen.commands[number % len(chosen.commands)]
-            arguments = [chosen.name if each == "FILE" else each for each in command]
-            (kept / "running" / "case").write_bytes(" ".join(arguments).encode() + b"\n" + content)
+            for file, good in {"report.json": report, **chosen.files, name: content}.items():
+                (work / file).parent.mkdir(parents=True, exist_ok=True)
+                (work / file).write_bytes(good)
+            words = chosen.commands[command % len(chosen.commands)]
+            arguments = [chosen.name if word == "SEED" else word for word in words]
+            (kept / "running" / "input").write_bytes(content)
+            (kept / "running" / "case").write_text(json.dumps([arguments, name, n_cases]))
             with contextlib.chdir(work):
                 what = fault(arguments)
             if what:
-                kind = f"{arguments[0]} {chosen.name}: {re.sub(r'[0-9]+', 'N', what)}"
-                found[kind] += 1
-                smallest = kept / re.sub(r"\W+", "-", kind)[:120]
-                smallest.mkdir(exist_ok=True)
-                (smallest / chosen.name).write_bytes(content)
-                (smallest / "command").write_text(" ".join(arguments) + "\n" + what + "\n")
-                raise AssertionError(kind)
+                findings.add(what, arguments, name, content, time.monotonic() - begun)
 
         number = first_seed
-        while time.monotonic() < end:
-            with contextlib.suppress(AssertionError, ExceptionGroup), quiet():
-                seed(number)(one)()
+        while time.monotonic() - begun < seconds:
+            seed(number)(one)()
             number += 1
+    (kept / "running" / "case").write_text(json.dumps([[], "", n_cases]))
+    return findings.counted()
+
+
+def supervise(minutes: float, worker: Sequence[str], kept: Path = KEPT) -> int:
+    """Run children that search, the next one where one dies or hangs; how many cases were tried.
+
+    Args:
+        minutes: How long.
+        worker: The child's command, which is given the seconds that are left and the first seed of its draws.
+        kept: Folder of the findings.
+    """
+    shutil.rmtree(kept, ignore_errors=True)
+    (kept / "running").mkdir(parents=True)
+    begun, n_cases, number = time.monotonic(), 0, 0
+    while (left := 60 * minutes - (time.monotonic() - begun)) > 0:
+        case = kept / "running" / "case"
+        case.unlink(missing_ok=True)
+        with (kept / "stderr.txt").open("ab") as err:
+            environment = {**os.environ, "RUST_BACKTRACE": "0"}
+            child = subprocess.Popen([*worker, str(left), str(number)], stderr=err, env=environment)
+        stuck = False
+        while not stuck and child.poll() is None:
+            time.sleep(0.2)
+            stuck = case.exists() and time.time() - case.stat().st_mtime > 3 * SECONDS_A_CASE
+        if stuck:
+            child.kill()
+        status = child.wait()
+        arguments, name, tried = json.loads(case.read_text()) if case.exists() else ([], "", 0)
+        n_cases += tried
+        if status != 0:
+            what = "hang in compiled code" if stuck else f"the interpreter ended with status {status}"
+            content = (kept / "running" / "input").read_bytes() if arguments else b""
+            kind = f"{what}: {' '.join(arguments[:2])} {Path(name).suffix}"
+            Findings(kept).add(kind, arguments, name, content, time.monotonic() - begun)
+        if not arguments and status != 0:
+            # It does not even begin.
+            break
+        number += 1_000_000
+    return n_cases
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Minutes; or "worker", seconds and a first seed."""
+    if arguments[0] == "worker":
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        search(float(arguments[1]), int(arguments[2]))
+        return 0
+    n_cases = supervise(float(arguments[0]), [sys.executable, "-m", "tests.hostile.fuzz", "worker"])
+    found = Findings(KEPT).counted()
     print(f"{n_cases} cases, {len(found)} kinds of findings")
     for kind, times in found.most_common():
         print(f"{times:6}  {kind}")
-    return found
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
-    sys.exit(1 if search(float(sys.argv[1])) else 0)
+    sys.exit(main(sys.argv[1:]))

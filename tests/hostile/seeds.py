@@ -1,0 +1,142 @@
+"""Valid files and folders of every kind that commands read, for the fuzzer to change."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import zstandard
+
+from goldassay.cli.main import run
+from goldassay.runs import Runs
+from goldassay.runs.store import write_runs
+
+from .cases import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FIXTURES = Path(__file__).parents[1] / "runs" / "fixtures"
+SPLIT = ("split", "SEED", "-o", "out")
+MINE = ("artifacts", "mine", "SEED", "--memory", "1GB", "-q", "-o", "out")
+LIST, SHOW = ("runs", "list", "SEED"), ("runs", "show", "SEED")
+INSTABILITY = ("instability", "SEED", "-q", "-o", "out")
+# What is quick is tried more often.
+DATA = (SPLIT, SPLIT, MINE)
+RUNS = (LIST, SHOW, SHOW, SHOW, SHOW, SHOW, SHOW, INSTABILITY)
+REPORTS = (("check", "SEED"), ("diff", "SEED", "SEED", "-o", "out"))
+SETTINGS = (("check", "report.json", "--config", "SEED"),)
+PLANS = (("sweep", "SEED", "--dry-run", "-o", "out"),)
+MAX_BYTES = 100_000
+_READ_ALONE = (".jsonl", ".eval", ".parquet", ".json")
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A valid file, or a folder of them, and what commands read it.
+
+    Attributes:
+        name: What the command is given: a file, or the folder.
+        files: Path within the working folder -> content.
+        commands: Their words, SEED for the name.
+        weight: How often it is drawn.
+    """
+
+    name: str
+    files: dict[str, bytes]
+    commands: tuple[tuple[str, ...], ...]
+    weight: int = 1
+
+
+def made_seeds(folder: Path) -> list[Seed]:
+    """All of them. Left in the folder is report/report.json, for commands that need a whole one."""
+    table = pl.DataFrame(rows(24))
+    lines = table.write_ndjson().encode()
+    (folder / "data.jsonl").write_bytes(lines)
+    data = {
+        "data.jsonl": lines,
+        "data.json": json.dumps(rows(24)).encode(),
+        "data.csv": table.write_csv().encode(),
+        "data.tsv": table.write_csv(separator="\t").encode(),
+        "data.jsonl.gz": gzip.compress(lines),
+        "data.jsonl.zst": zstandard.compress(lines),
+        "data.parquet": written(table.write_parquet),
+        "plain.parquet": written(lambda file: table.write_parquet(file, compression="uncompressed")),
+        "data.arrow": written(table.write_ipc),
+        "packed.arrow": written(lambda file: table.write_ipc(file, compression="zstd")),
+        "stream.arrow": written(table.write_ipc_stream),
+    }
+    seeds = [Seed(name, {name: content}, DATA, 3) for name, content in data.items()]
+    seeds += [Seed(name, {name: content}, RUNS, 3) for name, content in _predictions(folder).items()]
+    stored = {f"runs/{path.name}": path.read_bytes() for path in sorted((folder / "runs").iterdir())}
+    seeds += [Seed("runs", stored, RUNS, 9), Seed("stored.parquet", {"stored.parquet": stored[min(stored)]}, RUNS, 9)]
+    seeds += [seed for tool in sorted(FIXTURES.iterdir()) if tool.is_dir() for seed in _of_tool(tool)]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(folder):
+        assert run(["instability", "runs", "-q", "-o", "report"]) == 0
+    seeds.append(Seed("other.json", {"other.json": (folder / "report" / "report.json").read_bytes()}, REPORTS))
+    settings = b"seed = 1\n[artifacts]\nq = 0.01\n[policy]\nmin_runs = 3\nmax_easy_share = 0.2\n"
+    seeds.append(Seed("goldassay.toml", {"goldassay.toml": settings}, SETTINGS))
+    plan = b"models = ['bow']\ntrain = {a = 'data.jsonl'}\ntest = {a = 'data.jsonl'}\n[every]\nseeds = 2\n"
+    seeds.append(Seed("plan.toml", {"plan.toml": plan, "data.jsonl": lines}, PLANS))
+    return seeds
+
+
+def _predictions(folder: Path) -> dict[str, bytes]:
+    names, draws = ("entailment", "neutral", "contradiction"), np.random.default_rng(0)
+    gold = draws.integers(0, 3, 12)
+    logits = draws.normal(size=(3, 12, 3))
+    write_runs(Runs.from_arrays(logits=logits, gold=gold, label_names=names, model="m", dataset="d"), folder / "runs")
+    codes = logits.argmax(axis=2)
+    long = pl.DataFrame(
+        [{"example_id": f"e{i}", "seed": s, "label": names[gold[i]], "prediction": names[codes[s, i]],
+          "group_half": "ab"[i % 2]} for s in range(3) for i in range(12)]
+    )  # fmt: skip
+    wide = pl.DataFrame(
+        {"example_id": [f"e{i}" for i in range(12)], "label": [names[code] for code in gold],
+         **{f"seed_{s}": [names[code] for code in codes[s]] for s in range(3)}}
+    )  # fmt: skip
+    scores = long.select("example_id", "seed", score=(pl.col("label") == pl.col("prediction")).cast(pl.Int8),
+                         logits=pl.Series(logits.reshape(-1, 3).tolist()))  # fmt: skip
+    return {
+        "long.csv": long.write_csv().encode(),
+        "long.tsv": long.write_csv(separator="\t").encode(),
+        "long.jsonl": long.write_ndjson().encode(),
+        "long.parquet": written(long.write_parquet),
+        "plain-long.parquet": written(lambda file: long.write_parquet(file, compression="uncompressed")),
+        "scores.jsonl": scores.write_ndjson().encode(),
+        "scores.parquet": written(scores.write_parquet),
+        "wide.csv": wide.write_csv().encode(),
+        "wide.parquet": written(wide.write_parquet),
+        "arrays.npz": written(lambda file: np.savez(file, logits=logits, predictions=codes, gold=gold)),
+        "packed.npz": written(lambda file: np.savez_compressed(file, predictions=codes, gold=gold, seeds=np.arange(3))),
+        "predictions.npz": written(lambda file: np.savez(file, predictions=logits[0], label_ids=gold)),
+        # How the Trainer's users save an array; any other .npy is no run.
+        "predictions.npy": written(lambda file: np.save(file, codes[0])),
+        "logits.npy": written(lambda file: np.save(file, logits[0])),
+    }
+
+
+def _of_tool(folder: Path) -> list[Seed]:
+    """The logs of a tool one by one, and together."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".md", ".py"))
+    files = [path for path in files if path.stat().st_size < MAX_BYTES and "checkpoint-" not in str(path)]
+    together = {f"{folder.name}/{path.relative_to(folder)}": path.read_bytes() for path in files}
+    # Of files that are alike one is enough: a task's samples of another time, a run's of another seed.
+    alike = {re.sub(r"[\W\d]+.*[\W\d]+", "", path.name): path for path in files if path.suffix in _READ_ALONE}
+    alone = [Seed(path.name, {path.name: path.read_bytes()}, RUNS, 2) for path in alike.values()]
+    return [Seed(folder.name, together, RUNS, 3), *alone]
+
+
+def written(write: Callable[[io.BytesIO], object]) -> bytes:
+    """What a writer of files writes."""
+    file = io.BytesIO()
+    write(file)
+    return file.getvalue()
