@@ -42,7 +42,9 @@ def as_pandas(path: Path) -> Any:
 
 
 def as_datasets(path: Path) -> Any:
-    return pytest.importorskip("datasets").Dataset.from_list(table(path).to_dicts())
+    from datasets import Dataset
+
+    return Dataset.from_list(table(path).to_dicts())
 
 
 KINDS: dict[str, Callable[[Path], Any]] = {

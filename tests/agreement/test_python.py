@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ FORMS: dict[str, Callable[[str], Any]] = {
     "polars": pl.read_ndjson,
     "pandas": lambda file: pytest.importorskip("pandas").read_json(file, lines=True),
     "arrow": lambda file: pl.read_ndjson(file).to_arrow(),
-    "datasets": lambda file: pytest.importorskip("datasets").Dataset.from_list(pl.read_ndjson(file).to_dicts()),
+    "datasets": lambda file: importlib.import_module("datasets").Dataset.from_list(pl.read_ndjson(file).to_dicts()),
     "rows": lambda file: pl.read_ndjson(file).to_dicts(),
     "dataset": goldassay.read_dataset,
 }
