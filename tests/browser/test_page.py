@@ -255,3 +255,13 @@ def test_prints_on_white_with_explanations(opened: Callable[..., Browser]) -> No
         browser.run("return getComputedStyle(document.documentElement).getPropertyValue('--ink').trim();") == "#1c2126"
     )
     assert browser.command("Page.printToPDF")["data"].startswith("JVBER")
+
+
+def test_why_a_row_comes_first_is_seen_on_a_phone(opened: Callable[..., Browser]) -> None:
+    """The rows to look at first stand one under the other: nothing of them has to be scrolled to."""
+    script = """
+    const frame = document.querySelector('#first-rows .scroll');
+    return [frame.scrollWidth <= frame.clientWidth,
+            [...frame.querySelectorAll('tbody td')].every(e => e.getBoundingClientRect().right <= innerWidth)];
+    """
+    assert opened(width=400).run(script) == [True, True]

@@ -32,7 +32,7 @@ def test_the_published_hans_runs(goldassay: Command, data_dir: Path, tmp_path: P
     )  # fmt: skip
     assert done.status == 0, done.err
     assert "UNSOUND" in done.out
-    assert "30,000 hans examples carry as much information as 137 independent ones" in done.out
+    assert "its 30,000 examples carry as much information as 137 independent ones" in done.out
     assert "58 % of the variance is between subcases" in done.out
     assert done.out.splitlines()[-1] == "report/report.html"
     document = json.loads((tmp_path / "copy.json").read_text())

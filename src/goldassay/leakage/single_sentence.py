@@ -198,12 +198,12 @@ def withhold_shares(report: SingleSentenceReport) -> SingleSentenceReport:
     """The report without shares recovered where the paired model is not surely better than the majority.
 
     The measure has a value there, as its definition gives it: near 1 whatever a part tells, since both models do no
-    more than name the commonest label. For reports, which must not print that as a finding.
+    more than name the most frequent test label. For reports, which must not print that as a finding.
     """
     whole = next((row for row in report.conditions if row.condition == PAIRED), None)
     if whole is None or whole.improvement_low > 0:
         return report
-    nan, why = float("nan"), "the paired model is not surely better than the commonest label"
+    nan, why = float("nan"), "the paired model is not surely better than the most frequent test label"
     rows = tuple(
         replace(row, recovered=nan, recovered_low=nan, recovered_high=nan, reason=row.reason or why)
         for row in report.conditions
@@ -327,8 +327,8 @@ def _caveats(rows: Sequence[ConditionAccuracy]) -> tuple[str, ...]:
     whole = next((row for row in rows if row.condition == PAIRED), None)
     if whole is not None and whole.improvement_low <= 0 and whole.n_constant < whole.n_runs:
         caveats.append(
-            "The paired model is not surely better than always naming the commonest label, so shares recovered say "
-            "nothing."
+            "The paired model is not surely better than always naming the most frequent test label, so shares "
+            "recovered say nothing."
         )
     return tuple(caveats)
 

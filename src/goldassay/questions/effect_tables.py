@@ -72,8 +72,9 @@ def effects_of(found: Mapping[str, Any]) -> Table:
     clusters = effects.get("effective_clusters")
     note = (
         "Accuracy skill and balanced skill are shares of what naming one label leaves to be gained; information share "
-        "is a share of the label's information. Lower ends hold for all effects together at 95 %, upper ends each by "
-        f"itself (one-sided 97.5 %). The test rows form {count(clusters)} effective clusters."
+        "is a share of the label's information. Lower ends hold for all effects of this question together at 95 %, so "
+        "that the same reader has another one under another question; upper ends each by itself (one-sided 97.5 %). "
+        f"The test rows form {count(clusters)} effective clusters."
     )
     said = " ".join(str(each) for each in effects.get("skipped") or ())
     return Table(

@@ -111,7 +111,9 @@ def _settings(document: Mapping[str, Any]) -> Table:
     read = [("settings file", f"{file.get('name')} (SHA-256 {file.get('sha256')})")] if file else []
     pairs = (*read, *_flat(mapping(document, "settings")))
     rows = tuple({"setting": name, "value": value} for name, value in pairs)
-    return Table("settings", "Settings", (Column("setting", "setting"), Column("value", "value", "data")), rows)
+    columns = (Column("setting", "setting"), Column("value", "value", "data"))
+    # Nearly a hundred lines, of which the verdicts' rules name those that decided.
+    return Table("settings", "Settings", columns, rows, folded=True)
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:

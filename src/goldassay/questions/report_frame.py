@@ -99,6 +99,7 @@ def compose_report(
     headings |= {check.question: (check.title, check.asks) for check, _ in added}
     latex = question_modules("latex", tuple(asked))
     stated = mapping(plain, "verdicts").values()
+    cards = _cards(plain, headings, {name: module.meanings(plain) for name, module in asked.items()})
     return Report(
         document=document,
         unasked=tuple(str(each["evidence"]) for each in stated if mapping(each).get("verdict") == NOT_ASKED),
@@ -106,7 +107,8 @@ def compose_report(
         charts={**charts_of(plain), **{name: chart for _, found in added for name, chart in found.charts.items()}},
         paper_charts=paper_charts_of(plain),
         sections=tuple(written),
-        cards=tuple(_cards(plain, headings, {name: module.meanings(plain) for name, module in asked.items()})),
+        cards=tuple(cards),
+        intervals=_say_intervals(plain, cards, asked),
         subject=subject_of(plain),
         first=first,
         reproduction=reproduction_of(plain),
@@ -154,6 +156,23 @@ def _cards(
             )
         )
     return cards
+
+
+def _say_intervals(document: Mapping[str, Any], cards: Sequence[VerdictCard], asked: Mapping[str, ModuleType]) -> str:
+    """What the intervals on the verdict cards are; "" where no card has one."""
+    shown = [card for card in cards if card.interval]
+    joint = [card.title for card in shown if getattr(asked.get(card.key), "has_joint_ends", _never)(document)]
+    if not joint:
+        return "In brackets: 95 % intervals." if shown else ""
+    names = " and ".join(part for part in (", ".join(joint[:-1]), joint[-1]) if part)
+    return (
+        f"In brackets: 95 % intervals. Of {names} the lower end holds for all figures of the question at once; where a "
+        "table or chart gives such a figure by itself, its lower end is higher."
+    )
+
+
+def _never(_: Mapping[str, Any]) -> bool:
+    return False
 
 
 def frame_findings(

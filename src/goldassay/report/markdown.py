@@ -33,7 +33,7 @@ def render_markdown(report: Report, tables_at: str = "tables/", card: bool = Fal
     title = f"# {_plain(document.get('title'))}"
     blocks = [front_matter(report), title, badge_line(report)] if card else [title]
     blocks.append(_verdicts(report.cards))
-    blocks += [_plain(said) for said in report.unasked]
+    blocks += [_plain(said) for said in (report.intervals, *report.unasked)]
     if report.subject.settings:
         blocks.append(f"With the {_plain(report.subject.settings)}.")
     blocks += [_plain(note) for note in report.subject.notes]

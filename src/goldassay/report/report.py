@@ -54,6 +54,7 @@ class Report:
         tables: Full tables by name, written next to the page as Parquet and CSV.
         sections: What is shown, in reading order.
         cards: The verdict on each question.
+        intervals: What the intervals on the cards are; "" where there is none.
         unasked: Questions that nothing was given for, a sentence each that says what to add.
         subject: What the report is about.
         first: Rows to look at before anything else; None where no question names any.
@@ -69,6 +70,7 @@ class Report:
     tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
     sections: tuple[Section, ...] = ()
     cards: tuple[VerdictCard, ...] = ()
+    intervals: str = ""
     unasked: tuple[str, ...] = ()
     subject: Subject = field(default_factory=Subject)
     first: Table | None = None

@@ -213,7 +213,7 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "constant reader": (
         {"label": ["y", "n"] * 40, "prediction": ["y"] * 80},
         {"label": ["y", "n"] * 40, "prediction": ["y"] * 79 + ["n"]},
-        "accuracy is 50.0 on own, always naming the most frequent label gets 50.0",
+        "accuracy is 50.0 on own, always naming its most frequent label gets 50.0",
     ),
     "equal gold": (
         {"label": [2.5] * 60, "prediction": np.linspace(0, 5, 60)},

@@ -59,7 +59,7 @@ def test_what_was_never_learned_is_not_measurable_whatever_the_gap(ends: tuple[f
     assert judged.verdict == "not measurable"
     assert judged.headline is None
     assert judged.evidence == (
-        "The model may know nothing: accuracy is 51.0 on ID, always naming the most frequent label gets 50.0, and the "
+        "The model may know nothing: accuracy is 51.0 on ID, always naming its most frequent label gets 50.0, and the "
         "difference, +1.0 [−2.0, 4.0], is not surely above 0. What was not learned is not lost."
     )
 

@@ -50,7 +50,7 @@ def leakage() -> None:
     """Measure what a part of the input gives away of the label, and say which rows to rewrite first.
 
     A task about a pair of texts cannot be solved from one of them alone. Where a model of the hypothesis alone does
-    better than naming the commonest label, it reads something that should not be there.
+    better than naming the most frequent label, it reads something that should not be there.
     """
 
 

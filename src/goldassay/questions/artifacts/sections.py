@@ -35,6 +35,11 @@ def meanings(_: Mapping[str, Any]) -> Mapping[str, str]:
     }
 
 
+def has_joint_ends(document: Mapping[str, Any]) -> bool:
+    """Whether the lower end next to the verdict holds for several figures at once."""
+    return len(records(mapping(document, "artifacts", "effects").get("effects"))) > 1
+
+
 def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     """The section "Artifacts"."""
     found = mapping(document, "artifacts")
@@ -94,7 +99,7 @@ def _notes(found: Mapping[str, Any]) -> tuple[str, ...]:
             f" a single label, it is right in {with_unit(precision.get('value'), 'share')}; guessing by"
             f" them gains {with_unit(giveaway.get('value'), 'points')}"
             f" {bounds_in(giveaway.get('low'), giveaway.get('high'), 'points')} of accuracy over always naming the"
-            " most frequent label."
+            " most frequent training label."
         )
     control = mapping(found, "control")
     if control:

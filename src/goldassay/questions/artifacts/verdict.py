@@ -106,7 +106,7 @@ def judge_artifacts(
             f" {n_selected:,} pattern{'s occur' if n_selected > 1 else ' occurs'} in {percent(given.coverage)} of the "
             f"{given.n_examples:,} test examples; where they name one label it is right in "
             f"{percent(given.precision.value)}: {signed_points(gain.value, 1)} points of accuracy "
-            f"({points(gain.low)} to {points(gain.high)}) over always naming the most frequent label."
+            f"({points(gain.low)} to {points(gain.high)}) over always naming the most frequent training label."
         )
     else:
         evidence += (

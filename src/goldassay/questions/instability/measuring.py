@@ -22,13 +22,14 @@ from goldassay.questions.instability.sentences import say, say_selection
 from goldassay.questions.instability.spread import MOST_GROUPS, caveats_of, measure_groups, measure_spread
 from goldassay.questions.instability.texts import group_names
 from goldassay.questions.instability.training import measure_correlations, measure_trajectories, trajectory_table
-from goldassay.questions.instability.verdict import WHOLE
+from goldassay.questions.instability.verdict import WHOLE, judged_name
 from goldassay.questions.run_sets import short_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.core.progress import Progress
+    from goldassay.core.settings import InstabilityLimits
     from goldassay.data import Dataset
     from goldassay.questions.evidence import Evidence
     from goldassay.questions.instability.options import InstabilityChoice
@@ -53,13 +54,18 @@ class _Measured:
     deviation: dict[str, Any] | None
     selection: dict[str, Any] | None
     examples: list[tuple[dict[str, Any], pl.DataFrame, pl.DataFrame]]
-    sentences: list[str]
+    name: str
     unsteady: pl.DataFrame | None
     remark: str = ""
 
     def place(self) -> tuple[bool, float]:
         """By which sentences are ordered: the whole input first, then the least stable."""
         return self.result["condition"] not in WHOLE, -self.spread
+
+    def say(self, judged: str | None) -> list[str]:
+        """Sentences on it; `judged` names the set that the evidence of the verdict is about."""
+        examples = self.examples[0][0] if self.examples else None
+        return say(self.result, self.groups, examples, self.name, judged=self.result["name"] == judged)
 
     @property
     def spread(self) -> float:
@@ -101,7 +107,7 @@ def measure(
         stopped = True
     done = [by_position[position] for position in sorted(by_position)]
     names = short_names([sets[position] for position in sorted(by_position)])
-    section = _section(choice.reference, done, maps.kept, names)
+    section = _section(choice.reference, done, maps.kept, names, evidence.settings.verdicts.instability)
     remarks = dict.fromkeys([*evidence.remarks, *(each.remark for each in done if each.remark)])
     if remarks:
         section["note"] = " ".join(remarks)
@@ -116,6 +122,7 @@ def _section(
     done: Sequence[_Measured],
     maps: Sequence[dict[str, Any]],
     names: Mapping[tuple[str, str, str], str],
+    limits: InstabilityLimits,
 ) -> dict[str, Any]:
     means = [each.means for each in done]
     trajectories = measure_trajectories(means)
@@ -128,13 +135,14 @@ def _section(
     results = [each.result for each in done]
     for row in [*results, *groups, *intervals, *plans, *deviations, *selections, *examples, *trajectories, *maps]:
         row["name"] = names[tuple(row[key] for key in _NAMES)]
+    judged = judged_name(results, limits)
     chosen = [say_selection(row, str(reference), row["name"]) for row in selections]
     against = {"reference": reference, "note": NOTE, "rows": deviations}
     return {
         "source": "runs",
         "note": None,
         "interrupted": None,
-        "sentences": [said for each in sorted(done, key=_Measured.place) for said in each.sentences],
+        "sentences": [said for each in sorted(done, key=_Measured.place) for said in each.say(judged)],
         "caveats": caveats_of(results),
         "results": results,
         "intervals": intervals,
@@ -215,7 +223,7 @@ def _measure_set(
         deviation=deviation,
         selection=selection,
         examples=examples,
-        sentences=say(result, groups, examples[0][0] if examples else None, name),
+        name=name,
         unsteady=unsteady_rows(final) if runs.n_runs > 1 else None,
         remark="" if runs_set.fallback is None else say_unknown_labels(final, runs_set.fallback.label_names),
     )

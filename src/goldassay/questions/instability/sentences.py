@@ -23,6 +23,8 @@ def say(
     groups: Sequence[Mapping[str, Any]],
     examples: Mapping[str, Any] | None,
     name: str,
+    *,
+    judged: bool = False,
 ) -> list[str]:
     """Sentences on one set of runs.
 
@@ -31,17 +33,18 @@ def say(
         groups: Its groupings.
         examples: Its entry of examples.
         name: What to call it: the dataset, with the model where there are several.
+        judged: The evidence of the verdict is about this set: what it says already is not said again.
     """
     if result["n_runs"] < 2:
         return [f"{name}: one run, so nothing can be said of its spread."]
-    sentences = [_size(result, groups, name)]
+    sentences = [_size(result, groups, name, judged=judged)]
     if examples is not None:
         sentences.append(_stability(examples, name))
     sentences.append(_seeds(result, name))
     return [sentence for sentence in sentences if sentence]
 
 
-def _size(result: Mapping[str, Any], groups: Sequence[Mapping[str, Any]], name: str) -> str:
+def _size(result: Mapping[str, Any], groups: Sequence[Mapping[str, Any]], name: str, *, judged: bool) -> str:
     effective = result["effective_size"]
     n = result["n_examples"]
     if math.isnan(effective):
@@ -58,6 +61,8 @@ def _size(result: Mapping[str, Any], groups: Sequence[Mapping[str, Any]], name: 
     else:
         sentence = f"The {n:,} {name} examples vary about as much as so many independent ones would"
     causes = [cause for grouping in groups if (cause := _cause(grouping, result["total"]))]
+    if judged:
+        return f"On {name} {'; '.join(causes)}." if causes else ""
     return "; ".join([sentence, *causes]) + "."
 
 

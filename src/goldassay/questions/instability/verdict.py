@@ -98,7 +98,7 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     know nothing: one that always gives the same answer is steady, too. Runs that score every example alike may be one
     run several times: the upper end is that of as many runs as differ.
     """
-    worst = max(spreads, key=lambda spread: (severity(_word_of(spread, limits)), spread.sd))
+    worst = least_stable(spreads, limits)
     word = _word_of(worst, limits)
     evidence = (
         f"{worst.name}: accuracy moves by {100 * worst.sd:.2f} points (SD, {100 * worst.sd_low:.2f} to "
@@ -131,6 +131,17 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     )
     headline = Headline("SD of the score over runs", worst.sd, worst.sd_low, worst.sd_high, "points")
     return Verdict(word, evidence, headline, next_step, rule)
+
+
+def least_stable(spreads: Sequence[Spread], limits: InstabilityLimits) -> Spread:
+    """The result that decides: that of the most severe word, then of the largest spread."""
+    return max(spreads, key=lambda spread: (severity(_word_of(spread, limits)), spread.sd))
+
+
+def judged_name(results: Sequence[Mapping[str, Any]], limits: InstabilityLimits) -> str | None:
+    """Name of the result that the evidence of the verdict is about, of rows of `measure_spread`; None for none."""
+    spreads = [spread_of(row) for row in results if row["condition"] in WHOLE and row["n_runs"] > 1]
+    return least_stable(spreads, limits).name if spreads else None
 
 
 def highest_failure_rate(n_runs: int) -> float:

@@ -63,7 +63,7 @@ def _conditions(found: Mapping[str, Any], name: str = "leakage_conditions") -> C
         name=name,
         title="Accuracy by condition",
         caption="Mean accuracy over runs, in points, with its 95 % interval. The dashed line is the accuracy of always "
-        "naming the commonest label: what is to the right of it was read from the text.",
+        "naming the most frequent test label: what is to the right of it was read from the text.",
         groups=tuple(_condition(row) for row in rows),
         axis=Axis("accuracy (points)"),
         rules=tuple(Rule(majority, f"majority {points(majority)}") for majority in majorities),
@@ -138,7 +138,7 @@ def _falls(found: Mapping[str, Any]) -> Chart | None:
     return Plot(
         name="leakage_falls",
         title="Leakage without the first rows",
-        caption="How much better than the commonest label a probe of the part alone is among the rows that are left, "
+        caption="How much better than the most frequent label a probe of the part alone is among the rows left, "
         "in accuracy points with 95 % intervals over refits: without the rows suggested, and without as many drawn at "
         "random.",
         panels=(panel,),

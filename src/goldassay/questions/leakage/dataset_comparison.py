@@ -159,6 +159,6 @@ def _say(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     first, last = ranked[0], ranked[-1]
     most, least = (signed_points(row["improvement"], 1) for row in (first, last))
     return [
-        f"Most is given away by the {first['part']} of {first['dataset']}: {most} points over the commonest label; "
-        f"least by the {last['part']} of {last['dataset']}: {least}."
+        f"Most is given away by the {first['part']} of {first['dataset']}: {most} points over the most frequent test "
+        f"label; least by the {last['part']} of {last['dataset']}: {least}."
     ]

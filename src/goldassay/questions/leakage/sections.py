@@ -33,6 +33,11 @@ def meanings(_: Mapping[str, Any]) -> Mapping[str, str]:
     }
 
 
+def has_joint_ends(document: Mapping[str, Any]) -> bool:
+    """Whether the lower end next to the verdict holds for several figures at once."""
+    return len(records(mapping(document, "leakage", "effects").get("effects"))) > 1
+
+
 def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     """The section "Leakage", then clusters, rows to rewrite and several datasets, where they were measured.
 

@@ -29,7 +29,8 @@ def say(section: Mapping[str, Any]) -> list[str]:
     rows = {row["condition"]: row for row in section["conditions"]}
     information = {row["condition"]: row for row in section["information"]}
     parts = sorted((row for row in rows.values() if is_part(row["condition"])), key=lambda row: -row["improvement"])
-    said = [_part(row, information.get(row["condition"])) for row in parts]
+    # The evidence of the verdict has the accuracy of the part that gains most.
+    said = [_part(row, information.get(row["condition"]), judged=row is parts[0]) for row in parts]
     said[1:1] = _splits(parts[0], section) if parts else []
     said += [
         f"{words}, {points(rows[name]['accuracy'])} % of the labels are right."
@@ -39,26 +40,29 @@ def say(section: Mapping[str, Any]) -> list[str]:
     said += [sentence for row in section["peco"] if (sentence := _clusters(row, section["n_examples"]))]
     said += [_card(card) for card in section["clusters"][:_MOST_CLUSTERS]]
     said += [_agreement(row) for row in section["agreement"] if is_part(row["condition"]) and row["agreement"]]
-    return said
+    return [sentence for sentence in said if sentence]
 
 
-def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None) -> str:
+def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None, *, judged: bool) -> str:
     name = row["condition"].removesuffix("_only")
     if row["n_constant"] == row["n_runs"]:
         return (
             f"Models of the {name} alone name one label for every example, which is right in "
             f"{points(row['accuracy'])} %: what the {name} tells is not measured by that."
         )
+    bits = ""
+    if information is not None and information["information"] > 0:
+        bits = f"{information['information']:.2f} bits of the label's {information['h_yb']:.2f}"
+    share = "" if row["recovered"] is None else f"{points(row['recovered'])} % of what the whole input gives"
+    if judged:
+        given = ", and ".join(part for part in (share, bits) if part)
+        return f"The {name} alone gives {given}." if given else ""
     said = (
         f"From the {name} alone {points(row['accuracy'])} % of the labels are right, "
         f"{signed_points(row['improvement'], 1)} points ({signed_points(row['improvement_low'], 1)} to "
-        f"{signed_points(row['improvement_high'], 1)}) over always naming the commonest"
+        f"{signed_points(row['improvement_high'], 1)}) over always naming the most frequent test label"
     )
-    if row["recovered"] is not None:
-        said += f", and {points(row['recovered'])} % of what the whole input gives"
-    if information is not None and information["information"] > 0:
-        said += f": {information['information']:.2f} bits of the label's {information['h_yb']:.2f}"
-    return said + "."
+    return said + (f", and {share}" if share else "") + (f": {bits}" if bits else "") + "."
 
 
 def _splits(best: Mapping[str, Any], section: Mapping[str, Any]) -> list[str]:

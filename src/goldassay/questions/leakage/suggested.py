@@ -145,7 +145,7 @@ def _say(found: Suggestion, n: int) -> list[str]:
     before = found.before
     said = [
         f"Before, a quick probe of the {part} alone is {signed_points(before['improvement'], 1)} points better than "
-        f"always naming the commonest label, among rows it was not trained on."
+        f"always naming the most frequent label of these rows, among rows it was not trained on."
     ]
     for share in found.falls["share"].unique(maintain_order=True).to_list():
         rows = {row["rows"]: row for row in found.falls.filter(pl.col("share") == share).iter_rows(named=True)}

@@ -48,7 +48,7 @@ class Suggestion(Result):
             n_dropped, n_left, majority, accuracy, improvement with bounds, and where there is a test set
             test_accuracy and test_improvement.
         before: The same of all rows.
-        test_majority: Share of the commonest label in the test set; NaN without one.
+        test_majority: Share of the most frequent label in the test set; NaN without one.
         n_folds: In how many parts rows are predicted by a probe of the others.
         n_seeds: Refits of each.
         seed: Of folds, probes and random rows.

@@ -151,7 +151,7 @@ def judge_leakage(
     seeds = f"{best.n_runs} seed{'s' if best.n_runs > 1 else ''}"
     evidence = (
         f"{say_judged(judged, effects)} {subject} that sees only the {part} is right in {percent(best.accuracy)} of "
-        f"{n_test:,} test examples ({seeds}) where the most frequent label gives {percent(best.majority)}: "
+        f"{n_test:,} test examples ({seeds}) where the most frequent test label gives {percent(best.majority)}: "
         f"{signed_points(best.improvement, 1)} points ({points(best.improvement_low)} to "
         f"{points(best.improvement_high)})."
     )

@@ -30,6 +30,7 @@ from goldassay.questions.shift.overlaps import say_overlaps
 from goldassay.questions.shift.probabilities import say_probabilities
 from goldassay.questions.shift.rows import wrong_rows
 from goldassay.questions.shift.sentences import say_domains, say_gaps, say_knowing, say_known, say_unlearned
+from goldassay.questions.shift.verdicts import judged_gap
 from goldassay.shift import label_constants
 from goldassay.shift.inputs import check_draws
 from goldassay.shift.set_metrics import METRICS
@@ -210,7 +211,7 @@ def measure(
         "sentences": [
             *say_unlearned(gaps),
             *say_known(gaps),
-            *say_gaps(gaps),
+            *say_gaps(gaps, judged_gap(gaps, evidence.settings.verdicts.shift)),
             *say_knowing(calibration),
             *say_domains(domains),
         ],

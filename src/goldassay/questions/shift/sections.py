@@ -62,6 +62,12 @@ def meanings(document: Mapping[str, Any]) -> Mapping[str, str]:
     }
 
 
+def has_joint_ends(document: Mapping[str, Any]) -> bool:
+    """Whether the lower end next to the verdict holds for several figures at once."""
+    gaps = records(mapping(document, "shift").get("generalization"))
+    return sum(not row.get("own") for row in gaps) > 1
+
+
 def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     """The section "Shift"."""
     title, lead = heading(document)

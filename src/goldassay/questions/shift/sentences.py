@@ -15,14 +15,21 @@ _MOST_GAPS = 4
 _MOST_EXCESSES = 4
 
 
-def say_gaps(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The largest gaps, and what no gap could be told of."""
+def say_gaps(rows: Sequence[Mapping[str, Any]], judged: Mapping[str, Any] | None = None) -> list[str]:
+    """The largest gaps, and what no gap could be told of.
+
+    Args:
+        rows: A row a model, set and metric.
+        judged: The row that the evidence of the verdict is about: what it says already is not said again.
+    """
     said = []
     others = [row for row in rows if not row["own"]]
     # Of two correlations the first says it; the table has both.
     first = {row["model"]: row["metric"] for row in reversed(rows)}
     shown = [row for row in others if row["gap"] == row["gap"] and row["metric"] == first[row["model"]]]
     for row in sorted(shown, key=lambda row: -row["gap"])[:_MOST_GAPS]:
+        if row is judged:
+            continue
         own = next(
             each for each in rows if each["own"] and each["model"] == row["model"] and each["metric"] == row["metric"]
         )

@@ -37,7 +37,7 @@ SCORE_NAMES = {
 
 # What the floor of a metric is, in words; of a label's name nothing is known here.
 FLOORS = {
-    "accuracy": "always naming the most frequent label gets",
+    "accuracy": "always naming its most frequent label gets",
     "exact_match": "the best constant answer gets",
     "f1": "the best constant answer gets",
     "mean": "its declared floor is",
@@ -62,14 +62,7 @@ def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdic
             f"No gap is defined{f': {reasons}' if reasons else ''}.", "Give predictions that vary, on two sets or more."
         )
     own_of = {row["model"]: row for row in rows if row["own"]}
-    judged = [(row, *_judge_gap(own_of[row["model"]], row, limits)) for row in others]
-
-    def harm(each: tuple[Mapping[str, Any], Word, tuple[Doubt, ...]]) -> tuple[int, bool, float]:
-        row, word, _ = each
-        defined = not math.isnan(row["loss"])
-        return severity(word), defined, row["loss"] if defined else 0.0
-
-    worst, word, doubts = max(judged, key=harm)
+    worst, word, doubts = _worst(others, own_of, limits)
     own = own_of[worst["model"]]
     metric = METRIC_NAMES[worst["metric"]]
     model = f"{worst['model']}: " if len({row["model"] for row in rows}) > 1 else ""
@@ -100,6 +93,32 @@ def judge_gaps(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Verdic
     label = f"lost of what {metric} has above its floor, from {own['test']} to {worst['test']}"
     headline = Headline(label, worst["loss"], worst["loss_low"], worst["loss_high"], "share")
     return Verdict(word, evidence, headline, next_step, rule)
+
+
+def judged_gap(rows: Sequence[Mapping[str, Any]], limits: ShiftLimits) -> Mapping[str, Any] | None:
+    """The row whose gap the evidence of the verdict gives; None where it gives none."""
+    first = {row["model"]: row["metric"] for row in reversed(rows)}
+    counted = [row for row in rows if row["metric"] == first[row["model"]]]
+    others = [row for row in counted if not row["own"]]
+    if all(math.isnan(row["gap_low"]) for row in others):
+        return None
+    own_of = {row["model"]: row for row in counted if row["own"]}
+    worst, _, _ = _worst(others, own_of, limits)
+    unknown = doubt_of_skill(own_of[worst["model"]]) is not None or math.isnan(worst["loss_low"])
+    return None if unknown else worst
+
+
+def _worst(
+    others: Sequence[Mapping[str, Any]], own_of: Mapping[str, Mapping[str, Any]], limits: ShiftLimits
+) -> tuple[Mapping[str, Any], Word, tuple[Doubt, ...]]:
+    """The row that decides, its word, and why it is not sound: the most severe word, then the largest loss."""
+
+    def harm(each: tuple[Mapping[str, Any], Word, tuple[Doubt, ...]]) -> tuple[int, bool, float]:
+        row, word, _ = each
+        defined = not math.isnan(row["loss"])
+        return severity(word), defined, row["loss"] if defined else 0.0
+
+    return max(((row, *_judge_gap(own_of[row["model"]], row, limits)) for row in others), key=harm)
 
 
 def _judge_gap(own: Mapping[str, Any], row: Mapping[str, Any], limits: ShiftLimits) -> tuple[Word, tuple[Doubt, ...]]:
