@@ -31,7 +31,10 @@ events.register("numba:compile", Listener())
 from goldassay.artifacts import mine_patterns
 from goldassay.artifacts.coverage import CoverageCount
 from goldassay.data import Dataset
+from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
+from goldassay.data.word_shapes import spelled_with
+from goldassay.models.naive_bayes import word_evidence
 from goldassay.training import train_probes
 import numpy as np
 texts = [f"a man {i % 7} walks {'in' if i % 3 else 'out'}" for i in range(90)]
@@ -39,7 +42,11 @@ rows = {"premise": texts[::-1], "hypothesis": texts, "label": ["abc"[i % 3] for 
 train = Dataset.from_frame(rows)
 list(train_probes(train, train, seeds=(0, 1)))
 table = mine_patterns(train.examples["hypothesis"], train.examples["label"], min_count=2)
-CoverageCount(table, (0.4, 0.6)).add(tokenize(train.examples["hypothesis"]), train.labels())
+texts, codes = train.examples["hypothesis"], train.labels()
+CoverageCount(table, (0.4, 0.6)).add(tokenize(texts), codes)
+form_words(texts)
+spelled_with(texts, texts)
+word_evidence(texts, codes, 3, texts)
 print(sorted(set(compiled)))
 """
 

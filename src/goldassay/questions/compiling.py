@@ -1,9 +1,9 @@
 """Compile what an audit needs late while it begins: on a machine's first audit a second core would have nothing to do.
 
 The first call of each compiled loop compiles it, which takes an audit longer than all its work on a small dataset.
-Numba compiles one loop after the other in a process; so the loops of the quick probes and of the coverage, which come
-last, are compiled in a process of its own, which trains a probe on a few made rows. Both processes keep their machine
-code on disk, where the other one and all later audits find it.
+Numba compiles one loop after the other in a process; so the loops of the quick probes, of the coverage, and of the form
+and the words of texts, which come last, are compiled in a process of its own, which uses them on a few made rows. Both
+processes keep their machine code on disk, where the other one and all later audits find it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.cores import cores
 
@@ -39,9 +40,10 @@ def is_ready() -> bool:
     """Whether the loops that are compiled last are kept on disk."""
     from goldassay.artifacts.coverage_kernels import count_coverage
     from goldassay.core.compiled import is_kept
+    from goldassay.models.naive_bayes_kernels import add_evidence
     from goldassay.models.softmax_kernels import ascend_penalties
 
-    return is_kept(count_coverage) and is_kept(ascend_penalties)
+    return is_kept(count_coverage) and is_kept(ascend_penalties) and is_kept(add_evidence)
 
 
 def _begun() -> subprocess.Popen[bytes]:
@@ -51,19 +53,24 @@ def _begun() -> subprocess.Popen[bytes]:
 
 
 def compile_late_loops() -> None:
-    """Train a probe on a few made rows, and count what a few patterns cover."""
+    """Train a probe on a few made rows, count what a few patterns cover, read form, spelling and words of texts."""
     from goldassay.artifacts.coverage import CoverageCount
     from goldassay.artifacts.mining import mine_patterns
     from goldassay.data import Dataset
+    from goldassay.data.text_form import form_words
     from goldassay.data.tokenization import tokenize
+    from goldassay.data.word_shapes import spelled_with
+    from goldassay.models.naive_bayes import word_evidence
     from goldassay.training import train_probes
 
     made = _made_rows()
     for _ in train_probes(Dataset.from_frame(made), Dataset.from_frame(made), seeds=(0,)):
         pass
-    texts, codes = made["hypothesis"], np.array([name == "no" for name in made["label"]], np.int64)
-    corpus = tokenize(texts)
-    CoverageCount(mine_patterns(texts, codes, min_count=2), (0.5,)).add(corpus, codes)
+    texts, codes = pl.Series(made["hypothesis"]), np.array([name == "no" for name in made["label"]], np.int64)
+    CoverageCount(mine_patterns(texts, codes, min_count=2), (0.5,)).add(tokenize(texts), codes)
+    form_words(texts)
+    of_known, of_asked = spelled_with(texts, texts, 2)
+    word_evidence(of_known, codes, 2, of_asked)
 
 
 def _made_rows() -> dict[str, list[str]]:
