@@ -3,9 +3,9 @@
     python -m benchmarks.verdicts.significance [patterns|clusters] [--sets N]     # prints tables of docs/intervals.md
 
 Patterns: words drawn with Zipf's frequencies, labels that have nothing to do with them; 300 texts in 10 copies each,
-all of one label; or 300 writers of 10 rows each, with words and a leaning to labels of their own. A set counts where
-any pattern has K q <= .01. Clusters of sentences (PECO): labels dealt out whatever the cluster. A set counts where any
-cluster leans beyond chance.
+all of one label; texts of twelve words in 10 copies each with another word changed in each; or 300 writers of 10 rows
+each, with words and a leaning to labels of their own. A set counts where any pattern has K q <= .01. Clusters of
+sentences (PECO): labels dealt out whatever the cluster. A set counts where any cluster leans beyond chance.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.artifacts import mine_patterns
+from goldassay.artifacts.near_sentences import near_sentences, sign_corpus
 from goldassay.core.intervals import wilson_bounds
+from goldassay.data.tokenization import tokenize
 from goldassay.leakage import score_clusters
 
 if TYPE_CHECKING:
@@ -49,18 +51,27 @@ def patterns_found(kind: str, shares: tuple[float, ...], *, together: bool, seed
     """Whether any pattern is significant in a set of 3,000 rows.
 
     Args:
-        kind: "copies" or "writers".
+        kind: "copies", "near copies" or "writers".
         shares: Of each label.
-        together: Whether the rows of a text or writer count together.
+        together: Whether the rows of a text or writer count together; near copies are found as an audit finds them.
         seed: Of everything drawn.
     """
     rng = np.random.default_rng(seed)
     chance = 1 / np.arange(1, 301)
     who = np.repeat(np.arange(300), 10)
-    n_texts, length = (300, 7) if kind == "copies" else (3000, 4)
+    n_texts, length = {"copies": (300, 7), "near copies": (300, 12), "writers": (3000, 4)}[kind]
     drawn = rng.choice(300, (n_texts, length), p=chance / chance.sum())
     texts = [" ".join(f"w{word}" for word in words) for words in drawn]
-    if kind == "copies":
+    if kind == "near copies":
+        drawn = drawn[who]
+        drawn[np.arange(who.size), rng.integers(0, length, who.size)] = rng.choice(
+            300, who.size, p=chance / chance.sum()
+        )
+        texts = [" ".join(f"w{word}" for word in words) for words in drawn]
+        corpus = tokenize(texts, "whitespace")
+        labels = rng.choice(len(shares), 300, p=shares)[who]
+        who = near_sentences(sign_corpus(corpus), np.diff(corpus.offsets))
+    elif kind == "copies":
         texts = [texts[text] for text in who]
         labels = rng.choice(len(shares), 300, p=shares)[who]
     else:
@@ -78,10 +89,14 @@ PATTERNS: dict[str, tuple[str, tuple[float, ...], bool]] = {
     "copies x10, 3 labels": ("copies", (0.4, 0.3, 0.3), True),
     "copies x10, 95/5": ("copies", (0.95, 0.05), True),
     "copies x10, 98/2": ("copies", (0.98, 0.02), True),
+    "near copies x10, 3 labels": ("near copies", (0.4, 0.3, 0.3), True),
+    "near copies x10, 95/5": ("near copies", (0.95, 0.05), True),
+    "near copies x10, 98/2": ("near copies", (0.98, 0.02), True),
     "writers, 3 labels": ("writers", (0.4, 0.3, 0.3), True),
     "writers, 95/5": ("writers", (0.95, 0.05), True),
     "writers, 98/2": ("writers", (0.98, 0.02), True),
     "copies x10 taken for single rows, 3 labels": ("copies", (0.4, 0.3, 0.3), False),
+    "near copies x10 taken for single rows, 3 labels": ("near copies", (0.4, 0.3, 0.3), False),
     "writers' rows taken for single rows, 3 labels": ("writers", (0.4, 0.3, 0.3), False),
 }
 

@@ -14,6 +14,7 @@ import pytest
 from goldassay.artifacts import PatternTable, assign_difficulty, confirm_patterns, mine_patterns
 from goldassay.cli.main import run
 from goldassay.data import read_dataset
+from goldassay.data.tokenization import tokenize
 from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.runs.specimen import write_specimen
 from tests.end_to_end.conftest import Outcome
@@ -53,10 +54,9 @@ def specimen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def patterns(specimen: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Patterns of the specimen, as the library mines them."""
     train = read_dataset(specimen / "train.jsonl")
-    rows = SharedTexts.of(train, "auto").dependent(("hypothesis",))
-    mined = mine_patterns(
-        train.texts("hypothesis"), train.labels(), min_count=8, label_names=train.label_names, clusters=rows.ways
-    )
+    corpus = tokenize(train.texts("hypothesis"))
+    rows = SharedTexts.of(train, "auto").dependent(("hypothesis",), corpus)
+    mined = mine_patterns(corpus, train.labels(), min_count=8, label_names=train.label_names, clusters=rows.ways)
     path = tmp_path_factory.mktemp("patterns") / "patterns.parquet"
     mined.write(path)
     return path

@@ -10,7 +10,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import blocks, labelled_blocks
-from goldassay.questions.artifacts.inputs import Bounds
+from goldassay.questions.artifacts.inputs import CLUSTERS, Bounds
 from goldassay.questions.artifacts.mining import mine
 from goldassay.questions.artifacts.reports import document_of_mining
 from goldassay.questions.artifacts.streamed import mine_files
@@ -91,6 +91,26 @@ class TestSameAsInMemory:
         assert list(figures["by_value"]) == ["fiction", "travel"]
         assert figures["skipped"] == {"letters": "all its 1 rows have one label"}
         assert figures["confirmation"]["n_confirmed"] > 0
+
+    def test_near_copies_count_as_one(self, tmp_path, rows):
+        rng = random.Random(1)
+        for number, row in enumerate(rows):
+            # Of each text ten rows of one label, each with another word changed, and a premise of its own.
+            words = random.Random(number // 10).choices([f"w{word}" for word in range(60)], k=12)
+            words[rng.randrange(12)] = f"w{rng.randrange(60)}"
+            row |= {"premise": f"Premise {number}", "hypothesis": " ".join(words)}
+            row["label"] = ["entailment", "neutral", "contradiction"][number // 10 * 7 % 11 % 3]
+            # A row without a label lies between those that have one.
+            if number % 13 == 0:
+                row["label"] = "-"
+        figures = assert_same(write(tmp_path / "train.jsonl", rows), tmp_path)
+        assert figures["n_findings"] == 0
+        assert figures["settings"][CLUSTERS].endswith("Near copies of the text that is mined count as one too.")
+
+    def test_near_copies_count_by_themselves_where_the_memory_does_not_suffice(self, tmp_path, rows, monkeypatch):
+        monkeypatch.setattr("goldassay.questions.artifacts.dependence.BYTES_A_SENTENCE", 1 << 40)
+        with pytest.warns(UserWarning, match="near copies of a text count by themselves"):
+            mine_files([write(tmp_path / "train.jsonl", rows)], tmp_path / "out", Bounds(), "8GB")
 
     @pytest.mark.parametrize("text", ["premise", "all"])
     def test_other_texts(self, tmp_path, rows, text):

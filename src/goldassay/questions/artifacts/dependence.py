@@ -1,7 +1,7 @@
 """Which rows of a training set do not count by themselves when its patterns are tested.
 
 They are those of `example_clusters`, with texts compared exactly (without case, with single spaces), so that a
-training set that passes by from disk has the same ones; and copies of the text that is mined, where these are in
+training set that passes by from disk has the same ones; and near copies of the text that is mined, where these are in
 several clusters.
 """
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.artifacts.near_sentences import BYTES_A_SENTENCE, near_sentences, sign_corpus
 from goldassay.core.clusters import Clusters, cluster_rows
 from goldassay.data.row_values import normalized_texts, text_codes
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters
@@ -21,8 +22,9 @@ from goldassay.questions.example_clusters import AUTO, NONE, example_clusters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goldassay.artifacts.streaming import MemoryBound
+    from goldassay.artifacts.streaming import MemoryBound, Spool
     from goldassay.data import Dataset
+    from goldassay.data.tokenization import TokenizedCorpus
     from goldassay.questions.artifacts.inputs import Bounds
 
 # Bytes for each value while rows are joined: at most 115 were measured, of 1,500,000 pairs.
@@ -72,11 +74,17 @@ class SharedTexts:
             found = example_clusters(dataset, ",".join(present) or AUTO, near_copies=False, codes=of_role)
         return cls(found, roles, codes.astype(np.int32))
 
-    def dependent(self, mined: tuple[str, ...]) -> DependentRows:
-        """The rows that count together where the texts of some roles are mined."""
+    def dependent(self, mined: tuple[str, ...], corpus: TokenizedCorpus) -> DependentRows:
+        """The rows that count together where the texts of some roles are mined.
+
+        Args:
+            mined: The roles.
+            corpus: What is mined, (N).
+        """
         if self.clusters is None:
             return DependentRows((), BY_ITSELF)
-        return _with_copies(self.clusters, _joint(self.codes[:, [self.roles.index(role) for role in mined]]))
+        copies = _joint(self.codes[:, [self.roles.index(role) for role in mined]])
+        return _with_copies(self.clusters, copies, near_sentences(sign_corpus(corpus), np.diff(corpus.offsets)))
 
 
 class RowValues:
@@ -103,13 +111,14 @@ class RowValues:
         self._codes.append(codes[codes >= 0])
 
     def dependent(
-        self, labels: NDArray[np.int32], mined: tuple[str, ...], bounds: Bounds, memory: MemoryBound
+        self, labels: NDArray[np.int32], mined: tuple[str, ...], bounds: Bounds, memory: MemoryBound, spool: Spool
     ) -> DependentRows:
         """As `SharedTexts.dependent`, of the rows whose code has a label.
 
         Args:
             labels: The label of each code, -1 where its rows are left out.
             mined: The roles whose texts are mined.
+            spool: What is mined.
             bounds: Says by which columns.
             memory: What may be taken; where it does not suffice, each row counts by itself, and a warning says so.
         """
@@ -130,10 +139,29 @@ class RowValues:
         of_text = dict(zip(texts.columns, together.reshape(texts.width, -1), strict=True))
         columns = of_text | {name: _ranks(groups[name]) for name in groups.columns}
         copies = _joint(np.stack([of_text[name] for name in mined], axis=1))
+        near = copies
+        if memory.room() >= BYTES_A_SENTENCE * copies.size:
+            near = near_sentences(*_signed(spool, labels))
+        else:
+            warnings.warn(
+                "near copies of a text count by themselves, since the memory does not suffice to find them",
+                UserWarning,
+                stacklevel=2,
+            )
         chosen = {name: columns[name] for name in names if name in columns} if names else columns
         if names and chosen:
-            return _with_copies(cluster_rows(chosen, copies.size, chosen=True), copies)
-        return _with_copies(cluster_rows(chosen, copies.size, n_alike=texts.width if chosen else 1), copies)
+            return _with_copies(cluster_rows(chosen, copies.size, chosen=True), copies, near)
+        return _with_copies(cluster_rows(chosen, copies.size, n_alike=texts.width if chosen else 1), copies, near)
+
+
+def _signed(spool: Spool, labels: NDArray[np.int32]) -> tuple[NDArray[np.uint64], NDArray[np.integer]]:
+    """Signatures and lengths of the sentences on disk whose code has a label."""
+    signatures, lengths = [], []
+    for corpus, codes in spool:
+        kept = labels[codes] >= 0
+        signatures.append(sign_corpus(corpus)[kept])
+        lengths.append(np.diff(corpus.offsets)[kept])
+    return np.concatenate(signatures), np.concatenate(lengths)
 
 
 def _ranks(values: pl.Series) -> NDArray[np.int64]:
@@ -154,12 +182,37 @@ def _joint(codes: NDArray[np.integer]) -> NDArray[np.int64]:
     return np.unique(distinct, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _with_copies(found: Clusters, copies: NDArray[np.int64]) -> DependentRows:
+def _with_copies(found: Clusters, copies: NDArray[np.int64], near: NDArray[np.int64]) -> DependentRows:
+    """Rows of one cluster, and rows of nearly the same text where these are in several clusters.
+
+    Args:
+        found: The clusters, of N rows.
+        copies: A code for each distinct text that is mined, (N,).
+        near: A code for each group of texts of nearly the same words, (N,).
+    """
     if not copies.size:
         return DependentRows((), found.taken)
-    of_copy = np.empty(int(copies.max()) + 1, np.int64)
-    of_copy[copies] = found.codes
-    ways = () if found.codes_if_any is None else (found.codes,)
-    if np.array_equal(of_copy[copies], found.codes):
-        return DependentRows(ways, found.taken)
-    return DependentRows((*ways, copies), f"{found.taken} Copies of the text that is mined count as one too.")
+    # Copies whose tokens differ, such as by the tokenizer's rules on capitals, count as one all the same.
+    near = _of_each(copies, near)
+    ways = [] if found.codes_if_any is None else [found.codes]
+    # Each way by itself, even one within another: edited copies with opposite labels would hide exact ones.
+    more = [each for each in (copies, near) if not _is_within(each, found.codes)]
+    if len(more) == 2 and _is_within(near, copies):
+        del more[1]
+    if not more:
+        return DependentRows(tuple(ways), found.taken)
+    kind = "Copies" if more[-1] is copies else "Near copies"
+    return DependentRows((*ways, *more), f"{found.taken} {kind} of the text that is mined count as one too.")
+
+
+def _of_each(groups: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One of the values of each group, for all its rows, (N,)."""
+    one = np.empty(int(groups.max()) + 1, np.int64)
+    one[groups] = values
+    found: NDArray[np.int64] = one[groups]
+    return found
+
+
+def _is_within(groups: NDArray[np.int64], others: NDArray[np.int64]) -> bool:
+    """Whether no group has rows in two of the others."""
+    return np.array_equal(_of_each(groups, others), others)

@@ -183,7 +183,7 @@ def mine_corpus(
     tokenizer, cut_with, about = how_to_cut(bounds, length_unit_of(dataset))
     corpus = tokenize(_texts(dataset, bounds.text, cut_with), tokenizer)
     found = SharedTexts.of(dataset, bounds.clusters) if shared is None else shared
-    rows = found.dependent(mined_roles(dataset.text_columns, bounds.text))
+    rows = found.dependent(mined_roles(dataset.text_columns, bounds.text), corpus)
     mined = mine_patterns(
         corpus,
         dataset.labels(),

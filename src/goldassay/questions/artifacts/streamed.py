@@ -270,7 +270,8 @@ class _Corpus:
         n_rows = int(self.resolved.n_rows[labels >= 0].sum())
         min_count = least_count(n_rows) if bounds.min_count is None else bounds.min_count
         sizes = (bounds.max_tokens, bounds.max_gap, min_count)
-        together = self.values.dependent(labels, mined_roles(self.resolved.text_columns, bounds.text), bounds, bound)
+        roles = mined_roles(self.resolved.text_columns, bounds.text)
+        together = self.values.dependent(labels, roles, bounds, bound, self.spool)
         about = self.about | {CLUSTERS: together.taken}
         return mine_spool(
             self.spool, out, labels, self.resolved.label_names, sizes, bound, about, progress=progress,
