@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from typer.main import get_command
 
 from goldassay.cli.app import app
-from goldassay.cli.options import SETTING_OF
+from goldassay.core.options import SETTING_OF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,8 @@ def page() -> str:
     for name, given in options().items():
         first = given[0][1]
         spelled = ", ".join(f"`{each}`" for each in sorted({*first.opts, *first.secondary_opts}, key=len))
-        setting = f"`{SETTING_OF[name]}`" if name in SETTING_OF else ""
+        own = name.removeprefix("--").replace("-", "_")
+        setting = f"`{SETTING_OF[own]}`" if own in SETTING_OF else ""
         value = f"`{kind(first)}`".replace("|", "\\|") if kind(first) else ""
         has = ", ".join(path for path, _ in given)
         rows.append(f"| {spelled} | {value} | {meaning(first)} | {setting} | {has} |")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from goldassay.questions.leakage.report import measure_leakage
     from goldassay.questions.leakage.suggested import suggest_rewrites
     from goldassay.questions.shift.building import build_shift
+    from goldassay.questions.shift.detected import detect_shift
     from goldassay.questions.shift.report import measure_shift
     from goldassay.questions.trained_runs import train
     from goldassay.report import Report
@@ -45,6 +46,7 @@ _HOME = {
     "compare_models": "goldassay.questions.comparison.study",
     "build_shift": "goldassay.questions.shift.building",
     "check": "goldassay.questions.gating",
+    "detect_shift": "goldassay.questions.shift.detected",
     "diff": "goldassay.questions.gating",
     "list_runs": "goldassay.runs",
     "measure_artifacts": "goldassay.questions.artifacts.study",
@@ -73,6 +75,7 @@ __all__ = [
     "build_shift",
     "check",
     "compare_models",
+    "detect_shift",
     "diff",
     "instability",
     "leakage",

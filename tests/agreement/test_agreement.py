@@ -27,7 +27,6 @@ from goldassay.core.visible import one_line
 from goldassay.gate.check import Outcome, check_reports
 from goldassay.gate.policy import read_policy
 from goldassay.gate.reading import read_report
-from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.report_diff import diff_reports
 from tests.agreement.outputs import COMMANDS, Output, inside, make_outputs
 
@@ -246,9 +245,7 @@ def test_python_measures_leakage_in_given_runs_as_the_command(outputs: dict[str,
         arguments = ["--runs", "runs", "--model", "a", "--test", "test.jsonl", "-o", "of-runs", "--no-map"]
         assert run(["leakage", "measure", *arguments, "--quiet"]) == 0
         test = "test.jsonl" if form == "file" else pl.read_ndjson("test.jsonl").to_dicts()
-        report = goldassay.measure_leakage(
-            None, test, "runs", model="a", choice=LeakageChoice(map=False), settings=load_settings()
-        )
+        report = goldassay.measure_leakage(None, test, "runs", model="a", map=False, settings=load_settings())
     written = json.loads((folder / "of-runs" / "report.json").read_text(encoding="utf-8"))
     assert written["figures"]
     assert report.to_dict()["figures"] == written["figures"]

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
 
+import goldassay
 from goldassay.core.resampling import cluster_codes, score_interval
 from goldassay.core.subsets import accuracy_by_subset
 from goldassay.leakage import single_sentence_report
+from goldassay.questions.artifacts.classifiers import classify
+from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.shift import generalization_gap
 
 if TYPE_CHECKING:
@@ -49,3 +53,31 @@ def test_every_measure_gives_it_the_same_interval(n_runs: int, graded: bool, clu
     masks = {"full": np.ones(N, bool), "easy": easy, "hard": ~easy}
     subsets = accuracy_by_subset(scores, masks, clusters=clusters, seed=seed)
     assert (subsets["full"].low, subsets["full"].high) == pytest.approx(bounds, rel=1e-12)
+
+
+def test_classifiers_of_artifacts_have_the_interval_of_the_leakage() -> None:
+    """The n-grams of `artifacts classify` are the quick probe of `leakage measure`: one accuracy, one interval."""
+    words = [f"word{number}" for number in range(40)]
+    rng = np.random.default_rng(0)
+
+    def part(n: int, name: str) -> goldassay.Dataset:
+        # 27 premises: clusters whose codes sort otherwise as numbers than as texts.
+        rows = [
+            {
+                "premise": f"one of {number % 27} premises",
+                "hypothesis": " ".join([*rng.choice(words, 4), "not" if number % 2 and number % 5 else "so"]),
+                "label": "ab"[number % 2],
+            }
+            for number in range(n)
+        ]
+        return goldassay.Dataset.from_frame(rows, name=name)
+
+    train, test = part(300, "train"), part(135, "test")
+    seed = 3
+    found = classify(train, test, Bounds(min_count=5, clusters="premise"), range(seed, seed + 2), seed=seed).table
+    (row,) = found.filter(pl.col("classifier") == "n-grams").to_dicts()
+    report = goldassay.measure_leakage(train, test, seeds=2, seed=seed, clusters="premise", map=False, n_clusters=4)
+    conditions = {each["condition"]: each for each in report.to_dict()["leakage"]["conditions"]}
+    alone = conditions["hypothesis_only"]
+    assert row["accuracy"] == alone["accuracy"]
+    assert (row["low"], row["high"]) == (alone["accuracy_low"], alone["accuracy_high"])

@@ -7,17 +7,20 @@ import importlib.util
 import inspect
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import pytest
 from typer.main import get_command
 
 import goldassay
 from goldassay.cli.app import _MOVED, TASKS, app
-from goldassay.cli.options import BOUNDS_OF, GROUPS, SETTING_OF
+from goldassay.cli.options import GROUPS
+from goldassay.core.keywords import model_of
+from goldassay.core.options import COMMANDS as DECLARED
+from goldassay.core.options import SETTING_OF, key_of_setting
 from goldassay.core.settings import Settings, known_keys
-from goldassay.data.splitting import split
-from goldassay.questions.shift.detection_report import report_detection
+from goldassay.questions.run_choice import RunFormat, RunReading
+from goldassay.questions.shift.detected import DetectionReading
 from tests.cli.run_files import refused
 
 if TYPE_CHECKING:
@@ -150,7 +153,16 @@ def test_messages_name_only_options_that_are_there() -> None:
     assert strange == set()
 
 
-# --- The settings, the command line and Python -----------------------------------------------------------------------
+# --- One declaration: the settings, the command line and Python -------------------------------------------------------
+
+
+def snake(option: Any) -> str:
+    return max(option.opts, key=len).removeprefix("--").replace("-", "_")
+
+
+def own_options(command: str) -> dict[str, Any]:
+    """The options of a command, by their name in the declarations."""
+    return {snake(each): each for each in COMMANDS[command].params if each.param_type_name == "option"}
 
 
 def setting(key: str) -> Any:
@@ -160,66 +172,142 @@ def setting(key: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize("name", sorted(SETTING_OF))
-def test_an_option_of_the_settings_takes_its_default_from_them(name: str) -> None:
-    key = SETTING_OF[name]
-    assert key in known_keys()
-    default = setting(key)
-    for path, option in OPTIONS[name]:
-        assert option.default is None, "not given, it leaves the settings as they are"
-        shown = re.search(r"\[default: (.*)\]$", option.help)
-        if default is None or (path, name) == ("compare", "--clusters"):
-            assert shown is None or path == "compare"
-        else:
-            assert shown is not None
-            assert shown[1] == str(default)
-
-
-@pytest.mark.parametrize(("name", "command", "key"), [("--seeds", "train", "training.seeds"),
-                                                      ("--seeds", "leakage measure", "leakage.seeds")])  # fmt: skip
-def test_the_number_of_seeds_has_the_default_of_the_settings(name: str, command: str, key: str) -> None:
-    (option,) = [option for path, option in OPTIONS[name] if path == command]
-    assert option.default is None
-    assert f"[default: {setting(key)}]" in option.help
-
-
-PYTHON: dict[str, tuple[Any, dict[str, str]]] = {
-    "audit": (goldassay.audit, {"file_format": "format"}),
-    "artifacts mine": (goldassay.measure_artifacts, {"file_format": "format"}),
-    "leakage measure": (goldassay.measure_leakage, {}),
-    "instability": (goldassay.measure_instability, {}),
-    "leakage suggest": (goldassay.suggest_rewrites, {}),
-    "compare": (goldassay.compare_models, {"models": "model"}),
-    "shift detection": (report_detection, {"draws": "n_draws"}),
-    "shift generalization": (goldassay.measure_shift, {"draws": "n_draws", "sizes": "parameters"}),
-    "split": (split, {}),
-}
-# A command writes a folder and shows its progress; a function returns the report and is quiet.
-_OF_COMMANDS = {"out", "quiet"}
-
-
-@pytest.mark.parametrize("command", PYTHON)
-def test_a_keyword_of_python_has_the_default_of_the_option(command: str) -> None:
-    function, renamed = PYTHON[command]
-    keywords = inspect.signature(function).parameters
-    same = []
-    for option in COMMANDS[command].params:
-        keyword = keywords.get(renamed.get(option.name, option.name))
-        if option.param_type_name != "option" or keyword is None or option.name in _OF_COMMANDS:
-            continue
-        key = SETTING_OF.get(max(option.opts, key=len))
-        effective = setting(key) if key is not None and command != "compare" else option.default
-        if keyword.default is not None or key is None:
-            assert _plain(keyword.default) == _plain(effective), option.name
-        same.append(option.name)
-    assert len(same) >= 2
-
-
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """None where nothing is given; several numbers as the command line writes them."""
     if value is inspect.Parameter.empty or value in ((), [], {}):
         return None
     return ",".join(map(str, value)) if isinstance(value, tuple) else value
+
+
+def test_every_command_is_declared() -> None:
+    assert sorted(DECLARED) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", sorted(DECLARED))
+def test_a_command_has_the_options_that_are_declared(command: str) -> None:
+    declared = DECLARED[command]
+    assert sorted(own_options(command)) == sorted({*declared.options.values(), *declared.shell})
+
+
+# A folder's name is the command's own.
+_NAMED_BY_COMMANDS = {"out"}
+
+
+@pytest.mark.parametrize("command", sorted(DECLARED))
+def test_an_option_is_as_declared(command: str) -> None:
+    declared = DECLARED[command]
+    for name, option in own_options(command).items():
+        key = declared.key(name)
+        said, _, default = key.help.partition("  [default: ")
+        assert LISTED.meaning(option).startswith(said), name
+        if key.kind in (int, float, bool, str):
+            assert element(option) == key.kind.__name__, name
+        if get_origin(key.kind) is Literal:
+            assert re.findall(r"'([^']+)'", str(option.type_descriptor.annotation)) == list(get_args(key.kind)), name
+        shown = re.search(r"\[default: (.*)\]", option.help)
+        if declared.is_setting(name):
+            assert option.default is None, "not given, it leaves the settings as they are"
+            assert (shown and shown[1]) == (None if key.default is None else str(key.default))
+        else:
+            assert name in _NAMED_BY_COMMANDS or plain(option.default) == plain(key.default), name
+            assert (shown and shown[1]) == (default.removesuffix("]") or None), name
+
+
+def test_a_key_of_the_settings_has_the_default_that_is_declared() -> None:
+    taken = {key for each in DECLARED.values() for key in each.settings.values()}
+    assert taken == {"leakage.seeds", "training.seeds"}
+    for name in (*SETTING_OF.values(), *taken):
+        assert name in known_keys()
+        assert setting(name) == key_of_setting(name).default
+
+
+FUNCTIONS = {command: each for command, each in DECLARED.items() if each.function}
+_UNTYPED = {"check", "diff"}
+
+
+# What `**reading` and `**options` may hold.
+FURTHER: dict[str, Any] = {
+    "measure_instability": RunReading.__annotations__,
+    "compare_models": RunFormat.__annotations__,
+    "measure_shift": RunFormat.__annotations__,
+    "detect_shift": DetectionReading.__annotations__,
+    "train": DECLARED["train"].options,
+}
+
+
+@pytest.mark.parametrize("command", sorted(FUNCTIONS))
+def test_a_function_takes_what_its_command_takes(command: str) -> None:
+    declared = FUNCTIONS[command]
+    parameters = inspect.signature(getattr(goldassay, declared.function)).parameters.values()
+    defaults = {each.name: each.default for each in parameters if each.kind is not each.VAR_KEYWORD}
+    assert (len(defaults) < len(parameters)) == (declared.function in FURTHER)
+    assert sorted({*defaults, *FURTHER.get(declared.function, ())}) == sorted(declared.keywords())
+    for name, option in declared.options.items():
+        # A function shows no progress, and keeps no files.
+        if name not in defaults or name in ("quiet", "out"):
+            continue
+        effective = None if declared.is_setting(option) else declared.key(option).default
+        assert plain(defaults[name]) == plain(effective), name
+
+
+@pytest.mark.parametrize("command", sorted(set(FUNCTIONS) - _UNTYPED))
+def test_the_model_of_a_command_has_what_is_declared(command: str) -> None:
+    fields = model_of(command).model_fields
+    keys = FUNCTIONS[command].keywords()
+    assert list(fields) == list(keys)
+    for name, key in keys.items():
+        assert fields[name].default == key.default
+        assert fields[name].description == key.help
+
+
+class Strange:
+    """What no keyword takes."""
+
+
+def refusals() -> list[Any]:
+    """(function, keyword, value) that a function has to refuse."""
+    found = []
+    for command in sorted(set(FUNCTIONS) - _UNTYPED):
+        declared = FUNCTIONS[command]
+        for name, key in declared.keywords().items():
+            if key.kind is Any and name != "settings":
+                continue
+            far = [bound - 1 for bound in (key.ge, key.gt) if bound is not None]
+            far += [bound + 1 for bound in (key.le, key.lt) if bound is not None]
+            found += [pytest.param(declared.function, name, value, id=f"{declared.function}-{name}-{value}")
+                      for value in (*map(int, far), Strange())]  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize(("function", "keyword", "value"), refusals())
+def test_a_function_refuses_what_its_option_refuses(function: str, keyword: str, value: Any) -> None:
+    called = getattr(goldassay, function)
+    needed = [
+        "x"
+        for name, parameter in inspect.signature(called).parameters.items()
+        if parameter.default is parameter.empty
+        and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        and name != keyword
+    ]
+    with pytest.raises(goldassay.InputError) as raised:
+        called(*needed, **{keyword: value})
+    shown = value if isinstance(value, int) else "a Strange"
+    assert str(raised.value).startswith(f"{keyword} is {shown}; give ")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: goldassay.check(3),  # type: ignore[arg-type]
+        lambda: goldassay.check([3]),  # type: ignore[list-item]
+        lambda: goldassay.check("x", 3),  # type: ignore[arg-type]
+        lambda: goldassay.diff(3, 4),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_report_is_refused(call: Callable[[], Any]) -> None:
+    with pytest.raises(goldassay.InputError, match=r"; give "):
+        call()
 
 
 # --- What is refused -------------------------------------------------------------------------------------------------
@@ -263,10 +351,15 @@ def test_a_folder_may_have_an_equals_sign_in_its_name(refused: Callable[..., str
     assert "nothing" in line
 
 
-@pytest.mark.parametrize("name", sorted(BOUNDS_OF))
+BOUNDED = sorted(
+    name for name, given in OPTIONS.items() if any(DECLARED[path].key(snake(each)).bounds for path, each in given)
+)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
 def test_a_number_out_of_bounds_is_one_line(name: str, refused: Callable[..., str]) -> None:
-    bounds = BOUNDS_OF[name].bounds
     for command, option in OPTIONS[name]:
+        bounds = DECLARED[command].key(snake(option)).bounds
         if element(option) == "str":
             far = [""]
         else:
@@ -288,6 +381,6 @@ NEEDED = {
 
 
 def test_every_number_has_bounds() -> None:
-    free = {name for name, given in OPTIONS.items() if element(given[0][1]) in ("int", "float")} - set(BOUNDS_OF)
+    free = {name for name, given in OPTIONS.items() if element(given[0][1]) in ("int", "float")} - set(BOUNDED)
     # A score may have any floor.
     assert free == {"--floor"}

@@ -22,7 +22,7 @@ from goldassay.questions.artifacts.reports import document_of_mining
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
 from goldassay.questions.leakage.options import LeakageChoice
-from goldassay.questions.leakage.report import measure_leakage
+from goldassay.questions.leakage.report import study_leakage
 from goldassay.runs import Runs, write_runs
 
 if TYPE_CHECKING:
@@ -112,5 +112,5 @@ def test_single_commands_answer_by_the_checks_of_the_audit(monkeypatch: pytest.M
     document = document_of_mining(evidence, mine(evidence, Bounds(min_count=5)).search)
     assert document["verdicts"]["artifacts"]["evidence"] == "The check said so."
     choice = LeakageChoice(cluster=False, map=False)
-    report = measure_leakage(rows(60), rows(30, 100), choice=choice, seeds=1, conditions=("hypothesis_only",))
+    report = study_leakage(rows(60), rows(30, 100), choice=choice, seeds=1, conditions=("hypothesis_only",))
     assert json.loads(report.to_json())["verdicts"]["leakage"]["evidence"] == "The check said so."

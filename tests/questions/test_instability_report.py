@@ -39,8 +39,9 @@ from goldassay.questions.charts import charts_of
 from goldassay.questions.comparison.comparing import compare_runs
 from goldassay.questions.instability.examples import largest_covariance
 from goldassay.questions.instability.maps import MOST_EXAMPLES, measure_map
+from goldassay.questions.instability.options import InstabilityChoice
 from goldassay.questions.instability.planning import plan_runs
-from goldassay.questions.instability.report import measure_instability
+from goldassay.questions.instability.report import measure_instability, study_instability
 from goldassay.questions.instability.sentences import plural
 from goldassay.questions.instability.spread import caveats_of, measure_spread
 from goldassay.questions.instability.verdict import flips_together
@@ -503,7 +504,7 @@ def test_an_interruption_keeps_the_sets_that_are_finished(folder: Path, monkeypa
         return plain(runs, dataset)
 
     monkeypatch.setattr(measuring, "measure_examples", interrupting)
-    kept = measure_instability([folder], keep_finished=True)
+    kept = study_instability([folder], InstabilityChoice(keep_finished=True))
     section = found(kept)
     assert (section["interrupted"]["finished"], section["interrupted"]["of"]) == (2, 4)
     assert [row["name"] for row in section["results"]] == ["probe", "standard"]

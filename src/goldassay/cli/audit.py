@@ -23,6 +23,7 @@ from goldassay.cli.options import (
     Quiet,
     Seed,
     SplitBy,
+    of_option,
 )
 from goldassay.cli.run_options import parse_names
 
@@ -37,12 +38,7 @@ def audit(
     runs: NamedRunPaths = None,
     elsewhere: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="[NAME=]FILE",
-            help="A set of another distribution, with the same labels or with entailment and non-entailment for three: "
-            "asks whether the score holds there, of runs that answer it, else of quick models. Repeatable.",
-            rich_help_panel=DATA,
-        ),
+        of_option("elsewhere", metavar="[NAME=]FILE", group=DATA, also="Repeatable."),
     ] = None,
     model: Model = None,
     out: Out = Path("goldassay-report"),

@@ -9,7 +9,12 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import OUTPUT, Config, Quiet
+from goldassay.cli.options import (
+    OUTPUT,
+    Config,
+    Quiet,
+    of_option,
+)
 
 
 @app.command(short_help="Hold a report against the policy in goldassay.toml; exit with 1 if a rule is broken.")
@@ -23,12 +28,7 @@ def check(
     ],
     junit: Annotated[
         Path | None,
-        typer.Option(
-            "--junit",
-            metavar="FILE",
-            help="Write JUnit XML to this file, a test case a rule.",
-            rich_help_panel=OUTPUT,
-        ),
+        of_option("junit", metavar="FILE", group=OUTPUT),
     ] = None,
     json_file: JsonFile = None,
     config: Config = None,

@@ -20,6 +20,7 @@ from goldassay.cli.options import (
     Quiet,
     RunClusters,
     Seed,
+    of_option,
     say_settings,
 )
 from goldassay.cli.report_files import save_report
@@ -45,23 +46,13 @@ def compare(
     ],
     clusters: RunClusters = None,
     models: Models = None,
-    model_a: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which model in the first RUNS.", rich_help_panel=RUNS)
-    ] = None,
-    model_b: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which model in the second RUNS.", rich_help_panel=RUNS)
-    ] = None,
+    model_a: Annotated[str | None, of_option("model_a", metavar="NAME", group=RUNS)] = None,
+    model_b: Annotated[str | None, of_option("model_b", metavar="NAME", group=RUNS)] = None,
     matched: Annotated[
         bool,
-        typer.Option(
-            "--matched",
-            help="Runs with the same seed belong together: same data, same order.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("matched", group=METHOD),
     ] = False,
-    method: Annotated[
-        Literal["normal", "bootstrap"], typer.Option(help="How the interval is made.", rich_help_panel=METHOD)
-    ] = "normal",
+    method: Annotated[Literal["normal", "bootstrap"], of_option("method", group=METHOD)] = "normal",
     out: OptionalOut = None,
     json_file: JsonFile = None,
     figures: Figures = None,

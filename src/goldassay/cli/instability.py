@@ -9,7 +9,16 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_report_json
-from goldassay.cli.options import METHOD, Config, Figures, Latex, Out, Quiet, Seed
+from goldassay.cli.options import (
+    METHOD,
+    Config,
+    Figures,
+    Latex,
+    Out,
+    Quiet,
+    Seed,
+    of_option,
+)
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import reads_runs
 from goldassay.core.errors import InterruptionError
@@ -26,19 +35,11 @@ def instability(
     ],
     reference: Annotated[
         str | None,
-        typer.Option(
-            metavar="DATASET",
-            help="The dataset whose spread those of the others are held against.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("reference", metavar="DATASET", group=METHOD),
     ] = None,
     groups: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Take the variance apart by this column: a template, a heuristic. Repeatable.  [default: all groups]",
-            rich_help_panel=METHOD,
-        ),
+        of_option("groups", metavar="COLUMN", group=METHOD, also="Repeatable."),
     ] = None,
     out: Out = Path("goldassay-instability"),
     json_file: JsonFile = None,
@@ -57,18 +58,17 @@ def instability(
     report.json, report.md, the tables and the figures, and prints a verdict and what it rests on.
     """
     from goldassay.questions.gating import load_settings
-    from goldassay.questions.instability.report import measure_instability
+    from goldassay.questions.instability.options import InstabilityChoice
+    from goldassay.questions.instability.report import study_instability
     from goldassay.report.paper import check_figures
 
     check_figures(figures)
-    report = measure_instability(
+    report = study_instability(
         runs,
-        reference=reference,
-        groups=groups or None,
+        InstabilityChoice(reference, groups or None, keep_finished=True),
         seed=seed,
         settings=load_settings(config),
         quiet=quiet,
-        keep_finished=True,
         model=choice.model,
         dataset=choice.dataset,
         **choice.reading(),

@@ -9,9 +9,12 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, TextIO
 
-import typer
+import typer  # noqa: TC002 - typer reads the annotations
 
-from goldassay.cli.options import OUTPUT
+from goldassay.cli.options import (
+    OUTPUT,
+    of_option,
+)
 from goldassay.core.errors import InputError
 from goldassay.core.files import check_place
 from goldassay.core.report_seal import REPORT
@@ -41,13 +44,7 @@ def _opened(context: typer.Context, path: Path | None) -> Path | None:
 
 JsonFile = Annotated[
     Path | None,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-        callback=_opened,
-        help="Write the result to this file as well; - is standard output, and all else goes to standard error.",
-    ),
+    of_option("json", metavar="FILE", group=OUTPUT, callback=_opened),
 ]
 
 

@@ -9,7 +9,14 @@ import typer
 
 from goldassay.cli.app import Commands, app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import METHOD, Columns, Format, Out, Quiet
+from goldassay.cli.options import (
+    METHOD,
+    Columns,
+    Format,
+    Out,
+    Quiet,
+    of_option,
+)
 from goldassay.cli.run_options import reads_runs
 from goldassay.core.errors import InterruptionError
 from goldassay.questions.run_choice import RunChoice
@@ -140,19 +147,13 @@ def import_(
 def export(
     path: Place,
     out: Out,
-    to: Annotated[Literal["every_eval_ever"], typer.Option(help="The format.", rich_help_panel=METHOD)],
+    to: Annotated[Literal["every_eval_ever"], of_option("to", group=METHOD)],
     choice: RunChoice,
     developer: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Who made the models, where their names do not begin with it: NAME/MODEL.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("developer", metavar="NAME", group=METHOD),
     ] = None,
-    organization: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who hands on the scores.", rich_help_panel=METHOD)
-    ] = None,
+    organization: Annotated[str | None, of_option("organization", metavar="NAME", group=METHOD)] = None,
     quiet: Quiet = False,
 ) -> None:
     """Write each run (and checkpoint) as records of Every Eval Ever 0.3, in the layout of its datastore, into DIR/data.

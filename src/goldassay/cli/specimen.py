@@ -7,7 +7,13 @@ from typing import Annotated
 import typer
 
 from goldassay.cli.app import app
-from goldassay.cli.options import METHOD, Out, Quiet, Seed, within
+from goldassay.cli.options import (
+    METHOD,
+    Out,
+    Quiet,
+    Seed,
+    of_option,
+)
 
 
 @app.command(short_help="Write a made-up benchmark whose flaws are known.")
@@ -15,26 +21,16 @@ def specimen(
     out: Out,
     size: Annotated[
         int,
-        typer.Option(
-            metavar="ROWS",
-            callback=within("--size", le=10_000_000),
-            help="Rows of the training file; dev and elsewhere have a tenth each.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("size", metavar="ROWS", group=METHOD),
     ] = 20_000,
     test_size: Annotated[
         int | None,
-        typer.Option(
-            metavar="ROWS",
-            callback=within("--test-size", le=10_000_000),
-            help="Rows of the test file.  [default: a quarter of --size]",
-            rich_help_panel=METHOD,
-        ),
+        of_option("test_size", metavar="ROWS", group=METHOD),
     ] = None,
     seed: Seed = None,
     clean: Annotated[
         bool,
-        typer.Option("--clean", help="Plant no flaw: a benchmark that is to be called sound.", rich_help_panel=METHOD),
+        of_option("clean", group=METHOD),
     ] = False,
     quiet: Quiet = False,
 ) -> None:

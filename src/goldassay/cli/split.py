@@ -18,9 +18,8 @@ from goldassay.cli.options import (
     Quiet,
     Seed,
     SplitBy,
-    of_setting,
+    of_option,
     say_settings,
-    within,
 )
 
 
@@ -31,23 +30,14 @@ def split(
     ],
     disjoint: Annotated[
         str | None,
-        typer.Option(
-            metavar="ROLE,...",
-            help="Texts that may not be in both parts: premise,hypothesis.  [default: all]",
-            rich_help_panel=METHOD,
-        ),
+        of_option("disjoint", metavar="ROLE,...", group=METHOD),
     ] = None,
     split_by: SplitBy = None,
-    share: Annotated[float | None, of_setting("data.test_share", "--share", metavar="S", group=METHOD)] = None,
+    share: Annotated[float | None, of_option("share", metavar="S", group=METHOD)] = None,
     seed: Seed = None,
     repeats: Annotated[
         int,
-        typer.Option(
-            metavar="R",
-            callback=within("--repeats", ge=1, le=1000),
-            help="How many splits to draw, with seeds one after the other from --seed.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("repeats", metavar="R", group=METHOD),
     ] = 1,
     out: Out = Path("goldassay-split"),
     columns: Columns = None,

@@ -21,6 +21,7 @@ from goldassay.cli.options import (
     Scheduler,
     Seed,
     Workers,
+    of_option,
 )
 from goldassay.cli.sweep import show_price
 from goldassay.core.errors import InputError, InterruptionError
@@ -39,33 +40,19 @@ def studies(
     ] = None,
     scale: Annotated[
         str,
-        typer.Option(
-            metavar="SIZE",
-            help="smoke: a minute, on made-up data. desk: hours on two cores, small networks, few seeds. paper: the "
-            "printed protocol.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("scale", metavar="SIZE", group=METHOD),
     ] = "desk",
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="DIR", help="Folder with the datasets; see --files.", rich_help_panel=DATA),
+        of_option("data", metavar="DIR", group=DATA),
     ] = None,
     pretrained: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Checkpoint to fine-tune where the study has a pretrained model: a folder, or a name on the hub. "
-            "Without it these are left out.",
-            rich_help_panel=TRAINING,
-        ),
+        of_option("pretrained", metavar="MODEL", group=TRAINING),
     ] = None,
     files: Annotated[
         bool,
-        typer.Option(
-            "--files",
-            help="Run nothing: list the files it needs, and where they come from.",
-            rich_help_panel=DATA,
-        ),
+        of_option("files", group=DATA),
     ] = False,
     dry_run: DryRun = False,
     precision: Precision = None,

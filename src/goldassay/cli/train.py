@@ -13,7 +13,6 @@ from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import (
     DATA,
-    MOST_SEEDS,
     TRAINING,
     Columns,
     Conditions,
@@ -25,18 +24,18 @@ from goldassay.cli.options import (
     Quiet,
     Tests,
     Workers,
-    of_setting,
-    optional_seeds,
+    of_option,
     say_settings,
 )
 from goldassay.core.errors import GoldassayError, InputError, InterruptionError
 from goldassay.core.naming import split_named_path
-from goldassay.core.setting_keys import TRAINING as TRAINING_KEYS
+from goldassay.core.setting_keys import MOST_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
+    from goldassay.core.settings import Settings
     from goldassay.training import Job, TrainingReport
     from goldassay.training.outcome import Watcher
 
@@ -48,64 +47,41 @@ def train(
     ],
     model: Model = None,
     tests: Tests = None,
-    dev: Annotated[str | None, of_setting("training.dev", metavar="FILE", group=DATA)] = None,
-    seeds: Annotated[int | None, optional_seeds(TRAINING_KEYS["seeds"].default)] = None,
+    dev: Annotated[str | None, of_option("dev", metavar="FILE", group=DATA)] = None,
+    seeds: Annotated[int | None, of_option("seeds", metavar="N", group=TRAINING, command="train")] = None,
     seed_list: Annotated[
         str | None,
-        typer.Option(
-            "--seed-list", metavar="A,B,...", help="Which seeds, in place of --seeds.", rich_help_panel=TRAINING
-        ),
+        of_option("seed_list", metavar="A,B,...", group=TRAINING),
     ] = None,
-    vary: Annotated[str | None, of_setting("training.vary", metavar="SOURCE,...", group=TRAINING)] = None,
+    vary: Annotated[str | None, of_option("vary", metavar="SOURCE,...", group=TRAINING)] = None,
     conditions: Conditions = None,
-    configuration: Annotated[str | None, of_setting("training.configuration", metavar="NAME", group=TRAINING)] = None,
+    configuration: Annotated[str | None, of_option("configuration", metavar="NAME", group=TRAINING)] = None,
     changes: Annotated[
         list[str] | None,
-        of_setting(
-            "training.changes",
-            "--set",
-            metavar="KEY=VALUE",
-            group=TRAINING,
-            also="Such as epochs=5. Repeatable.",
-        ),
+        of_option("set", metavar="KEY=VALUE", group=TRAINING, also="Such as epochs=5. Repeatable."),
     ] = None,
-    objective: Annotated[str | None, of_setting("training.objective", metavar="NAME", group=TRAINING)] = None,
+    objective: Annotated[str | None, of_option("objective", metavar="NAME", group=TRAINING)] = None,
     objective_changes: Annotated[
         list[str] | None,
-        of_setting(
-            "training.objective_changes",
-            "--objective-set",
-            metavar="KEY=VALUE",
-            group=TRAINING,
-            also="Such as gamma=1. Repeatable.",
-        ),
+        of_option("objective_set", metavar="KEY=VALUE", group=TRAINING, also="Such as gamma=1. Repeatable."),
     ] = None,
-    bias: Annotated[str | None, of_setting("training.bias", metavar="WHAT", group=TRAINING)] = None,
-    bias_folds: Annotated[int | None, of_setting("training.bias_folds", metavar="N", group=TRAINING)] = None,
-    teacher: Annotated[str | None, of_setting("training.teacher", metavar="PATH", group=TRAINING)] = None,
-    vectors: Annotated[str | None, of_setting("training.vectors", metavar="FILE", group=TRAINING)] = None,
-    rows: Annotated[int | None, of_setting("training.rows", metavar="N", group=DATA)] = None,
-    bootstrap: Annotated[bool | None, of_setting("training.bootstrap", "--bootstrap", group=DATA)] = None,
-    weights: Annotated[str | None, of_setting("training.weights", metavar="COLUMN", group=DATA)] = None,
-    checkpoint_every: Annotated[
-        int | None, of_setting("training.checkpoint_every", metavar="STEPS", group=TRAINING)
-    ] = None,
-    state_every: Annotated[float | None, of_setting("training.state_every", metavar="MINUTES", group=TRAINING)] = None,
-    record: Annotated[str | None, of_setting("training.record", metavar="WHAT,...", group=TRAINING)] = None,
+    bias: Annotated[str | None, of_option("bias", metavar="WHAT", group=TRAINING)] = None,
+    bias_folds: Annotated[int | None, of_option("bias_folds", metavar="N", group=TRAINING)] = None,
+    teacher: Annotated[str | None, of_option("teacher", metavar="PATH", group=TRAINING)] = None,
+    vectors: Annotated[str | None, of_option("vectors", metavar="FILE", group=TRAINING)] = None,
+    rows: Annotated[int | None, of_option("rows", metavar="N", group=DATA)] = None,
+    bootstrap: Annotated[bool | None, of_option("bootstrap", group=DATA)] = None,
+    weights: Annotated[str | None, of_option("weights", metavar="COLUMN", group=DATA)] = None,
+    checkpoint_every: Annotated[int | None, of_option("checkpoint_every", metavar="STEPS", group=TRAINING)] = None,
+    state_every: Annotated[float | None, of_option("state_every", metavar="MINUTES", group=TRAINING)] = None,
+    record: Annotated[str | None, of_option("record", metavar="WHAT,...", group=TRAINING)] = None,
     precision: Precision = None,
-    deterministic: Annotated[
-        bool | None, of_setting("training.deterministic", "--deterministic", group=TRAINING)
-    ] = None,
+    deterministic: Annotated[bool | None, of_option("deterministic", group=TRAINING)] = None,
     device: Device = None,
     workers: Workers = None,
     label: Annotated[
         str | None,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            help="What the runs call the model.  [default: its name]",
-            rich_help_panel=TRAINING,
-        ),
+        of_option("name", metavar="NAME", group=TRAINING),
     ] = None,
     out: Out = Path("runs"),
     json_file: JsonFile = None,
@@ -159,7 +135,7 @@ def train(
         "label": label,
     }
     settings = load_settings(config)
-    report = _train(data, tests or [], out, {"columns": columns, "settings": settings, **given}, quiet=quiet)
+    report = _train(data, tests or [], out, given, columns=columns, settings=settings, quiet=quiet)
     if json_file is not None:
         write_json(json_file, json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
@@ -172,16 +148,33 @@ def train(
         )
 
 
-def _train(data: str, tests: list[str], out: Path, asked: dict[str, Any], *, quiet: bool) -> TrainingReport:
+def _train(
+    data: str,
+    tests: list[str],
+    out: Path,
+    asked: dict[str, Any],
+    *,
+    columns: str | None,
+    settings: Settings,
+    quiet: bool,
+) -> TrainingReport:
     from goldassay.cli.training_progress import bars, warn_of_precision
-    from goldassay.questions.trained_runs import train
+    from goldassay.questions.trained_runs import train_runs
 
     def watching(jobs: Sequence[Job]) -> AbstractContextManager[Watcher]:
         warn_of_precision(jobs)
         return bars(len(jobs))
 
     try:
-        return train(data, [_test_set(test) for test in tests], out=out, watching=None if quiet else watching, **asked)
+        return train_runs(
+            data,
+            [_test_set(test) for test in tests],
+            asked,
+            out=out,
+            columns=columns,
+            settings=settings,
+            watching=None if quiet else watching,
+        )
     except KeyboardInterrupt as interruption:
         raise InterruptionError(
             f"what is done is kept in {out}, and the same command goes on from there"

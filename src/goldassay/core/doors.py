@@ -18,7 +18,7 @@ SHELL, PYTHON = "shell", "python"
 VARIABLE = "GOLDASSAY_DOOR"
 # Arguments that are not called after their option.
 _ARGUMENTS = {
-    "as": "conditions",
+    "as": "models",
     "config": "settings",
     "draws": "n_draws",
     "from": "files",

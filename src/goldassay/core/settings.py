@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
@@ -63,7 +64,9 @@ class TrainingSettings(StrictSection):
 
     model: str | None = of_key(TRAINING["model"])
     dev: str | None = of_key(TRAINING["dev"])
-    seeds: int | list[int] = of_key(TRAINING["seeds"])
+    seeds: Annotated[int, Field(**TRAINING["seeds"].bounds)] | list[int] = of_key(
+        replace(TRAINING["seeds"], ge=None, le=None)
+    )
     vary: list[str] | None = of_key(TRAINING["vary"])
     conditions: list[str] | None = of_key(TRAINING["conditions"])
     configuration: Literal["desk", "published"] | None = of_key(TRAINING["configuration"])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.cores import one_blas_thread
+from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.core.verdicts import not_asked
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["audit"]
 
 
+@takes("audit")
 def audit(
     train: Any,
     test: Any = None,

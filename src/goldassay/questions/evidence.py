@@ -101,6 +101,12 @@ class Evidence:
         self._jobs: Sequence[Job] = ()
         self._is_reading = False
 
+    @property
+    def label_names(self) -> Sequence[str] | None:
+        """The labels that were said to occur, in order; None where the data say it."""
+        names: Sequence[str] | None = self._reading["label_names"]
+        return names
+
     @cached_property
     def _loaded(self) -> _Loaded:
         with self._reading_step():

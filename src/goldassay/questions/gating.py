@@ -71,7 +71,12 @@ def check(
     Raises:
         InputError: A report or the policy cannot be read, a report was edited, or the policy demands nothing.
     """
-    several = [reports] if isinstance(reports, (Report, str, os.PathLike)) else list(reports)
+    several = [reports] if not isinstance(reports, (list, tuple)) else list(reports)
+    several = [each if isinstance(each, Report) else _place(each) for each in several]
+    if policy is not None and not isinstance(policy, (Mapping, str, os.PathLike)):
+        raise InputError(
+            f"the policy is a {type(policy).__name__}", mend='give a mapping such as {"max_easy_share": 0.2}, or a file'
+        )
     demands, file = (
         (read_policy(dict(policy)), "")
         if isinstance(policy, Mapping)
@@ -89,12 +94,21 @@ def diff(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> Repor
     Raises:
         InputError: A report cannot be read or was edited, or the two are not about the same thing.
     """
-    return diff_reports(before, after)
+    return diff_reports(_place(before), _place(after))
 
 
-def _stored(report: AnyReport) -> StoredReport:
+def _place(report: Any) -> str | os.PathLike[str]:
+    """A report's place, refused where it is something else."""
+    if not isinstance(report, (str, os.PathLike)):
+        raise InputError(
+            f"a {type(report).__name__} is no report", mend="give its folder, or the report.json that a command wrote"
+        )
+    return report
+
+
+def _stored(report: Any) -> StoredReport:
     if not isinstance(report, Report):
-        return read_report(report)
+        return read_report(_place(report))
     document = report.to_dict()
     timing = document.pop("timing", {})
     return StoredReport(Path(REPORT_NAME), document, str(timing.get("finished", "")))

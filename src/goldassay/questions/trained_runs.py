@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.nearest import did_you_mean
-from goldassay.core.settings import Settings, TrainingSettings
+from goldassay.core.keywords import takes
+from goldassay.core.settings import Settings
 from goldassay.questions.inputs import named_sources
 from goldassay.questions.opinions import with_sources
 from goldassay.training import plan_jobs, run_plan
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     # Opens, for the trainings that are to come, what is told how they go.
     Watching = Callable[[Sequence[Job]], AbstractContextManager[Watcher]]
 
-__all__ = ["train"]
+__all__ = ["train", "train_runs"]
 
 
+@takes("train")
 def train(
     train: Any,
     test: Any,
@@ -40,7 +41,6 @@ def train(
     columns: str | Mapping[str, str] | None = None,
     workers: int | None = None,
     settings: Settings | None = None,
-    watching: Watching | None = None,
     **options: Any,
 ) -> TrainingReport:
     """Train a network with several seeds and keep what the measures need: `goldassay train`.
@@ -60,7 +60,6 @@ def train(
         columns: Which column plays which role, in all data.
         workers: Runs side by side; by default one a GPU, or where there is none one a core.
         settings: Its section [training] holds what is not given here; by default `Settings()`.
-        watching: Opens, for the trainings that are to come, what is told how they go.
         options: Other keys of [training]: configuration, changes, objective, objective_changes, bias, bias_folds,
             teacher, vectors, vary, rows, bootstrap, weights, checkpoint_every, state_every, record, precision, device,
             deterministic; and label, which names the model in its runs.
@@ -73,10 +72,34 @@ def train(
         MissingDependencyError: The extra `train` is not installed.
         GoldassayError: Not a single run could be finished.
     """
-    known = {*TrainingSettings.model_fields, "label", "threads"}
-    if unknown := [name for name in options if name not in known]:
-        raise TypeError(f"there is no argument {unknown[0]!r}; {did_you_mean(unknown[0], sorted(known))}")
     given = {**options, "model": model, "seeds": seeds, "conditions": conditions, "dev": dev, "workers": workers}
+    return train_runs(train, test, given, out=out, columns=columns, settings=settings, watching=None)
+
+
+def train_runs(
+    train: Any,
+    test: Any,
+    given: Mapping[str, Any],
+    *,
+    out: str | os.PathLike[str],
+    columns: str | Mapping[str, str] | None,
+    settings: Settings | None,
+    watching: Watching | None,
+) -> TrainingReport:
+    """Train: what the command and `train` have in common.
+
+    Args:
+        train: As for `train`.
+        test: Likewise.
+        given: Keys of [training], and label; None where the settings decide.
+        out: As for `train`.
+        columns: Likewise.
+        settings: Likewise.
+        watching: Opens, for the trainings that are to come, what is told how they go.
+
+    Raises:
+        InputError: As `train`.
+    """
     asked = (settings or Settings()).training.arguments() | {k: v for k, v in given.items() if v is not None}
     if "model" not in asked:
         example = option("model", "ngram_average")

@@ -13,7 +13,7 @@ from goldassay.core.errors import InputError
 from goldassay.data import Dataset
 from goldassay.questions.leakage.choices import Questions, holds_choices, read_questions
 from goldassay.questions.leakage.options import LeakageChoice
-from goldassay.questions.leakage.report import measure_leakage
+from goldassay.questions.leakage.report import study_leakage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def write(path: Path, content: list[dict[str, Any]]) -> str:
 
 @pytest.mark.parametrize("leaky", [True, False])
 def test_a_leak_in_the_choices_is_found_and_only_then(tmp_path: Path, leaky: bool) -> None:
-    report = measure_leakage(
+    report = study_leakage(
         write(tmp_path / "train.jsonl", rows(400, leaky, 0)), write(tmp_path / "test.jsonl", rows(300, leaky, 1)),
         seeds=2, choice=LeakageChoice(map=False),
     )  # fmt: skip
@@ -68,10 +68,10 @@ def test_questions_in_memory_are_measured_as_those_of_a_file(tmp_path: Path) -> 
     parts = [rows(120, True, 0), rows(60, True, 1)]
     options: dict[str, Any] = {"seeds": 1, "choice": LeakageChoice(cluster=False, map=False)}
     files = [write(tmp_path / f"{name}.jsonl", part) for name, part in zip(("train", "test"), parts, strict=True)]
-    expected = measure_leakage(*files, **options).to_dict()
+    expected = study_leakage(*files, **options).to_dict()
     assert "choices_only" in {row["condition"] for row in expected["leakage"]["conditions"]}
     for convert in (list, pl.DataFrame):
-        found = measure_leakage(*map(convert, parts), **options).to_dict()
+        found = study_leakage(*map(convert, parts), **options).to_dict()
         assert found["figures"] == expected["figures"]
         assert found["verdicts"] == expected["verdicts"]
 
@@ -106,11 +106,11 @@ def test_rows_are_right_once_a_question() -> None:
 
 
 def test_without_a_test_set_no_question_is_in_both_parts(tmp_path: Path) -> None:
-    report = measure_leakage(write(tmp_path / "all.jsonl", rows(120, True, 0) * 2), seeds=1)
+    report = study_leakage(write(tmp_path / "all.jsonl", rows(120, True, 0) * 2), seeds=1)
     assert "none in both parts" in report.to_dict()["inputs"][0]["decisions"][-1]
 
 
 def test_networks_and_conditions_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "train.jsonl", rows(20, True, 0))
     with pytest.raises(InputError, match="leave out model and conditions"):
-        measure_leakage(path, path, model="bilstm")
+        study_leakage(path, path, model="bilstm")

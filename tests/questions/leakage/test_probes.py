@@ -12,7 +12,7 @@ from goldassay.core.errors import InputError
 from goldassay.data import Dataset
 from goldassay.questions.leakage.choices import choice_evidence, read_questions
 from goldassay.questions.leakage.options import LeakageChoice
-from goldassay.questions.leakage.report import measure_leakage
+from goldassay.questions.leakage.report import study_leakage
 
 LABELS = ("no", "maybe", "yes")
 EVEN, ONE_WAY, OTHER_WAY = (1 / 3, 1 / 3, 1 / 3), (0.7, 0.2, 0.1), (0.1, 0.2, 0.7)
@@ -39,7 +39,7 @@ def pairs(n: int, shares: tuple[float, ...], telling: float, seed: int) -> Datas
 
 def bits_of(train: Dataset, test: Dataset) -> dict[str, dict[str, Any]]:
     choice = LeakageChoice(n_clusters=4, n_repetitions=1, map=False)
-    found = measure_leakage(train, test, conditions=("hypothesis_only",), seeds=2, choice=choice).to_dict()["leakage"]
+    found = study_leakage(train, test, conditions=("hypothesis_only",), seeds=2, choice=choice).to_dict()["leakage"]
     assert {row["null"] for row in found["information"]} == {
         "label shares of the other half of the test examples, on which the probes' scores are scaled, too"
     }
@@ -89,11 +89,11 @@ def test_what_no_text_has_is_left_out_unless_it_was_asked_for() -> None:
         return Dataset.from_frame(rows, name="apart", label_names=LABELS)
 
     choice = LeakageChoice(n_clusters=2, n_repetitions=1, map=False)
-    found = measure_leakage(part(60), part(30), seeds=1, choice=choice).to_dict()["leakage"]
+    found = study_leakage(part(60), part(30), seeds=1, choice=choice).to_dict()["leakage"]
     assert "overlap" not in {row["condition"] for row in found["conditions"]}
     assert "The condition 'overlap' was left out: it leaves no word of any text." in found["remarks"]
     with pytest.raises(InputError, match="'overlap' leaves no word"):
-        measure_leakage(part(60), part(30), conditions=("overlap",), seeds=1, choice=choice)
+        study_leakage(part(60), part(30), conditions=("overlap",), seeds=1, choice=choice)
 
 
 @pytest.mark.parametrize(
@@ -110,4 +110,4 @@ def test_what_no_text_has_is_left_out_unless_it_was_asked_for() -> None:
 )
 def test_settings_are_refused_before_anything_is_trained(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        measure_leakage(pairs(9, EVEN, 0.0, 0), pairs(9, EVEN, 0.0, 1), **settings)
+        study_leakage(pairs(9, EVEN, 0.0, 0), pairs(9, EVEN, 0.0, 1), **settings)

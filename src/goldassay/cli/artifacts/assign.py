@@ -32,6 +32,7 @@ from goldassay.cli.options import (
     Text,
     Threshold,
     TokenizerOption,
+    of_option,
     say_settings,
 )
 
@@ -48,12 +49,7 @@ def assign(
     q: Q = None,
     by_classifier: Annotated[
         bool,
-        typer.Option(
-            "--by-classifier",
-            help="Apply the other published rule too: hard is what most of 5 quick classifiers that see only the same "
-            "text get wrong. They are trained on TRAIN; without it, cross-fitted on the test set.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("by_classifier", group=METHOD),
     ] = False,
     max_tokens: MaxTokens = None,
     max_gap: MaxGap = None,

@@ -73,7 +73,7 @@ def classify(
                 text=text,
                 clusters=settings.data.clusters,
             )
-            result = run(training, evaluation, bounds_of, range(first, first + seeds), progress)
+            result = run(training, evaluation, bounds_of, range(first, first + seeds), progress, first)
     paths = result.save(out)
     if json_file is not None:
         write_json(json_file, as_json(result.to_dict()))

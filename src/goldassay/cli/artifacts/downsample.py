@@ -33,6 +33,7 @@ from goldassay.cli.options import (
     Text,
     Threshold,
     TokenizerOption,
+    of_option,
     say_settings,
 )
 
@@ -43,9 +44,7 @@ def downsample(
     threshold: Threshold = None,
     mode: Annotated[
         Literal["debias", "random"],
-        typer.Option(
-            help="debias: from what holds no pattern; random: as many, from the full data.", rich_help_panel=METHOD
-        ),
+        of_option("mode", group=METHOD),
     ] = "debias",
     seed: Seed = None,
     out: Out = Path("goldassay-downsampled"),

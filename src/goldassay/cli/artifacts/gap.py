@@ -22,6 +22,7 @@ from goldassay.cli.options import (
     RequiredRunPaths,
     Seed,
     Test,
+    of_option,
     say_settings,
 )
 
@@ -42,25 +43,14 @@ def gap(
     dataset: DatasetName = None,
     names: Annotated[
         str | None,
-        typer.Option(
-            metavar="REGEX",
-            help="What the names of runs say, as a regular expression with groups: model, and condition, train_set, "
-            "seed, dataset, split: '(?P<model>.+)_(?P<condition>std|hypothesis)_(?P<seed>.+)'. Any other group is "
-            "added to the model.",
-            rich_help_panel=RUNS,
-        ),
+        of_option("names", metavar="REGEX", group=RUNS),
     ] = None,
     test: Test = None,
     columns: Columns = None,
     clusters: ExampleClusters = None,
     class_column: Annotated[
         str,
-        typer.Option(
-            "--class",
-            metavar="COLUMN",
-            help="The column of classes; also class_by_classifier.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("class", metavar="COLUMN", group=METHOD),
     ] = "class",
     out: OptionalOut = None,
     json_file: JsonFile = None,

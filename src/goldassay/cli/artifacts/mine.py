@@ -30,9 +30,11 @@ from goldassay.cli.options import (
     MinCount,
     Out,
     Quiet,
+    Seed,
     Test,
     Text,
     TokenizerOption,
+    of_option,
     say_settings,
 )
 from goldassay.core.errors import InputError
@@ -70,17 +72,13 @@ def mine(
     by: By = None,
     memory: Annotated[
         str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Read the files part by part, never taking more memory than this in all (2GB, 800MB): for files too "
-            "large for memory. What is written is the same; it takes longer.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("memory", metavar="SIZE", group=METHOD),
     ] = None,
     columns: Columns = None,
     clusters: ExampleClusters = None,
     file_format: Format = "auto",
     json_file: JsonFile = None,
+    seed: Seed = None,
     config: Config = None,
     quiet: Quiet = False,
 ) -> None:
@@ -93,14 +91,14 @@ def mine(
     many of all are confirmed there.
     """
     from goldassay.core.progress import Steps
-    from goldassay.core.settings import load_settings, with_data
+    from goldassay.core.settings import load_settings, with_data, with_seed
     from goldassay.questions.artifacts.inputs import bounds_of
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.artifacts.study import study_artifacts
     from goldassay.questions.data_notes import data_notes
 
     steps = Steps(quiet)
-    settings = with_data(load_settings(config), clusters=clusters)
+    settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
     bounds = bounds_of(settings, max_tokens, max_gap, min_count, tokenizer, text)
     if memory is not None:
         from goldassay.questions.artifacts.streamed import mine_files

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from goldassay.cli.app import Commands, app
-from goldassay.cli.options import METHOD, within
+from goldassay.cli.options import (
+    METHOD,
+    of_option,
+)
 from goldassay.core.errors import InputError
 
 leakage_app = Commands(no_args_is_help=True, rich_markup_mode=None)
@@ -15,33 +16,15 @@ app.add_typer(leakage_app, name="leakage", short_help="Measure what a part of th
 
 NClusters = Annotated[
     int | None,
-    typer.Option(
-        "--n-clusters",
-        metavar="K",
-        callback=within("--n-clusters", ge=1, le=10_000),
-        help="Clusters of sentences; refused above their number.  [default: 50]",
-        rich_help_panel=METHOD,
-    ),
+    of_option("n_clusters", metavar="K", group=METHOD),
 ]
 Components = Annotated[
     int,
-    typer.Option(
-        "--components",
-        metavar="D",
-        callback=within("--components", ge=0, le=10_000),
-        help="Principal components to cluster in; 0 for no PCA.",
-        rich_help_panel=METHOD,
-    ),
+    of_option("components", metavar="D", group=METHOD),
 ]
 ClusterThreshold = Annotated[
     float,
-    typer.Option(
-        "--cluster-threshold",
-        metavar="D",
-        callback=within("--cluster-threshold", ge=0),
-        help="A cluster whose divergence is above this is called biased.",
-        rich_help_panel=METHOD,
-    ),
+    of_option("cluster_threshold", metavar="D", group=METHOD),
 ]
 
 

@@ -12,6 +12,7 @@ from goldassay.cli.leakage.group import ClusterThreshold, Components, NClusters,
 from goldassay.cli.options import (
     METHOD,
     RUNS,
+    TRAINING,
     AlignOption,
     Columns,
     Conditions,
@@ -30,13 +31,12 @@ from goldassay.cli.options import (
     SplitBy,
     Tests,
     TrainSet,
-    optional_seeds,
+    of_option,
 )
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import parse_labels, parse_names
 from goldassay.core.errors import InputError
 from goldassay.core.naming import split_named_path
-from goldassay.core.setting_keys import LEAKAGE
 
 if TYPE_CHECKING:
     from goldassay.report import Report
@@ -53,42 +53,24 @@ def measure(
     ] = None,
     test: Tests = None,
     model: Model = None,
-    seeds: Annotated[int | None, optional_seeds(LEAKAGE["seeds"].default)] = None,
+    seeds: Annotated[int | None, of_option("seeds", metavar="N", group=TRAINING, command="leakage measure")] = None,
     conditions: Conditions = None,
     runs: RunPaths = None,
     named: Annotated[
         list[str] | None,
-        typer.Option(
-            "--as",
-            metavar="CONDITION=MODEL",
-            help="Which model of --runs is of which condition, where files do not say so; * and ? match several runs. "
-            "Repeatable.",
-            rich_help_panel=RUNS,
-        ),
+        of_option("as", metavar="CONDITION=MODEL", group=RUNS, also="Repeatable."),
     ] = None,
     embeddings: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ROLE=FILE",
-            help="Embeddings of the hypothesis (or another text) alone, .npy or Parquet, a row an example. Repeatable.",
-            rich_help_panel=RUNS,
-        ),
+        of_option("embeddings", metavar="ROLE=FILE", group=RUNS, also="Repeatable."),
     ] = None,
     probabilities: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CONDITION=FILE[:COLUMN]",
-            help="The right label's probability, a row an example. Repeatable.",
-            rich_help_panel=RUNS,
-        ),
+        of_option("probabilities", metavar="CONDITION=FILE[:COLUMN]", group=RUNS, also="Repeatable."),
     ] = None,
     bits: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CONDITION=FILE[:COLUMN]",
-            help="The same as -log2 of the probability. Repeatable.",
-            rich_help_panel=RUNS,
-        ),
+        of_option("bits", metavar="CONDITION=FILE[:COLUMN]", group=RUNS, also="Repeatable."),
     ] = None,
     dataset: DatasetName = None,
     train_set: TrainSet = None,
@@ -102,19 +84,11 @@ def measure(
     cluster_threshold: ClusterThreshold = 0.25,
     grid: Annotated[
         bool,
-        typer.Option(
-            "--grid",
-            help="Score the clusters for several numbers of clusters and components, too.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("grid", group=METHOD),
     ] = False,
     sentence_map: Annotated[
         bool,
-        typer.Option(
-            "--map/--no-map",
-            help="Lay the sentences out on the plane (half a minute for 10,000).",
-            rich_help_panel=METHOD,
-        ),
+        of_option("map", "--map/--no-map", group=METHOD),
     ] = True,
     out: Out = Path("goldassay-leakage"),
     json_file: JsonFile = None,
@@ -144,7 +118,7 @@ def measure(
     from goldassay.questions.gating import load_settings
     from goldassay.questions.leakage.foreign_evidence import GivenEvidence
     from goldassay.questions.leakage.options import LeakageChoice
-    from goldassay.questions.leakage.report import measure_leakage
+    from goldassay.questions.leakage.report import study_leakage
     from goldassay.questions.run_choice import RunChoice
     from goldassay.report.paper import check_figures
 
@@ -170,13 +144,14 @@ def measure(
     else:
         _check_no_runs({"--as": named, "--embeddings": embeddings, "--probabilities": probabilities, "--bits": bits})
     options: dict[str, Any] = {
-        "runs": given,
+        "given": given,
         "model": None if runs else model,
         "conditions": tuple(conditions or ()),
         "seeds": seeds,
         "choice": LeakageChoice(
             n_clusters=n_clusters, n_components=components, threshold=cluster_threshold, grid=grid, map=sentence_map
         ),
+        "label_names": parse_names(label_names),
         "columns": columns,
         "clusters": clusters,
         "split_by": split_by,
@@ -193,7 +168,7 @@ def measure(
             mend="give one --test, or name each with NAME=TRAIN and --test NAME=FILE",
         )
     else:
-        report = measure_leakage(train[0] if train else None, test[0] if test else None, out=out, **options)
+        report = study_leakage(train[0] if train else None, test[0] if test else None, out=out, **options)
     page = save_report(report, out, figures, latex)
     if json_file is not None:
         write_report_json(json_file, page)
@@ -207,9 +182,9 @@ def _several(
 ) -> Report:
     """Measure datasets one by one, each into a folder of its name, and lay them side by side."""
     from goldassay.questions.leakage.dataset_comparison import compare_datasets
-    from goldassay.questions.leakage.report import measure_leakage
+    from goldassay.questions.leakage.report import study_leakage
 
-    if options["runs"] is not None:
+    if options["given"] is not None:
         raise InputError("evidence made elsewhere is of one dataset", mend="give one TRAIN at most with --runs")
     names = [_name(each) for each in trains]
     held_out = by_name(tests, "--test", "NAME", f"say of which set it is, as in --test {names[0]}=FILE")
@@ -224,7 +199,7 @@ def _several(
     for name, train in zip(names, trains, strict=True):
         _, place = split_named_path(train)
         test = f"{name}={held_out[name]}" if name in held_out else None
-        reports[name] = measure_leakage(f"{name}={place}", test, out=out / name, called=name, **options)
+        reports[name] = study_leakage(f"{name}={place}", test, out=out / name, called=name, **options)
         save_report(reports[name], out / name, figures, latex)
     return compare_datasets(reports)
 

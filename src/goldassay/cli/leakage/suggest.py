@@ -9,7 +9,17 @@ import typer
 
 from goldassay.cli.json_option import JsonFile, write_report_json
 from goldassay.cli.leakage.group import leakage_app
-from goldassay.cli.options import METHOD, Columns, Condition, Config, Out, Quiet, Seed, Test
+from goldassay.cli.options import (
+    METHOD,
+    Columns,
+    Condition,
+    Config,
+    Out,
+    Quiet,
+    Seed,
+    Test,
+    of_option,
+)
 from goldassay.cli.report_files import save_report
 from goldassay.core.errors import InputError
 
@@ -21,7 +31,7 @@ def suggest(
     condition: Condition = None,
     shares: Annotated[
         str,
-        typer.Option(metavar="SHARE,...", help="Which shares of the rows to drop.", rich_help_panel=METHOD),
+        of_option("shares", metavar="SHARE,...", group=METHOD),
     ] = "0.02,0.05,0.1,0.2,0.3",
     out: Out = Path("goldassay-suggest"),
     json_file: JsonFile = None,

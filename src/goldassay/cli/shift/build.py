@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import DATA, METHOD, By, Columns, Out, Quiet, Seed, within
+from goldassay.cli.options import (
+    DATA,
+    METHOD,
+    By,
+    Columns,
+    Out,
+    Quiet,
+    Seed,
+    of_option,
+)
 from goldassay.cli.shift.group import shift_app
 from goldassay.core.errors import InputError
 
@@ -26,22 +35,12 @@ def build(
     more: Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help="Further files, as for --from.")] = None,
     places: Annotated[
         list[str] | None,
-        typer.Option(
-            "--from",
-            metavar="FILE",
-            help="The files as published, or folders that hold them. Repeatable.",
-            rich_help_panel=DATA,
-        ),
+        of_option("from", metavar="FILE", group=DATA, also="Repeatable."),
     ] = None,
     by: By = None,
     min_rows: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            callback=within("--min-rows", ge=1),
-            help="With --by: values of the column with fewer rows are left out.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("min_rows", metavar="N", group=METHOD),
     ] = 50,
     out: Out = Path("goldassay-benchmark"),
     columns: Columns = None,
@@ -73,7 +72,7 @@ def build(
         raise InputError("is a file, and the sets need a folder", file=out, mend="choose another with -o")
     steps = Steps(quiet)
     with steps.step("building"):
-        built = build_shift(name, published, by=by, min_rows=min_rows, columns=columns, seed=seed or 0)
+        built = build_shift(name, published, by=by, min_rows=min_rows, columns=columns, seed=seed)
     paths = built.save(out)
     if json_file is not None:
         write_json(json_file, json.dumps(built.to_dict(), ensure_ascii=False, indent=2) + "\n")

@@ -7,7 +7,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from goldassay.cli.options import METHOD, RUNS, Out, within
+from goldassay.cli.options import (
+    METHOD,
+    RUNS,
+    Out,
+    of_option,
+)
 from goldassay.cli.run_options import reads_runs
 from goldassay.cli.shift.group import Asked, reports, shift_app
 from goldassay.questions.run_choice import RunChoice
@@ -24,61 +29,31 @@ def detection(
     ] = None,
     inside: Annotated[
         list[str],
-        typer.Option(
-            "--inside",
-            metavar="[NAME=]RUNS",
-            help="Predictions with logits or probabilities on the model's own distribution; NAME chooses or names the "
-            "dataset. Repeatable.",
-            rich_help_panel=RUNS,
-        ),
+        of_option("inside", metavar="[NAME=]RUNS", group=RUNS, also="Repeatable."),
     ],
     outside: Annotated[
         list[str],
-        typer.Option(
-            "--outside",
-            metavar="[NAME=]RUNS",
-            help="The same models on other distributions; labels are ignored. Repeatable.",
-            rich_help_panel=RUNS,
-        ),
+        of_option("outside", metavar="[NAME=]RUNS", group=RUNS, also="Repeatable."),
     ],
     training: Annotated[
         str | None,
-        typer.Option(
-            "--train",
-            metavar="[NAME=]RUNS",
-            help="The same models on their training data, all with features: embeddings beside the runs (goldassay "
-            "train --record embeddings), or a column or an array called features. Adds Mahalanobis and the k-th "
-            "neighbor.",
-            rich_help_panel=RUNS,
-        ),
+        of_option("train", metavar="[NAME=]RUNS", group=RUNS),
     ] = None,
     scores: Annotated[
         list[str] | None,
-        typer.Option(
-            "--score",
-            metavar="NAME",
-            help="max_softmax, max_logit, energy, entropy, mahalanobis, knn. Repeatable.  [default: all that can be]",
-            rich_help_panel=METHOD,
-        ),
+        of_option("score", metavar="NAME", group=METHOD, also="Repeatable."),
     ] = None,
     recall: Annotated[
         float,
-        typer.Option(
-            metavar="R",
-            callback=within("--recall", gt=0, le=1),
-            help="Share of the out-of-distribution examples to be flagged.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("recall", metavar="R", group=METHOD),
     ] = 0.95,
     rule: Annotated[
         Literal["at_least", "closest", "interpolate"],
-        typer.Option(help="Which threshold: closest is how the paper's authors compute it.", rich_help_panel=METHOD),
+        of_option("rule", group=METHOD),
     ] = "at_least",
     k: Annotated[
         int,
-        typer.Option(
-            "--k", metavar="K", callback=within("--k", ge=1, le=100_000), help="Which neighbor.", rich_help_panel=METHOD
-        ),
+        of_option("k", metavar="K", group=METHOD),
     ] = 10,
     out: Out = Path("goldassay-shift"),
     asked: Asked,

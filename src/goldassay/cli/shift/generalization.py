@@ -8,7 +8,17 @@ from typing import Annotated, Literal
 
 import typer
 
-from goldassay.cli.options import DATA, METHOD, TRAINING, Model, NamedRunPaths, Out, Seeds, Tests
+from goldassay.cli.options import (
+    DATA,
+    METHOD,
+    TRAINING,
+    Model,
+    NamedRunPaths,
+    Out,
+    Seeds,
+    Tests,
+    of_option,
+)
 from goldassay.cli.run_options import reads_runs
 from goldassay.cli.shift.group import Asked, reports, shift_app
 from goldassay.core.errors import InputError, InterruptionError
@@ -28,68 +38,33 @@ def generalization(
     tests: Tests = None,
     outside: Annotated[
         list[str] | None,
-        typer.Option(
-            "--texts",
-            metavar="[NAME=]FILE",
-            rich_help_panel=DATA,
-            help="With TRAIN: texts without labels of the task, predicted for shift detection alone. Repeatable.",
-        ),
+        of_option("texts", metavar="[NAME=]FILE", group=DATA, also="Repeatable."),
     ] = None,
     model: Model = None,
     seeds: Seeds = 3,
     features: Annotated[
         bool,
-        typer.Option(
-            "--features",
-            rich_help_panel=TRAINING,
-            help="With TRAIN and a network: predict the training data too, as train, and keep features, for shift "
-            "detection --train train=DIR/runs.",
-        ),
+        of_option("features", group=TRAINING),
     ] = False,
     own: Annotated[
         list[str] | None,
-        typer.Option(
-            "--in-distribution",
-            rich_help_panel=METHOD,
-            metavar="[TRAIN=]NAME",
-            help="Which dataset is of the model's own distribution, where several training sets are there for each. "
-            "[default: the first --test; with --runs the one that is named ID or like the training set]",
-        ),
+        of_option("in_distribution", group=METHOD, metavar="[TRAIN=]NAME"),
     ] = None,
     metric: Annotated[
         Literal["accuracy", "exact_match", "f1", "mean", "pearson", "spearman"] | None,
-        typer.Option(
-            help="What is measured.  [default: by what the files hold; both correlations where labels are numbers]",
-            rich_help_panel=METHOD,
-        ),
+        of_option("metric", group=METHOD),
     ] = None,
     floor: Annotated[
         float | None,
-        typer.Option(
-            metavar="VALUE",
-            rich_help_panel=METHOD,
-            help="What knows nothing scores, for the mean of graded scores, in their unit (0.25 for fractions).  "
-            "[default: not declared: 0 is taken, and nothing is called sound]",
-        ),
+        of_option("floor", metavar="VALUE", group=METHOD),
     ] = None,
     sizes: Annotated[
         list[str] | None,
-        typer.Option(
-            "--parameters",
-            metavar="MODEL=N",
-            help="Parameters of a model, for the gap against size. Repeatable.",
-            rich_help_panel=METHOD,
-        ),
+        of_option("parameters", metavar="MODEL=N", group=METHOD, also="Repeatable."),
     ] = None,
     trained_on: Annotated[
         str | None,
-        typer.Option(
-            "--trained-on",
-            rich_help_panel=DATA,
-            metavar="FILE",
-            help="With --runs: what the models were trained on. Texts of other sets that stand there are left out of "
-            "the gap; give the texts with --test.",
-        ),
+        of_option("trained_on", group=DATA, metavar="FILE"),
     ] = None,
     out: Out = Path("goldassay-shift"),
     asked: Asked,
@@ -111,12 +86,12 @@ def generalization(
       goldassay shift generalization train.jsonl --test ID=test.jsonl --test other=other.jsonl --model bow,average
     """
     from goldassay.cli.training_progress import bars
-    from goldassay.questions.shift.report import measure_shift
+    from goldassay.questions.shift.report import study_shift
 
     # Evaluation sets of models trained here are right labels of runs.
     reading = choice.reading() if train is not None else replace(choice, gold=parse_gold(tests or [])).reading()
     try:
-        report = measure_shift(
+        report = study_shift(
             train,
             tests or None if train is not None else None,
             runs or None,

@@ -13,7 +13,15 @@ import typer
 
 from goldassay.cli.app import Commands, app
 from goldassay.cli.json_option import JsonFile, write_report_json
-from goldassay.cli.options import METHOD, Config, Figures, Latex, Quiet, Seed, within
+from goldassay.cli.options import (
+    METHOD,
+    Config,
+    Figures,
+    Latex,
+    Quiet,
+    Seed,
+    of_option,
+)
 from goldassay.cli.report_files import save_report
 
 if TYPE_CHECKING:
@@ -24,13 +32,7 @@ app.add_typer(shift_app, name="shift", short_help="Say whether a score holds els
 
 Draws = Annotated[
     int,
-    typer.Option(
-        "--draws",
-        metavar="N",
-        callback=within("--draws", ge=1, le=1_000_000),
-        help="Bootstrap draws of each interval.",
-        rich_help_panel=METHOD,
-    ),
+    of_option("draws", metavar="N", group=METHOD),
 ]
 
 

@@ -10,7 +10,7 @@ from goldassay.papers.recipe import PRETRAINED
 from goldassay.questions.leakage.dataset_comparison import compare_datasets, rows_of
 from goldassay.questions.leakage.foreign_evidence import GivenEvidence
 from goldassay.questions.leakage.options import LeakageChoice
-from goldassay.questions.leakage.report import measure_leakage
+from goldassay.questions.leakage.report import study_leakage
 from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ def measured_sets(work: Workplace) -> list[MeasuredSet]:
                 if not work.lacking.isdisjoint((training.train, dataset)):
                     continue
                 test, mapped = work.sets[dataset], dataset == chosen["mapped"]
-                report = measure_leakage(
+                report = study_leakage(
                     work.sets[training.train],
                     test,
-                    runs=GivenEvidence(
+                    given=GivenEvidence(
                         [str(work.runs)], RunChoice(model=model, dataset=dataset, train_set=training.train)
                     ),
                     choice=LeakageChoice(

@@ -12,7 +12,7 @@ import polars as pl
 from goldassay.artifacts import pattern_features
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
-from goldassay.core.resampling import score_interval
+from goldassay.core.resampling import cluster_codes, score_interval
 from goldassay.data import check_same_labels
 from goldassay.models.pattern_mlp import PatternMLP
 from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, cut, mine_dataset, texts_for
@@ -71,6 +71,7 @@ def classify(
     bounds: Bounds = DEFAULT,
     seeds: Sequence[int] = range(5),
     progress: Progress = silent,
+    seed: int = 0,
 ) -> ClassifierTable:
     """Train and judge: the majority label, n-grams, a network on single words, a network on patterns.
 
@@ -81,6 +82,7 @@ def classify(
             lengths are those of `PATTERN_SETS`.
         seeds: One run each; the majority has none.
         progress: Told after each run.
+        seed: Of the draws of the intervals.
 
     Raises:
         InputError: The two sets do not fit, or cannot be trained on.
@@ -112,14 +114,15 @@ def classify(
         kept = cut(mined, THRESHOLD)
         seen, unseen = (pattern_features(texts_for(part, kept), kept) for part in (train, test))
         found = []
-        for seed in seeds:
-            found.append(PatternMLP().predict(seen, labels, unseen, seed))
+        for each in seeds:
+            found.append(PatternMLP().predict(seen, labels, unseen, each))
             progress(at * len(seeds) + len(found), total)
         made.append(_runs(train, test, name, np.stack(found), gold, seeds, bounds.text))
         about.append(f"a network of {PatternMLP().n_hidden} units on H({max_tokens},{max_gap},{THRESHOLD})")
         sizes.append(len(kept))
-    clusters = clusters_of(test, by=bounds.clusters)
-    rows = [_row(runs, n, text, clusters) for runs, n, text in zip(made, sizes, about, strict=True)]
+    # In the order in which the leakage of a part is drawn: the same accuracy has the same interval.
+    clusters = cluster_codes(clusters_of(test, by=bounds.clusters), len(test))
+    rows = [_row(runs, n, text, clusters, seed) for runs, n, text in zip(made, sizes, about, strict=True)]
     return ClassifierTable(pl.DataFrame(rows, schema_overrides={"n_features": pl.Int64}), tuple(made))
 
 
@@ -146,9 +149,11 @@ def _runs(
     )
 
 
-def _row(runs: Runs, n_features: int | None, about: str, clusters: NDArray[np.int64] | None) -> dict[str, Any]:
+def _row(
+    runs: Runs, n_features: int | None, about: str, clusters: NDArray[np.int64] | None, seed: int
+) -> dict[str, Any]:
     scores = runs.scores
-    bounds = score_interval(scores, clusters)
+    bounds = score_interval(scores, clusters, seed=seed)
     return {
         "classifier": runs.model,
         "accuracy": float(scores.mean()),

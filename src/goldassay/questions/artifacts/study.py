@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.artifacts.check import CHECK
@@ -42,6 +43,7 @@ class ArtifactStudy:
     document: dict[str, Any]
 
 
+@takes("artifacts mine")
 def measure_artifacts(
     train: Any,
     test: Any = None,

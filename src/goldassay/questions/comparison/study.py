@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.core.errors import InputError
+from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.comparison.report import report_comparison
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["compare_models", "study_comparison"]
 
 
+@takes("compare")
 def compare_models(
     *runs: Any,
     model: str | Sequence[str] | None = None,

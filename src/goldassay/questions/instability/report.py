@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
+from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.evidence import Evidence
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
     from goldassay.report import Report
     from goldassay.runs.curves import Curves
 
-__all__ = ["measure_instability"]
+__all__ = ["measure_instability", "study_instability"]
 
 
+@takes("instability")
 def measure_instability(
     runs: Any,
     *,
@@ -43,7 +45,6 @@ def measure_instability(
     seed: int | None = None,
     settings: Settings | None = None,
     quiet: bool = True,
-    keep_finished: bool = False,
     **reading: Unpack[RunReading],
 ) -> Report:
     """Measure how far scores move from run to run, and what makes them move: `goldassay instability`.
@@ -56,8 +57,6 @@ def measure_instability(
         seed: Of the examples drawn for the map of correlations; by default that of the settings.
         settings: Hold the limits from which the verdict follows; by default `Settings()`.
         quiet: Show no progress.
-        keep_finished: When interrupted, report on the sets of runs that are finished, and say in
-            `document["instability"]["interrupted"]` how many these are.
         reading: Which runs to take and how to read them: `gold`, `model`, `dataset`, `columns`, `labels`,
             `label_names`, `align`, `checkpoint`, `split`, `condition`, `train_set`, `format`, as for `read_runs`;
             `gold` may be {dataset: data}.
@@ -69,13 +68,38 @@ def measure_instability(
 
     Raises:
         InputError: The runs cannot be read, no model has two runs, or the reference or a group column is not there.
+    """
+    asked = InstabilityChoice(reference, groups)
+    return study_instability(runs, asked, seed=seed, settings=settings, quiet=quiet, **reading)
+
+
+def study_instability(
+    runs: Any,
+    asked: InstabilityChoice,
+    *,
+    seed: int | None = None,
+    settings: Settings | None = None,
+    quiet: bool = True,
+    **reading: Unpack[RunReading],
+) -> Report:
+    """Measure instability: what the command and `measure_instability` have in common.
+
+    Args:
+        runs: As for `measure_instability`.
+        asked: What is measured; also whether an interruption keeps what is finished, which the report then says in
+            `document["instability"]["interrupted"]`.
+        seed: As for `measure_instability`.
+        settings: Likewise.
+        quiet: Likewise.
+        reading: Likewise.
+
+    Raises:
+        InputError: As `measure_instability`.
         KeyboardInterrupt: It was interrupted, and nothing is finished or to be kept.
     """
     settings = with_seed(settings or Settings(), seed)
     with run_paths(runs, named=False) as paths:
-        return _measure(
-            paths, RunChoice.of(**reading), InstabilityChoice(reference, groups, keep_finished), settings, quiet
-        )
+        return _measure(paths, RunChoice.of(**reading), asked, settings, quiet)
 
 
 def _measure(paths: list[str], choice: RunChoice, asked: InstabilityChoice, settings: Settings, quiet: bool) -> Report:

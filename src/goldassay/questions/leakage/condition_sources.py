@@ -136,7 +136,12 @@ def _with_splits(
         for at in range(1 if found.source == PROBES else 0, choice.n_splits):
             moved = settings.model_copy(update={"seed": settings.seed + at})
             train, test, _ = load_inputs(
-                sources[0], None, columns=sources[2], label_names=None, file_format="auto", settings=moved
+                sources[0],
+                None,
+                columns=sources[2],
+                label_names=evidence.label_names,
+                file_format="auto",
+                settings=moved,
             )
             assert test is not None
             seeds = range(settings.seed, settings.seed + 2)

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts import pattern_features
+from goldassay.core.keywords import takes
 from goldassay.core.numbers import signed_points
 from goldassay.core.progress import Steps
 from goldassay.core.results import to_plain
@@ -31,6 +32,7 @@ MOST_ROWS = 60
 _MOST_PATTERNS = 3
 
 
+@takes("leakage suggest")
 def suggest_rewrites(
     train: Any,
     test: Any = None,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.arguments import check_whole
 from goldassay.core.doors import option, place
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
+from goldassay.core.keywords import takes
 from goldassay.data import Dataset, parse_columns, read_dataset
 from goldassay.data.frames import table_of
 from goldassay.shift.benchmark_files import FoundFile, Rows, find_files, read_rows
@@ -122,6 +122,7 @@ class Benchmark:
         return f"{_slug(domain)}_{part}.{'json' if self.recipe.written_as == 'squad' else 'jsonl'}"
 
 
+@takes("shift build")
 def build_shift(
     name: str | None = None,
     files: Any = None,
@@ -129,7 +130,7 @@ def build_shift(
     by: str | None = None,
     min_rows: int = LEAST_ROWS,
     columns: str | Mapping[str, str] | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Benchmark:
     """Build the splits of a benchmark of several domains: `goldassay shift build`.
 
@@ -140,7 +141,7 @@ def build_shift(
         by: In place of a recipe: the column that tells domains apart.
         min_rows: With `by`: values of the column with fewer rows are left out.
         columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
-        seed: Of the draws.
+        seed: Of the draws; by default 0.
 
     Returns:
         The benchmark; `.save(directory)` writes a file a domain and part, and `.splits.parts` holds them as frames.
@@ -149,8 +150,7 @@ def build_shift(
         InputError: Both or neither of a recipe and a column are given, there is no such recipe, files are missing or
             cannot be read, or fewer than two domains have rows enough.
     """
-    check_whole("seed", seed, 0)
-    check_whole("min_rows", min_rows, 1)
+    seed = seed or 0
     if (name is None) == (by is None):
         raise InputError(
             "neither a recipe nor a column was given" if by is None else "a recipe and a column were both given",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.arguments import check_whole
 from goldassay.core.doors import option, place, right_labels
 from goldassay.core.errors import InputError
+from goldassay.core.keywords import takes
 from goldassay.questions.inputs import named_sources
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
     from goldassay.report import Report
     from goldassay.shift.set_metrics import Metric
 
-__all__ = ["measure_shift"]
+__all__ = ["measure_shift", "study_shift"]
 
 
+@takes("shift generalization")
 def measure_shift(
     train: Any = None,
     test: Any = None,
@@ -52,7 +54,6 @@ def measure_shift(
     n_draws: int = 1000,
     seed: int | None = None,
     settings: Settings | None = None,
-    watched: Watched | None = None,
     quiet: bool = True,
     **reading: Unpack[RunFormat],
 ) -> Report:
@@ -80,7 +81,6 @@ def measure_shift(
         n_draws: Of the intervals.
         seed: Of all draws; by default that of the settings.
         settings: Everything else that can be set; by default `Settings()`.
-        watched: Opens, for a number of trainings of a network, what is told how they go.
         quiet: Show no progress.
         reading: How runs are read: `gold`, `columns`, `labels`, `label_names`, `align`, `checkpoint`, `split`,
             `condition`, `train_set`, `format`, as for `read_runs`; `gold` may be {dataset: data}, and gives texts too.
@@ -91,6 +91,57 @@ def measure_shift(
 
     Raises:
         InputError: Neither or both of `train` and `runs` are given, or what is given cannot be read or measured.
+    """
+    return study_shift(
+        train,
+        test,
+        runs,
+        model=model,
+        seeds=seeds,
+        texts=texts,
+        features=features,
+        in_distribution=in_distribution,
+        metric=metric,
+        floor=floor,
+        parameters=parameters,
+        trained_on=trained_on,
+        out=out,
+        n_draws=n_draws,
+        seed=seed,
+        settings=settings,
+        quiet=quiet,
+        **reading,
+    )
+
+
+def study_shift(
+    train: Any,
+    test: Any,
+    runs: Any,
+    *,
+    model: str | Sequence[str] | None,
+    seeds: int,
+    texts: Any,
+    features: bool,
+    in_distribution: str | Mapping[str, str] | None,
+    metric: Metric | None,
+    floor: float | None,
+    parameters: Mapping[str, int] | None,
+    trained_on: Any,
+    out: str | os.PathLike[str] | None,
+    n_draws: int,
+    seed: int | None,
+    settings: Settings | None,
+    quiet: bool,
+    watched: Watched | None = None,
+    **reading: Unpack[RunFormat],
+) -> Report:
+    """Measure shift: what the command and `measure_shift`, whose arguments these are, have in common.
+
+    `watched` opens, for a number of trainings of a network, what is told how they go.
+
+    Raises:
+        InputError: As `measure_shift`.
     """
     check_parts(train, test, runs, texts, trained_on)
     choice = RunChoice.of(**reading)
