@@ -106,3 +106,24 @@ def test_other_questions_are_refused(report: goldassay.Report) -> None:
         report.rows("overlap")
     with pytest.raises(InputError, match="no rows of the question 'shift'; audit with a test part"):
         goldassay.Report({}).rows("shift")
+
+
+def test_a_comparison_names_the_examples_on_which_its_models_differ(tmp_path: Path) -> None:
+    write_input(tmp_path)
+    with inside(tmp_path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runs = {model: goldassay.read_runs("runs", model=model, gold="test.jsonl").final() for model in ("a", "b")}
+        rows = goldassay.compare_models("runs", gold="test.jsonl").rows("comparison")
+        bare = goldassay.compare_models("runs").rows("comparison")
+    means = {model: dict(zip(map(str, each.example_ids), each.scores.mean(axis=0), strict=True))
+             for model, each in runs.items()}  # fmt: skip
+    expected = {name: means["a"][name] - means["b"][name] for name in means["a"]}
+    assert {name: gap for name, gap in expected.items() if gap} == dict(
+        rows.select("example_id", "difference").iter_rows()
+    )
+    sizes = rows["difference"].abs().to_list()
+    assert sizes == sorted(sizes, reverse=True)
+    data = pl.read_ndjson(tmp_path / "test.jsonl")
+    texts = dict(data.select(pl.col("id").cast(pl.String), "hypothesis").iter_rows())
+    assert rows["hypothesis"].to_list() == [texts[name] for name in rows["example_id"]]
+    assert bare.columns == ["dataset", "example_id", "a", "b", "mean_a", "mean_b", "difference"]

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from goldassay.core.finding import Finding
 from goldassay.questions.comparison.comparing import compare_sides
+from goldassay.questions.comparison.rows import differing_rows
 from goldassay.questions.comparison.sentences import differ, judge_comparison, over, say_comparison
 from goldassay.questions.instability.inputs import describe_inputs, describe_reading
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.rows import beside_data
 
 if TYPE_CHECKING:
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
@@ -43,12 +46,13 @@ def report_comparison(
     """
     settings, steps, choice = evidence.settings, evidence.steps, evidence.choice
     gold = choice.gold_of(sides.models[0].dataset)
+    texts = None if gold is None else evidence.gold_texts(gold)
     with steps.step("comparing the models"):
         compared = compare_sides(
             sides.models,
             names=sides.names,
             clusters=clusters,
-            texts=None if gold is None else evidence.gold_texts(gold),
+            texts=texts,
             matched=matched,
             method=method,
             intersect=choice.align == "intersect",
@@ -98,7 +102,8 @@ def report_comparison(
         "models": pl.DataFrame(results, infer_schema_length=None),
         "comparisons": pl.DataFrame(pairs, infer_schema_length=None),
     }
-    return compose_report(document, tables), compared
+    rows = beside_data(differing_rows(compared), {} if texts is None else {compared.models[0].dataset: texts})
+    return compose_report(document, tables, findings=[Finding("comparison", None, rows=rows)]), compared
 
 
 def _pair(pair: ModelComparison, adjusted_p: float, differs: bool) -> dict[str, Any]:
