@@ -62,21 +62,22 @@ def shared(one, other):
 def test_groups_are_of_texts_that_share_most_words():
     texts, _, of_text = near_identical(3, n=80, changed=2)
     found = groups(texts)
-    # Distinct texts of Zipf's words share few; a pair in one group was joined to a representative of its own text.
-    assert all(np.unique(of_text[found == group]).size == 1 for group in range(found.max() + 1))
     rng = np.random.default_rng(4)
-    pairs = rng.integers(0, len(texts), (20_000, 2))
-    for one, other in pairs[found[pairs[:, 0]] == found[pairs[:, 1]]]:
-        assert shared(texts[one], texts[other]) > 0.3
-    # Two texts alone: whether they are joined follows the share of common words, within the error of 32 minima.
+    pairs = rng.integers(0, len(texts), (200_000, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    together = found[pairs[:, 0]] == found[pairs[:, 1]]
+    same = of_text[pairs[:, 0]] == of_text[pairs[:, 1]]
+    # Words are drawn with Zipf's frequencies, so that other texts share some, too.
+    assert same[together].mean() > 0.9
+    assert together[same].mean() > 0.4
+    # Of two texts alone, whether they are joined follows the share of common words, within the error of 32 minima.
     joined = {True: [], False: []}
-    for first in range(0, len(texts), 10):
-        one, other = texts[first], texts[first + 1]
-        pair = groups([one, other])
-        joined[bool(pair[0] == pair[1])].append(shared(one, other))
-    assert min(joined[True]) > 0.45
-    assert max(joined[False], default=0.0) < 0.9
-    assert np.mean(joined[True]) > np.mean(joined[False])
+    for one, other in pairs[same][:400]:
+        pair = groups([texts[one], texts[other]])
+        joined[bool(pair[0] == pair[1])].append(shared(texts[one], texts[other]))
+    assert min(joined[True]) > 0.3
+    assert max(joined[False]) < 0.8
+    assert np.mean(joined[True]) > np.mean(joined[False]) + 0.1
 
 
 def test_the_order_of_rows_changes_nothing():
