@@ -265,3 +265,33 @@ def test_probabilities_that_are_no_numbers_are_refused(refused: Callable[..., st
     assert refused("shift", "generalization", *sides, "--label-names", "n,y") == (
         "goldassay: own.parquet: some logits are not a number; leave out the runs that failed"
     )
+
+
+@pytest.mark.parametrize("changed", [True, False])
+def test_near_copies_of_the_own_set_are_no_other_distribution(
+    goldassay: Command, tmp_path: Path, changed: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefghijklmnoprstuvw"), 6)) for _ in range(500)]
+    texts = [" ".join(rng.choice(words, 15)) for _ in range(4000)]
+    # Of each text one word is another one; or all are.
+    copies = [f"{text.rsplit(' ', 1)[0]} {rng.choice(words)}" for text in texts]
+    rows = {"own": texts, "other": copies if changed else [" ".join(rng.choice(words, 15)) for _ in texts]}
+    gold = rng.choice(["y", "n"], len(texts))
+    for name, each in rows.items():
+        lines = [
+            json.dumps({"example_id": f"{name}{i}", "text": text, "label": str(gold[i])}) for i, text in enumerate(each)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+        right = rng.random(len(each)) < 0.9
+        write(tmp_path, name, label=gold, prediction=np.where(right, gold, np.where(gold == "y", "n", "y")))
+    done = goldassay("shift", "generalization", *SIDES, "--test", "own=own.jsonl", "--test", "other=other.jsonl")
+    assert done.status == 0, done.err
+    document, verdict = told(tmp_path)
+    row = document["shift"]["generalization"][1]
+    assert row["loss_high"] < 0.1
+    assert verdict["verdict"] == ("not measurable" if changed else "sound")
+    assert (row["near_share"] > 0.99) is changed
+    said = "of the texts of other are near copies of texts of own: nothing is known of another distribution."
+    assert (said in verdict["evidence"]) is changed
+    assert any("are near copies of texts of own" in note for note in document["shift"]["notes"]) is changed

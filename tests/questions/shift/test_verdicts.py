@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from goldassay.core.settings import ShiftLimits
+from goldassay.questions.shift.overlaps import near_copies
 from goldassay.questions.shift.verdicts import judge_detection, judge_gaps
 from goldassay.shift import measure_detection
 
@@ -101,6 +102,19 @@ def test_a_set_of_which_more_than_a_fifth_was_trained_on_is_never_sound(share: f
         judged.evidence
     )
     assert judge_gaps(gap("a", 0.03, 0.2, **known), ShiftLimits()).verdict == "caution"
+
+
+@pytest.mark.parametrize(("share", "word"), [(None, "sound"), (0.2, "sound"), (0.201, "not measurable")])
+def test_a_set_of_which_more_than_a_fifth_are_near_copies_is_never_sound(share: float | None, word: str) -> None:
+    assert judge_gaps(gap("a", -0.2, 0.05, near_share=share), ShiftLimits()).verdict == word
+    assert judge_gaps(gap("a", 0.03, 0.2, near_share=share), ShiftLimits()).verdict == "caution"
+
+
+def test_near_copies_are_counted_by_text() -> None:
+    own = ["A man is sleeping on the green bench in the park today", "Two dogs run after a red ball on the wide beach"]
+    assert near_copies(own, ["a man is sleeping on the green bench in the park todays"] * 3) == 3
+    assert near_copies(own, ["nobody wrote this sentence before", own[1].replace("red", "rod"), ""]) == 1
+    assert near_copies(own, []) == 0
 
 
 def test_a_gap_that_is_not_defined_is_never_sound() -> None:

@@ -26,7 +26,7 @@ from goldassay.questions.shift.finding import find_sets
 from goldassay.questions.shift.generalization import find_confident_errors, measure_domains, measure_gaps
 from goldassay.questions.shift.groups import TRAINING
 from goldassay.questions.shift.known_texts import say_not_looked_up, with_known, without_known
-from goldassay.questions.shift.overlaps import say_overlaps
+from goldassay.questions.shift.overlaps import say_overlaps, with_near
 from goldassay.questions.shift.probabilities import say_probabilities
 from goldassay.questions.shift.rows import wrong_rows
 from goldassay.questions.shift.sentences import say_domains, say_gaps, say_knowing, say_known, say_unlearned
@@ -198,7 +198,7 @@ def measure(
         gaps, caveats = measure_all(groups, sizes=asked.sizes, untrained=asked.untrained)
         affected = [group for group in complete if any(known.get((group.model, each.dataset)) for each in group.others)]
         in_all = measure_all(affected, sizes={})[0] if affected else []
-        gaps = with_known(gaps, in_all, known)
+        gaps = with_near(with_known(gaps, in_all, known), overlaps)
         errors = find_confident_errors(groups, datasets)
     with steps.step("measuring confidence") as progress:
         calibration, coverage = measure_knowing(

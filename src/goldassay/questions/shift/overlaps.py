@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from goldassay.core.doors import right_labels
 from goldassay.core.errors import InputError
+from goldassay.data.near_copies import join_near_copies
+from goldassay.data.row_values import normalized_texts
 from goldassay.questions.shift.answers import texts_of
 from goldassay.shift import shared_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from goldassay.data import Dataset
     from goldassay.questions.shift.answers import Answers
@@ -41,9 +44,32 @@ def without_shared(group: Group, texts: Mapping[str, Dataset]) -> tuple[Group, l
                 f"every text of {each.dataset} is in {group.own.dataset} as well", file=each.file,
                 mend="give texts of another distribution",
             )  # fmt: skip
-        rows.append(_row(group, each, int(shared.sum())))
+        rest = [text for text, known in zip(other, shared.tolist(), strict=True) if not known]
+        rows.append(_row(group, each, int(shared.sum()), near_copies(own, rest)))
         kept.append(each.take(~shared) if shared.any() else each)
     return replace(group, others=tuple(kept)), rows
+
+
+def near_copies(own: Sequence[str], other: Sequence[str]) -> int:
+    """How many of the other texts are near copies of an own one, see `join_near_copies`."""
+    own_texts = set(normalized_texts(pl.Series(own, dtype=pl.String)).to_list())
+    others = normalized_texts(pl.Series(other, dtype=pl.String)).to_list()
+    distinct = sorted({*own_texts, *others})
+    # Own texts are taken first, so that each text elsewhere is held against them.
+    counts = np.array([2 if text in own_texts else 1 for text in distinct], np.int64)
+    nearest = join_near_copies(distinct, counts)
+    place = {text: at for at, text in enumerate(distinct)}
+    return sum(bool(counts[nearest[place[text]]] == 2) for text in others)
+
+
+def with_near(rows: Sequence[dict[str, Any]], overlaps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of gaps with the share of a set's texts that are near copies of own ones; None where it is not known."""
+    found = {
+        (row["model"], row["dataset"]): row["n_near"] / (row["n_examples"] - row["n_shared"])
+        for row in overlaps
+        if row["n_near"] is not None
+    }
+    return [{**row, "near_share": found.get((row["model"], row["test"]))} for row in rows]
 
 
 def check_covered(answers: Answers, dataset: Dataset | None) -> None:
@@ -64,13 +90,14 @@ def check_covered(answers: Answers, dataset: Dataset | None) -> None:
     )
 
 
-def _row(group: Group, other: Answers, shared: int | None) -> dict[str, Any]:
+def _row(group: Group, other: Answers, shared: int | None, near: int | None = None) -> dict[str, Any]:
     return {
         "model": group.model,
         "in_distribution": group.own.dataset,
         "dataset": other.dataset,
         "n_examples": other.n_examples,
         "n_shared": shared,
+        "n_near": near,
     }
 
 
@@ -84,6 +111,12 @@ def say_overlaps(rows: list[dict[str, Any]]) -> list[str]:
             said.append(
                 f"{row['n_shared']:,} of the {row['n_examples']:,} texts of {row['dataset']} "
                 f"{'is' if one else 'are'} in {row['in_distribution']} as well and {'was' if one else 'were'} left out."
+            )
+        if row["n_near"]:
+            said.append(
+                f"{row['n_near']:,} of the {row['n_examples'] - row['n_shared']:,} other texts of {row['dataset']} "
+                f"{'is a near copy' if row['n_near'] == 1 else 'are near copies'} of texts of "
+                f"{row['in_distribution']}: on these the score says how a model takes the change."
             )
     if unknown:
         said.append(

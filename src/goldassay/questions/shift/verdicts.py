@@ -9,7 +9,7 @@ from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.numbers import bounds, count, percent, points, signed_points
 from goldassay.core.severity import severity
 from goldassay.core.verdicts import Doubt, Headline, Verdict, judge_interval, not_measurable
-from goldassay.questions.shift.known_texts import is_mostly_known
+from goldassay.questions.shift.known_texts import MOST_KNOWN, is_mostly_known
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -158,6 +158,14 @@ def _judge_gap(own: Mapping[str, Any], row: Mapping[str, Any], limits: ShiftLimi
             Doubt(
                 f"More than a fifth of the texts of {row['test']} stand in the training data.",
                 "Give a set that was not trained on.",
+            )
+        )
+    if (row.get("near_share") or 0.0) > MOST_KNOWN:
+        doubts.append(
+            Doubt(
+                f"{percent(row['near_share'])} of the texts of {row['test']} are near copies of texts of "
+                f"{own['test']}: nothing is known of another distribution.",
+                f"Give texts that were not made from those of {own['test']}.",
             )
         )
     doubts += [
