@@ -423,6 +423,76 @@ def test_runs_that_differ_are_counted() -> None:
     assert (row["n_runs"], row["n_distinct"]) == (6, 3)
 
 
+def steady(n_runs: int = 10, n: int = 3000) -> Runs:
+    """Runs that are right on nine examples of ten, most of them the same, and differ by a few tenths of a point."""
+    rng = np.random.default_rng(4)
+    gold, easy = rng.integers(0, 3, n), rng.random(n) < 0.85
+    right = np.array([easy | (rng.random(n) < 0.4) for _ in range(n_runs)])
+    ids = [f"e{row}" for row in range(n)]
+    labels = ("entailment", "neutral", "contradiction")
+    return Runs.from_arrays(
+        np.where(right, gold, (gold + 1) % 3), gold, label_names=labels, example_ids=ids, dataset="d", model="m"
+    )
+
+
+def test_runs_with_an_answer_or_two_changed_are_copies(tmp_path: Path) -> None:
+    """Ten runs of one file were sound once an answer was changed in each of them."""
+    runs = steady()
+    write_runs(runs, tmp_path / "seeds")
+    assert measure_instability([tmp_path / "seeds"]).verdicts["instability"]["verdict"] == "sound"
+    predictions = np.repeat(runs.predictions[:1], 10, axis=0)
+    for run in range(10):
+        predictions[run, 7 * run : 7 * run + 2] = 0
+    copied = Runs.from_arrays(
+        predictions, runs.gold, label_names=runs.label_names, example_ids=runs.example_ids, dataset="d", model="m"
+    )
+    write_runs(copied, tmp_path / "copies")
+    report = measure_instability([tmp_path / "copies"])
+    assert found(report)["results"][0]["sd"] > 0
+    verdict = report.verdicts["instability"]
+    assert verdict["verdict"] == "not measurable"
+    assert "All runs score nearly every example alike: they may be copies of one run." in verdict["evidence"]
+    assert verdict["next_step"].startswith("Check that these are runs of different seeds")
+
+
+@pytest.mark.parametrize(("share", "word"), [(0.0, "sound"), (0.008, "sound"), (0.05, "not measurable")])
+def test_right_labels_that_contradict_those_of_the_runs_are_said(tmp_path: Path, share: float, word: str) -> None:
+    runs = steady()
+    write_runs(runs, tmp_path / "runs")
+    assert runs.gold is not None
+    n = round(share * runs.n_examples)
+    other = np.where(np.arange(runs.n_examples) < n, (runs.gold + 1) % 3, runs.gold)
+    names = np.array(runs.label_names)
+    pl.DataFrame({"example_id": runs.example_ids, "label": names[other]}).write_csv(tmp_path / "gold.csv")
+    report = measure_instability([tmp_path / "runs"], gold=str(tmp_path / "gold.csv"))
+    verdict = report.verdicts["instability"]
+    assert verdict["verdict"] == word
+    assert found(report)["results"][0]["contradicted"] == n
+    said = f"The right labels in the runs' own files are others in {n} of 3,000 examples; those given count."
+    assert (said in verdict["evidence"]) is (n > 0)
+    assert any(f"in {n} of 3,000 examples; those given count" in each for each in found(report)["caveats"]) is (n > 0)
+    assert ("Give the right labels that belong to these runs" in verdict["next_step"]) is (word != "sound")
+
+
+def test_labels_in_other_words_are_no_contradiction(tmp_path: Path) -> None:
+    runs = steady(3)
+    write_runs(runs, tmp_path / "runs")
+    assert runs.gold is not None
+    # Entailment against the rest, as HANS has it.
+    names = np.array(["entailment", "non-entailment", "non-entailment"])
+    pl.DataFrame({"example_id": runs.example_ids, "label": names[runs.gold]}).write_csv(tmp_path / "gold.csv")
+    read = read_runs(tmp_path / "runs", gold=tmp_path / "gold.csv")
+    assert (read.contradicted, read.scores.mean() > runs.scores.mean()) == (0, True)
+
+
+def test_a_comparison_says_that_right_labels_contradict_those_of_the_runs() -> None:
+    runs = steady(3)
+    contradicted = dataclasses.replace(runs, contradicted=12)
+    notes = compare_runs(runs, contradicted, names=("a", "b")).notes
+    assert sum("in 12 of 3,000 examples; those given count" in note for note in notes) == 1
+    assert not any("those given count" in note for note in compare_runs(runs, runs, names=("a", "b")).notes)
+
+
 def test_scores_of_zero_are_never_sound(tmp_path: Path) -> None:
     write_runs(Runs.from_arrays(scores=np.zeros((8, 3000)), dataset="d"), tmp_path)
     verdict = measure_instability([tmp_path]).verdicts["instability"]

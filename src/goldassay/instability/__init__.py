@@ -7,6 +7,7 @@ from goldassay.instability.by_group import GroupDecomposition, decompose_by_grou
 from goldassay.instability.class_overlap import ClassOverlaps, RunClass, overlap_classes
 from goldassay.instability.comparison import Comparison, compare
 from goldassay.instability.comparisons import Comparisons, compare_all
+from goldassay.instability.copies import distinct_runs
 from goldassay.instability.dataset_correlation import (
     DatasetCorrelation,
     correlate_datasets,
@@ -50,6 +51,7 @@ __all__ = [
     "correlate_final_scores",
     "decompose_by_group",
     "decompose_variance",
+    "distinct_runs",
     "examples_to_exceed",
     "measure_stability",
     "normalized_deviation",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.alignment import align_examples, position_of
-from goldassay.runs.coding import gold_of, label_set, logits_of, predictions_of, scores_of
+from goldassay.runs.coding import contradicted, gold_of, label_set, logits_of, predictions_of, scores_of
 from goldassay.runs.loading import Align, Loaded, load_all, taken
 from goldassay.runs.runs import Runs
 from goldassay.runs.slices import UNNAMED
@@ -64,7 +65,7 @@ def assemble(
     shape = (len(seeds), len(checkpoints)) if len(checkpoints) > 1 else (len(seeds),)
     collection = slices[0].collection
     scores = scores_of(loaded, explicit_gold=gold is not None and predictions is not None)
-    return Runs.from_arrays(
+    made = Runs.from_arrays(
         predictions=None if predictions is None else predictions.reshape(*shape, -1),
         gold=right,
         logits=logits_of(loaded, shape, names, labels, given_names=label_names),
@@ -80,6 +81,7 @@ def assemble(
         split=collection.split,
         train_set=collection.train_set,
     )
+    return made if gold is None else replace(made, contradicted=contradicted(loaded, made, labels))
 
 
 def _check_scorable(loaded: Sequence[Loaded]) -> None:

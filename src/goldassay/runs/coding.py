@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from goldassay.runs.gold import Gold
     from goldassay.runs.loading import Align, Loaded
+    from goldassay.runs.runs import Runs
     from goldassay.runs.slices import Columns
 
 # Predictions of more kinds than this, beside a score, are free text (answers), not labels.
@@ -105,6 +106,33 @@ def gold_of(
     names = names + order_labels(set(mapped.values()) - set(names))
     codes = label.replace(mapped).cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
     return codes, groups, names
+
+
+def contradicted(loaded: list[Loaded], runs: Runs, labels: Mapping[str, str] | None) -> int:
+    """The most examples of one file whose own right label is another one than that of the runs.
+
+    Labels of a file are compared by name, as predictions are: neutral is no contradiction of non-entailment. A file
+    whose labels have no name in common with the right ones says nothing.
+
+    Args:
+        loaded: The files, in the order of the runs' examples.
+        runs: With right labels that were given.
+        labels: What each label name in the files stands for.
+    """
+    assert runs.gold is not None
+    right = pl.Series([runs.label_names[code] for code in runs.gold.tolist()], dtype=pl.String)
+    most, before = 0, None
+    for item in loaded:
+        own = item.columns.label
+        if own is None or (before is not None and same(own, before)):
+            continue
+        before = own
+        try:
+            mapped = map_names(own.unique().sort().to_list(), runs.label_names, labels, what="labels of the runs")
+        except InputError:
+            continue
+        most = max(most, int((own.cast(pl.String).replace(mapped) != right).sum()))
+    return most
 
 
 def _gold_rows(ids: pl.Series, gold: Gold) -> pl.Series:

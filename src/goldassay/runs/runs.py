@@ -42,6 +42,8 @@ class Runs:
             element, Ctrl-C too.
         groups: Per-example group names, {name: (N,)}: template, heuristic, genre.
         train_set: What the model was trained on, or "".
+        contradicted: Examples whose right label in the runs' files is another one than in the file of right labels that
+            was given, which counts.
     """
 
     model: str
@@ -58,6 +60,7 @@ class Runs:
     example_ids: NDArray[Any]
     groups: dict[str, NDArray[Any]] = field(default_factory=dict)
     train_set: str = ""
+    contradicted: int = 0
 
     @classmethod
     def from_arrays(

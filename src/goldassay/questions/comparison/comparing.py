@@ -12,7 +12,7 @@ from goldassay.core.results import Result, to_plain
 from goldassay.instability import compare, compare_all, summarize_scores
 from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
 from goldassay.questions.comparison.plan import Plan, plan_comparison
-from goldassay.questions.instability.spread import above_constant, misplaced_labels
+from goldassay.questions.instability.spread import above_constant, misplaced_labels, say_contradicted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,6 +216,13 @@ def compare_sides(
             for name, runs in zip(called, sets, strict=True)
         ]
     )  # fmt: skip
+    notes += [
+        say_contradicted(
+            {"model": name, "dataset": runs.dataset, "contradicted": runs.contradicted, "n_examples": runs.n_examples}
+        )
+        for name, runs in zip(called, sets, strict=True)
+        if runs.contradicted
+    ]
     if len(sets) == 2:
         # Two models stay in the order in which they were given.
         found = compare(sets[0].scores, sets[1].scores, together, matched=matched, method=method, seed=seed)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import right_labels
 from goldassay.core.errors import UndefinedMeasureWarning
 from goldassay.core.intervals import few_runs_caveat
 from goldassay.core.numbers import points
 from goldassay.instability import (
     decompose_by_group,
     decompose_variance,
+    distinct_runs,
     examples_to_exceed,
     resample_scores,
     score_above_constant,
@@ -34,7 +36,16 @@ MOST_GROUPS = 200
 def caveats_of(results: Sequence[Mapping[str, Any]]) -> list[str]:
     """Labels that may belong to other rows, and what few runs do not tell, once for each number of runs."""
     few = [said for row in results for said in few_runs_caveat(row["n_runs"])]
-    return list(dict.fromkeys([*misplaced_labels(results), *few]))
+    apart = [say_contradicted(row) for row in results if row.get("contradicted")]
+    return list(dict.fromkeys([*misplaced_labels(results), *apart, *few]))
+
+
+def say_contradicted(row: Mapping[str, Any]) -> str:
+    """That the files of runs have other right labels than the file of these that was given."""
+    return (
+        f"{row['model']} on {row['dataset']}: the right labels in the files of the runs are others than those of "
+        f"{right_labels('FILE')} in {row['contradicted']:,} of {row['n_examples']:,} examples; those given count."
+    )
 
 
 def misplaced_labels(results: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -65,7 +76,8 @@ def measure_spread(runs: Runs, by_position: bool = False) -> dict[str, Any]:
         "condition": runs.condition,
         "n_runs": scores.shape[0],
         "n_examples": scores.shape[1],
-        "n_distinct": len({row.tobytes() for row in np.ascontiguousarray(scores)}),
+        "n_distinct": distinct_runs(scores),
+        "contradicted": runs.contradicted,
         "accuracies": scores.mean(axis=1).tolist(),
         **above_constant(runs, by_position),
     }

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 WHOLE = (PAIRED, TEXT)
 # Fewer runs are never called steady.
 LEAST_RUNS = 5
+# Share of the examples with another right label in the runs' own files from which on a score is of unknown labels.
+MOST_CONTRADICTED = 0.01
 # More runs than these are no plan.
 MOST_RUNS = 10_000
 
@@ -45,11 +47,17 @@ class Spread(Result):
     above_constant_low: float = math.nan
     examples_to_exceed: int | None = None
     n_distinct: int | None = None
+    contradicted: int = 0
 
     @property
     def distinct(self) -> int:
-        """How many runs differ from all others in some example; the others may be copies of them."""
+        """How many runs differ from all others as runs of other seeds do; the others may be copies of them."""
         return self.n_runs if self.n_distinct is None else self.n_distinct
+
+    @property
+    def right_labels(self) -> bool:
+        """Whether the runs' own right labels, if they have any, are nearly all those that they were scored by."""
+        return self.contradicted <= MOST_CONTRADICTED * self.n_examples
 
 
 def judge_results(results: Sequence[Mapping[str, Any]], limits: InstabilityLimits) -> Verdict:
@@ -110,6 +118,11 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
         evidence += f" From {worst.n_runs} runs the SD itself is hardly known."
     if worst.distinct < worst.n_runs:
         evidence += f" {_copies(worst)}"
+    if worst.contradicted:
+        evidence += (
+            f" The right labels in the runs' own files are others in {worst.contradicted:,} of {worst.n_examples:,} "
+            "examples; those given count."
+        )
     if not worst.above_constant_low > 0:
         evidence += f" {_no_skill(worst)}"
     if word == "sound":
@@ -177,7 +190,7 @@ def _word_of(spread: Spread, limits: InstabilityLimits) -> Word:
         return word
     if spread.design_effect_low >= limits.caution_design_effect:
         return "caution"
-    trusted = spread.distinct >= LEAST_RUNS and spread.above_constant_low > 0
+    trusted = spread.distinct >= LEAST_RUNS and spread.above_constant_low > 0 and spread.right_labels
     return word if trusted else "not measurable"
 
 
@@ -208,6 +221,8 @@ def _settle(spread: Spread, limits: InstabilityLimits) -> str:
         if spread.distinct < spread.n_runs
         else []
     )
+    if not spread.right_labels:
+        steps.append("Give the right labels that belong to these runs, or leave the labels out of the runs' files.")
     interval_open = judge_interval(spread.sd_low, _highest(spread), limits.caution_sd, limits.unsound_sd)
     if interval_open == "not measurable" or spread.n_runs < LEAST_RUNS:
         needed = runs_to_settle(spread, limits)
@@ -249,6 +264,7 @@ def spread_of(result: Mapping[str, Any]) -> Spread:
         above_constant_low=result.get("above_constant_low", math.nan),
         examples_to_exceed=result.get("examples_to_exceed"),
         n_distinct=result.get("n_distinct"),
+        contradicted=result.get("contradicted") or 0,
     )
 
 
@@ -264,16 +280,17 @@ def _highest(spread: Spread) -> float:
     if spread.sd > 0 or spread.n_examples == 0:
         if spread.distinct == spread.n_runs:
             return spread.sd_high
-        return sd_interval(spread.sd, spread.distinct).high
+        return sd_interval(spread.sd, max(spread.distinct, 2)).high
     return sd_interval(1 / spread.n_examples, max(spread.distinct, 2)).high
 
 
 def _copies(spread: Spread) -> str:
     if spread.distinct == 1:
-        return "All runs score every example alike: they may be copies of one run."
+        alike = "every example" if spread.sd == 0 else "nearly every example"
+        return f"All runs score {alike} alike: they may be copies of one run."
     return (
-        f"Only {spread.distinct} of the {spread.n_runs} runs differ from each other in any example: the others may be "
-        "copies of them."
+        f"Only {spread.distinct} of the {spread.n_runs} runs differ from each other in more than a few examples: the "
+        "others may be copies of them."
     )
 
 
