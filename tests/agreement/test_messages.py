@@ -240,6 +240,25 @@ def test_python_is_told_of_arguments(folder: Path, call: tuple[str, tuple[Any, .
 
 
 @pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("train", lambda: goldassay.audit(["train.jsonl", "test.jsonl"])),
+        ("test", lambda: goldassay.audit("train.jsonl", ["test.jsonl"])),
+        ("train", lambda: goldassay.measure_artifacts(["train.jsonl"])),
+        ("test", lambda: goldassay.measure_leakage("train.jsonl", ["test.jsonl"])),
+        ("train", lambda: goldassay.suggest_rewrites(["train.jsonl"])),
+        ("gold", lambda: goldassay.measure_instability("runs", gold=["test.jsonl"])),
+        ("trained_on", lambda: goldassay.measure_shift(runs="runs", trained_on=["train.jsonl"])),
+        ("train", lambda: goldassay.audit(None)),
+        ("files", lambda: goldassay.build_shift(by="label", files=[3])),
+    ],
+)
+def test_what_is_no_set_is_refused_by_the_name_of_its_argument(folder: Path, argument: str, call: Any) -> None:
+    with pytest.raises(GoldassayError, match=rf"^{argument}( is a list of \d paths?, |: )"):
+        call()
+
+
+@pytest.mark.parametrize(
     "call",
     [
         lambda: goldassay.measure_instability("runs", modle="a"),  # type: ignore[call-arg]

@@ -7,12 +7,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import goldassay
 from goldassay.cli.main import run
 from goldassay.core.settings import load_settings
+from goldassay.runs import write_runs
 from tests.agreement.outputs import inside, write_input
 
 if TYPE_CHECKING:
@@ -210,3 +212,31 @@ def test_training(folder: Path, form: str, tmp_path: Path) -> None:
     one, other = (goldassay.read_runs(place) for place in ("trained", tmp_path))
     assert (one.logits == other.logits).all()
     assert (one.predictions == other.predictions).all()
+
+
+def scored(name: str, sure: float) -> goldassay.Runs:
+    """Runs of two seeds with logits, as sure of themselves as that."""
+    rng = np.random.default_rng(len(name))
+    gold = np.arange(90) % 3
+    logits = rng.normal(0, 1, (2, 90, 3)) + sure * np.eye(3)[gold]
+    return goldassay.Runs.from_arrays(
+        logits=logits, gold=gold, seeds=[1, 2], label_names=["a", "b", "c"], model="m", dataset=name,
+        example_ids=[f"{name}-{row}" for row in range(90)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["path", "runs", "polars"])
+def test_shift_detection(folder: Path, form: str) -> None:
+    runs = {"own": scored("own", 3.0), "away": scored("away", 0.5)}
+    for name, each in runs.items():
+        if not Path(f"{name}-scored").exists():
+            write_runs(each, Path(f"{name}-scored"))
+    arguments = ("shift", "detection", "--inside", "own=own-scored", "--outside", "away=away-scored", "--draws", "50",
+                 "--recall", "0.9", "--score", "max_softmax", "--score", "energy")  # fmt: skip
+    of = {"path": lambda name: f"{name}-scored", "runs": runs.__getitem__,
+          "polars": lambda name: stored(f"{name}-scored")}[form]  # fmt: skip
+    report = goldassay.detect_shift(
+        {"own": of("own")}, {"away": of("away")}, scores=["max_softmax", "energy"], recall=0.9, n_draws=50,
+        settings=load_settings(),
+    )  # fmt: skip
+    assert_alike(report, of_command(*arguments), form=form)

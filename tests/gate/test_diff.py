@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 HOSTILE = "<script>alert(1)</script> | `x` \x1b[31m"
 N = 400
+UNKNOWN = "whether they are the same is not known."
 
 
 def write(report: StoredReport, folder: Path, examples: pl.DataFrame | None = None) -> Path:
@@ -347,6 +348,38 @@ class TestStanding:
         for name in names:
             assert name in found.to_html()
             assert name in markdown
+
+    @pytest.mark.parametrize(
+        ("before", "after", "said"),
+        [
+            ([], ["a"], ["Only the second report names test data: test (100 rows, sha256 aaaaaaaa…)."]),
+            (["a"], [], ["Only the first report names test data: test (100 rows, sha256 aaaaaaaa…)."]),
+            (
+                [None],
+                [None],
+                ["The test data are test (100 rows, in memory) in both reports; " + UNKNOWN],
+            ),
+            (
+                ["a"],
+                [None],
+                [
+                    "The test data are test (100 rows, sha256 aaaaaaaa…) and test (100 rows, in memory); " + UNKNOWN,
+                ],
+            ),
+            ([], [], []),
+        ],
+    )
+    def test_data_without_a_file_are_no_files(
+        self, tmp_path: Path, before: list[str | None], after: list[str | None], said: list[str]
+    ) -> None:
+        part = {"leakage": {"conditions": [condition("hypothesis_only", 0.1)]}}
+        folders = []
+        for name, digits in (("before", before), ("after", after)):
+            inputs = [source("test", "test", digit or "") | ({} if digit else {"sha256": []}) for digit in digits]
+            folders.append(write(stored(name[0], **part, inputs=inputs), tmp_path / name))
+        warnings = diff_reports(*folders).document["warnings"]
+        assert [each for each in warnings if "test data" in each] == said
+        assert "files" not in " ".join(warnings)
 
     def test_gold_labels_of_runs_are_data_too(self, tmp_path: Path) -> None:
         part = {"source": "runs", "results": [result("m", 3, 900.0, 0.02)]}

@@ -8,12 +8,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+import goldassay
+from goldassay.cli.main import run
 from goldassay.core.clusters import connected_rows
 from goldassay.core.errors import InputError
 from goldassay.core.progress import silent
+from goldassay.core.settings import parse_settings
 from goldassay.data import Dataset, read_dataset
 from goldassay.data.row_values import text_codes
-from goldassay.questions.example_clusters import clusters_of, example_clusters
+from goldassay.questions.artifacts import classifiers
+from goldassay.questions.artifacts.inputs import Bounds
+from goldassay.questions.example_clusters import check_cluster_columns, clusters_of, example_clusters
+from goldassay.questions.leakage import condition_sources
 from goldassay.questions.shift.answers import Answers
 from goldassay.questions.shift.generalization import measure_gaps
 from goldassay.questions.shift.groups import Group
@@ -141,3 +147,58 @@ def test_the_interval_of_a_score_on_another_distribution_draws_premises() -> Non
     assert one == "bootstrap over examples and runs"
     assert other == "bootstrap over clusters of examples and runs"
     assert 2.4 < clustered / plain < 4
+
+
+def test_a_column_that_no_set_has_is_refused_before_anything_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    def training(*_: object, **__: object) -> None:
+        raise AssertionError("something was trained")
+
+    monkeypatch.setattr(classifiers, "train_probes", training)
+    monkeypatch.setattr(condition_sources, "probe_evidence", training)
+    train, test = spread(["a", "b"]), spread(["c", "d"])
+    message = (
+        r"^pairs: there is no column 'nothing' to make clusters by; choose from premise, hypothesis, label, or none$"
+    )
+    with pytest.raises(InputError, match=message):
+        classifiers.classify(train, test, Bounds(clusters="premise,nothing"))
+    with pytest.raises(InputError, match=message):
+        goldassay.measure_leakage(train, test, clusters="nothing")
+
+
+def test_a_column_of_one_of_several_sets_will_do() -> None:
+    other = Dataset.from_frame([{"text": "a", "label": "x", "writer": "w"}, {"text": "b", "label": "y", "writer": "v"}])
+    check_cluster_columns("writer,premise", None, pairs(["a", "b"]), other)
+    for kind in ("auto", "none"):
+        check_cluster_columns(kind, other)
+    with pytest.raises(InputError, match="choose from text, label, writer, or none"):
+        check_cluster_columns("premise", other)
+
+
+@pytest.mark.parametrize("command", ["assign train.jsonl --test train.jsonl", "downsample train.jsonl"])
+def test_commands_that_only_mine_refuse_such_a_column_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spread(["a", "b"]).examples.write_ndjson("train.jsonl")
+    assert run(["artifacts", *command.split(), "--clusters", "nothing", "-q"]) == 2
+    assert "there is no column 'nothing' to make clusters by; choose from" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("texts", "by", "said"), [({}, "auto", True), ({}, "none", False), (None, "auto", False)])
+def test_a_gap_without_texts_says_that_examples_count_one_by_one(
+    texts: dict[str, str] | None, by: str, said: bool
+) -> None:
+    runs = {}
+    for name, right in (("own", 0.9), ("far", 0.7)):
+        rng = np.random.default_rng(len(name))
+        runs[name] = [
+            {"example_id": f"{name}-{i}", "label": "xy"[i % 2], "seed": seed, "model": "m",
+             "prediction": "xy"[(i + (rng.random() > right)) % 2]}
+            for seed in (1, 2) for i in range(120)
+        ]  # fmt: skip
+    gold = None if texts == {} else {
+        name: [{"id": f"{name}-{i}", "text": f"{name} {i}", "label": "xy"[i % 2]} for i in range(120)] for name in runs
+    }  # fmt: skip
+    settings = parse_settings({"data": {"clusters": by}})
+    report = goldassay.measure_shift(runs=runs, in_distribution="own", gold=gold, settings=settings, n_draws=50)
+    assert ("Without the texts of own, far each of the examples counts by itself" in report.summary()) == said

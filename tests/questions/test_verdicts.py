@@ -126,6 +126,14 @@ def test_the_rows_that_would_settle_it_are_named() -> None:
     assert rows_to_settle(replace(effect(0.0, 0.2), value=0.12, caution=0.12), 2000) is None
 
 
+def test_rows_that_depend_on_each_other_are_not_asked_for_again() -> None:
+    """2,000 rows of 200 texts: more copies of them would not narrow the interval, more texts would."""
+    (doubt, *_) = judge_effects(effects(effect(-0.05, 0.15), effective_clusters=200.0)).doubts
+    assert "about 410 independent test rows (these 2,000 count as 200)" in doubt.mend
+    (doubt, *_) = judge_effects(effects(effect(-0.05, 0.15), effective_clusters=1900.0)).doubts
+    assert "about 4,100 test rows: " in doubt.mend
+
+
 def part(condition: str, n_runs: int = 5, improvement: float = 0.0) -> ConditionAccuracy:
     return ConditionAccuracy(
         condition=condition, n_runs=n_runs, accuracy=0.34 + improvement, accuracy_low=0.33, accuracy_high=0.35,
@@ -286,6 +294,14 @@ def test_a_large_design_effect_alone_is_a_reason_for_caution_by_its_interval() -
     # Two runs with a lower end at 5 are no less of a reason, and no more than caution.
     two = replace(large, n_runs=2, sd=0.001, sd_low=0.0004, sd_high=0.032)
     assert judge_instability([two], limits).verdict == "caution"
+
+
+def test_no_more_runs_are_asked_for_than_copies_that_were_given() -> None:
+    copies = replace(STEADY, n_distinct=2, sd=0.001, sd_low=0.0007, sd_high=0.0018)
+    verdict = judge_instability([copies], InstabilityLimits())
+    assert verdict.verdict == "not measurable"
+    assert "runs in all" not in verdict.next_step
+    assert "Give 5 runs that differ from each other: " in verdict.next_step
 
 
 @pytest.mark.parametrize(

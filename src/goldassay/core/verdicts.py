@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from goldassay.core.effects import Effect, Effects
     from goldassay.core.severity import Word
 
+# With fewer effective clusters a share of the rows, the rows are not counted as independent ones.
+_NEARLY_ALL = 0.9
+
 Unit = Literal["points", "difference", "share", "examples", "ratio"]
 
 
@@ -111,7 +114,7 @@ def judge_effects(effects: Effects, doubts: Sequence[Doubt] = ()) -> Judged:
     highest = max(known, key=lambda each: each.high / each.unsound if each.unsound > 0 else math.inf)
     found = list(doubts)
     if highest.high >= highest.unsound:
-        found.insert(0, _too_wide(highest, effects.n_examples))
+        found.insert(0, _too_wide(highest, effects.n_examples, effects.effective_clusters))
     found += [
         Doubt(f"Of the {part} nothing could be measured.", "Audit with more rows.")
         for part in dict.fromkeys(each.part for each in effects.effects)
@@ -136,15 +139,23 @@ def _severity_of(effect: Effect) -> tuple[float, ...]:
     return (effect.low >= effect.unsound, effect.low >= effect.caution, ratio(effect.unsound))
 
 
-def _too_wide(effect: Effect, n_examples: int) -> Doubt:
-    """That an interval spans harmless and unsound, and how many rows would settle it."""
+def _too_wide(effect: Effect, n_examples: int, effective_clusters: float) -> Doubt:
+    """That an interval spans harmless and unsound, and how many rows would settle it.
+
+    Rows that depend on each other count as fewer: more of the same kind of copies would not narrow the interval.
+    """
     why = (
         f"The upper end of the {effect.measure} of {effect.reader} ({effect.part}) is {effect.high:.1%}, not below "
         f"{effect.unsound:.1%}."
     )
-    rows = rows_to_settle(effect, n_examples)
+    independent = math.isfinite(effective_clusters) and effective_clusters < _NEARLY_ALL * n_examples
+    counted = max(1, round(effective_clusters)) if independent else n_examples
+    rows = rows_to_settle(effect, counted)
+    kind = "test rows"
+    if independent:
+        kind = f"independent test rows (these {n_examples:,} count as {counted:,})"
     mend = (
-        f"Audit on about {rows:,} test rows: with as many the interval would decide, if the value stays."
+        f"Audit on about {rows:,} {kind}: with as many the interval would decide, if the value stays."
         if rows is not None
         else "Audit on a larger test set: the value lies so near a limit that no number of rows can be named."
     )

@@ -48,16 +48,30 @@ def example_clusters(
     if by == AUTO:
         columns = _codes(dataset, (*dataset.text_columns, *dataset.cluster_columns), near_copies, codes)
         return cluster_rows(columns, len(dataset), n_alike=len(dataset.text_columns))
-    names = tuple(dict.fromkeys(each.strip() for each in by.split(",")))
-    missing = [each for each in names if each not in dataset.examples.columns]
-    if missing:
-        known = ", ".join(each for each in dataset.examples.columns if each != "example_id")
+    check_cluster_columns(by, dataset)
+    return cluster_rows(_codes(dataset, _names(by), near_copies, codes), len(dataset), chosen=True)
+
+
+def check_cluster_columns(by: str, *datasets: Dataset | None) -> None:
+    """Refuse columns to make clusters by that none of the datasets has: before anything is mined or trained.
+
+    Raises:
+        InputError: A column is not there; the line names those that are.
+    """
+    given = [dataset for dataset in datasets if dataset is not None]
+    if by in (AUTO, NONE) or not given:
+        return
+    columns = list(dict.fromkeys(name for dataset in given for name in dataset.examples.columns))
+    if missing := [each for each in _names(by) if each not in columns]:
         raise InputError(
             f"there is no column {missing[0]!r} to make clusters by",
-            file=dataset.source,
-            mend=f"choose from {known}, or none",
+            file=given[0].source,
+            mend=f"choose from {', '.join(each for each in columns if each != 'example_id')}, or none",
         )
-    return cluster_rows(_codes(dataset, names, near_copies, codes), len(dataset), chosen=True)
+
+
+def _names(by: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.strip() for each in by.split(",")))
 
 
 def cluster_doubts(clusters: Clusters | None) -> list[Doubt]:

@@ -15,6 +15,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.naming import split_named_path
 from goldassay.data import Dataset, check_same_labels, parse_columns, read_dataset, require_classes
+from goldassay.data.memory import dataset_in_memory
 from goldassay.data.splits import columns_to_split_by, split_disjoint
 from goldassay.training.coarser_labels import coarsening
 
@@ -45,12 +46,12 @@ def load_inputs(
     """
     roles = parse_columns(columns) if isinstance(columns, str) else columns
     reading = {"columns": roles, "label_names": label_names}
-    source = _load(train, reading, file_format, "train")
+    source = _load(train, reading, file_format, "train", "train")
     parts = source.parts
     decisions: list[str] = []
     training = parts.get("train", source) if len(parts) > 1 else source
     if test is not None:
-        evaluation = _load(test, reading, file_format, "test")
+        evaluation = _load(test, reading, file_format, "test", "test")
         if len(evaluation.parts) > 1 and "test" in evaluation.parts:
             evaluation = evaluation.parts["test"]
             decisions.append("Only the test part of the evaluation set is used.")
@@ -139,7 +140,7 @@ def named_sources(sources: Any) -> list[tuple[str, Any]]:
 
 def _read_elsewhere(name: str, source: Any, *, columns: Any, file_format: str) -> Dataset:
     roles = parse_columns(columns) if isinstance(columns, str) else columns
-    dataset = _load(source, {"columns": roles}, file_format, name or "elsewhere")
+    dataset = _load(source, {"columns": roles}, file_format, name or "elsewhere", "the set")
     if len(dataset.parts) > 1 and "test" in dataset.parts:
         dataset = dataset.parts["test"]
     return replace(dataset, name=name) if name else dataset
@@ -190,14 +191,14 @@ def _of_elsewhere(error: InputError, name: str) -> InputError:
     return InputError(said, file=error.file, row=error.row, column=error.column, mend=error.mend)
 
 
-def _load(source: Any, reading: Mapping[str, Any], file_format: str, name: str) -> Dataset:
+def _load(source: Any, reading: Mapping[str, Any], file_format: str, name: str, argument: str) -> Dataset:
     if isinstance(source, Dataset):
         found = source
     elif isinstance(source, (str, os.PathLike)):
         given, path = split_named_path(os.fspath(source))
         found = read_dataset(path, format=file_format, name=given or None, **reading)
     else:
-        found = Dataset.from_frame(source, name=name, **reading)
+        found = dataset_in_memory(source, argument, name=name, **reading)
     _require_read(found)
     return found
 

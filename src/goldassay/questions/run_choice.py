@@ -131,8 +131,9 @@ def _path_or_dataset(given: Any, name: str) -> str | Dataset:
     if isinstance(given, (str, os.PathLike)):
         return os.fspath(given)
     from goldassay.data import Dataset
+    from goldassay.data.memory import dataset_in_memory
 
-    return given if isinstance(given, Dataset) else Dataset.from_frame(given, name=name or "gold")
+    return given if isinstance(given, Dataset) else dataset_in_memory(given, "gold", name=name or "gold")
 
 
 def parse_gold(values: Sequence[str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from goldassay.core.errors import GoldassayError, InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.results import Result
 from goldassay.data import Dataset, read_dataset
+from goldassay.data.memory import dataset_in_memory
 from goldassay.models.registry import full_name, load_network
 from goldassay.models.vectors import VectorFile
 from goldassay.training.asking import promised, with_opinions
@@ -362,14 +363,17 @@ def _tests(tests: Tests, columns: Columns) -> list[Dataset]:
     return [load_data(data, "test", columns, name) for name, data in named]
 
 
-def load_data(data: Any, part: str, columns: Columns, name: str | None = None) -> Dataset:
-    """A dataset of a path, a `Dataset` or a frame; of one that has parts, the one named, if it is there."""
+def load_data(data: Any, part: str, columns: Columns, name: str | None = None, argument: str = "") -> Dataset:
+    """A dataset of a path, a `Dataset` or a frame; of one that has parts, the one named, if it is there.
+
+    `argument` is what the caller calls it, by default as the part.
+    """
     if isinstance(data, Dataset):
         return data if name is None else replace(data, name=name)
     if isinstance(data, (str, os.PathLike)):
         dataset = read_dataset(data, columns=columns, name=name)
     else:
-        dataset = Dataset.from_frame(data, columns, name or part)
+        dataset = dataset_in_memory(data, argument or part, columns=columns, name=name or part)
     parts = dataset.parts
     return replace(parts[part], name=dataset.name) if len(parts) > 1 and part in parts else dataset
 

@@ -256,8 +256,13 @@ REFUSED = {
     ),
     "one test": (
         ("own.jsonl", "--test", "own.jsonl", "--model", "bow"),
-        "a gap is between two sets; give --test ID=FILE for the model's own distribution and --test NAME=FILE for "
-        "another",
+        "one evaluation set was given, and a gap is between two; give --test ID=FILE for the model's own distribution "
+        "and --test NAME=FILE for another",
+    ),
+    "no test": (
+        ("own.jsonl", "--model", "bow"),
+        "no evaluation sets were given, and a gap is between two; give --test ID=FILE for the model's own distribution "
+        "and --test NAME=FILE for another",
     ),
 }
 

@@ -77,6 +77,7 @@ def assign(
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.artifacts.reports import document_of_subsets
     from goldassay.questions.artifacts.subsets import assign as run
+    from goldassay.questions.example_clusters import check_cluster_columns
 
     steps = Steps(quiet)
     settings = with_data(load_settings(config), clusters=clusters)
@@ -85,6 +86,7 @@ def assign(
         with steps.step("reading the data"):
             evaluation = load(test, file_format=file_format, columns=columns, part="test")
             training = None if train is None else load(train, file_format=file_format, columns=columns)
+            check_cluster_columns(settings.data.clusters, training, evaluation)
         with steps.step("reading the patterns" if patterns else "mining patterns") as progress:
             bounds = bounds_of(settings, max_tokens, max_gap, min_count, tokenizer, text)
             kept = cut(patterns_for(evaluation, training, patterns, bounds, progress), threshold, q)

@@ -74,6 +74,7 @@ def downsample(
     from goldassay.questions.artifacts.inputs import bounds_of, load, patterns_for
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.artifacts.reduction import reduce_training_set
+    from goldassay.questions.example_clusters import check_cluster_columns
 
     steps = Steps(quiet)
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
@@ -81,6 +82,7 @@ def downsample(
     with plain_warnings():
         with steps.step("reading the data"):
             training = load(train, file_format=file_format, columns=columns)
+            check_cluster_columns(settings.data.clusters, training)
         with steps.step("reading the patterns" if patterns else "mining patterns") as progress:
             bounds = bounds_of(settings, max_tokens, max_gap, min_count, tokenizer, text)
             mined = patterns_for(training, training, patterns, bounds, progress)

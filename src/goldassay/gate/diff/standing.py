@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from goldassay.gate.reading import StoredReport
 
 _MOST_SETTINGS = 8
+# Of rows that were handed over in memory no report keeps a hash.
+_UNKNOWN = "; whether they are the same is not known"
 _ROLES = {
     "train": "training data",
     "test": "test data",
@@ -97,18 +99,24 @@ def _data(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     found = []
     for role, name in _ROLES.items():
         files = [_files(document, role) for document in (one, other)]
-        if files[0] == files[1]:
+        named = [any(each["role"] == role for each in document["inputs"]) for document in (one, other)]
+        if not any(named) or (files[0] == files[1] and all(files)):
             continue
         described = [_described(document, role) for document in (one, other)]
-        if not all(files):
-            which = "first" if files[0] else "second"
-            found.append(f"Only the {which} report names {name}: {next(filter(None, described))}.")
-        else:
+        if not all(named):
+            which = named.index(True)
+            found.append(f"Only the {('first', 'second')[which]} report names {name}: {described[which]}.")
+        elif all(files):
             found.append(f"The {name} differ: {described[0]} and {described[1]}.")
+        elif described[0] != described[1]:
+            found.append(f"The {name} are {described[0]} and {described[1]}{_UNKNOWN}.")
+        else:
+            found.append(f"The {name} are {described[0]} in both reports{_UNKNOWN}.")
     shared = set().union(*(_files(one, role) for role in _ROLES)) & set().union(
         *(_files(other, role) for role in _ROLES)
     )
-    if len(found) > 1 and not shared:
+    both = all(any(_files(document, role) for role in _ROLES) for document in (one, other))
+    if len(found) > 1 and both and not shared:
         found.append("No file is the same: are these two versions of one dataset, or two datasets?")
     return found
 
@@ -129,7 +137,9 @@ def _described(document: Mapping[str, Any], role: str) -> str:
     told = [f"{count(sum(rows))} rows"] if rows else []
     # Two versions of a dataset often have one name: the hash tells them apart.
     digests = [digest for each in named for digest in each["sha256"]]
-    if digests:
+    if not digests:
+        told.append("in memory")
+    else:
         told.append(f"sha256 {digests[0][:8]}…" + (f" and {len(digests) - 1} more" if len(digests) > 1 else ""))
     names = list(dict.fromkeys(str(each["name"]) for each in named))
     return (names[0] if len(names) == 1 else f"{len(names)} files") + (f" ({', '.join(told)})" if told else "")

@@ -17,7 +17,7 @@ from goldassay.data import check_same_labels
 from goldassay.models.pattern_mlp import PatternMLP
 from goldassay.questions.artifacts.inputs import DEFAULT, Bounds, cut, mine_dataset, texts_for
 from goldassay.questions.artifacts.unseen import condition_of
-from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.example_clusters import check_cluster_columns, clusters_of
 from goldassay.report.saving import write_tables
 from goldassay.runs import Runs, write_runs
 from goldassay.training.probes import train_probes
@@ -90,6 +90,7 @@ def classify(
     Source: Liu et al. 2020, Table 2.
     """
     check_same_labels(train, test)
+    check_cluster_columns(bounds.clusters, test)
     names = train.label_names
     gold = np.array([names.index(label) for label in test.examples["label"].to_list()], np.int64)
     total = len(seeds) * (1 + len(PATTERN_SETS))

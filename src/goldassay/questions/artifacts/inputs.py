@@ -12,6 +12,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
 from goldassay.data import Dataset, check_same_labels, read_dataset, require_classes
 from goldassay.data.facts import length_unit_of
+from goldassay.data.memory import dataset_in_memory
 from goldassay.data.tokenization import TOKENIZERS, TokenizedCorpus, Tokenizer, tokenize, tokenizer_name
 from goldassay.questions.artifacts.choices import choose_tokenizer, least_count
 from goldassay.questions.artifacts.dependence import SharedTexts
@@ -92,7 +93,7 @@ def load(
     if isinstance(data, (str, os.PathLike)):
         dataset = read_dataset(data, format=file_format, columns=columns)
     else:
-        dataset = data if isinstance(data, Dataset) else Dataset.from_frame(data, columns, part)
+        dataset = data if isinstance(data, Dataset) else dataset_in_memory(data, part, columns=columns, name=part)
     parts = dataset.parts
     if len(parts) > 1 and part in parts:
         dataset = parts[part]

@@ -229,8 +229,10 @@ def _settle(spread: Spread, limits: InstabilityLimits) -> str:
         shown = f"{100 * spread.sd:.2f} points"
         if spread.sd == 0 and spread.n_examples:
             shown = f"0 (counted as one example, {100 / spread.n_examples:.2f} points)"
+        # Copies do not count: as many as differ are needed, however many there are.
+        what = "runs in all" if spread.distinct == spread.n_runs else "runs that differ from each other"
         steps.append(
-            f"Give {needed:,} runs in all: they settle it if the SD stays at {shown}."
+            f"Give {needed:,} {what}: they settle it if the SD stays at {shown}."
             if needed is not None
             else f"Give more runs: an SD of {shown} lies too near a limit for any number that could be had."
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.doors import option, place
 from goldassay.core.errors import InputError
 from goldassay.questions.evidence_directory import evidence_directory
+from goldassay.questions.example_clusters import check_cluster_columns
 from goldassay.questions.inputs import load_inputs
 from goldassay.questions.leakage.choices import choice_evidence, load_questions
 from goldassay.questions.leakage.condition_evidence import EMPTY, PROBES
@@ -80,6 +81,7 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
             found = choice_evidence(posed[0], posed[1], numbers, progress)
         return replace(found, inputs=tuple(posed[2]))
     text_columns = evidence.train.text_columns
+    check_cluster_columns(settings.data.clusters, evidence.test)
     shown = check_conditions(asked.conditions, text_columns)
     left_out: tuple[str, ...] = ()
     if asked.model is None and not asked.conditions:

@@ -163,9 +163,17 @@ def build_shift(
         return build_by_column(by, _paths(files), seed=seed, columns=roles or None, least=min_rows)
     with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
         held = Path(folder) / f"{files.name if isinstance(files, Dataset) else 'data'}.parquet"
-        table = files.examples if isinstance(files, Dataset) else table_of(files).frame
+        table = files.examples if isinstance(files, Dataset) else _rows_of(files)
         table.write_parquet(held)
         return build_by_column(by, [held], seed=seed, columns=roles or None, least=min_rows)
+
+
+def _rows_of(files: Any) -> pl.DataFrame:
+    """The rows of a dataset in memory, refused by the name of the argument."""
+    try:
+        return table_of(files).frame
+    except InputError as error:
+        raise InputError(f"files: {error.problem}", row=error.row, column=error.column, mend=error.mend) from error
 
 
 def _is_paths(files: Any) -> bool:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.doors import option
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
+from goldassay.questions.example_clusters import NONE
 from goldassay.questions.rows import beside_data
 from goldassay.questions.shift.answer_files import answers_of, find_unlabelled, read_answers
 from goldassay.questions.shift.assembling import (
@@ -206,6 +207,7 @@ def measure(
         )
     with steps.step("telling the texts apart") as progress:
         domains, wordless = measure_domains(groups, datasets, seed=seed, progress=progress)
+    one_by_one = _say_one_by_one(groups, datasets, evidence.settings.data.clusters)
     section = {
         "kind": "generalization",
         "sentences": [
@@ -225,7 +227,9 @@ def measure(
             *say_overlaps(overlaps),
             *say_not_looked_up(groups, known),
             *wordless,
+            *one_by_one,
         ],
+        "caveats": one_by_one,
         "generalization": gaps,
         "calibration": calibration,
         "risk_coverage": coverage,
@@ -266,6 +270,18 @@ def _say_unnamed(groups: Sequence[Group]) -> list[str]:
     return [
         f"Whether confidence follows was not measured of {', '.join(models)}: the logits do not say which class each "
         "is of; name the classes in their order with --label-names NAME,NAME,..."
+    ]
+
+
+def _say_one_by_one(groups: Sequence[Group], texts: Mapping[str, Dataset], by: str) -> list[str]:
+    """That nobody knows which examples share a text where the texts are not at hand: intervals are then other ones."""
+    sets = dict.fromkeys(each.dataset for group in groups for each in (group.own, *group.others))
+    names = [name for name in sets if name not in texts]
+    if not names or by == NONE:
+        return []
+    return [
+        f"Without the texts of {', '.join(names)} each of the examples counts by itself: where several share a text, "
+        f"the intervals are too narrow. Give the texts with {right_labels('NAME=FILE')}."
     ]
 
 

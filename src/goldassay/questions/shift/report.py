@@ -223,7 +223,7 @@ def _names(model: str | Sequence[str] | None) -> list[str]:
 def _training(data: Any, choice: RunChoice) -> Dataset | None:
     if data is None:
         return None
-    found = load_data(data, "train", dict(choice.columns) or None)
+    found = load_data(data, "train", dict(choice.columns) or None, argument="trained_on")
     if not found.text_columns:
         raise InputError(
             "the training data have no texts",

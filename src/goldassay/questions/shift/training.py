@@ -83,7 +83,7 @@ def report_trained(
     """
     if len(tests) < 2:
         raise InputError(
-            "a gap is between two sets",
+            f"{'one evaluation set was' if tests else 'no evaluation sets were'} given, and a gap is between two",
             mend=f"give {option('test', 'ID=FILE')} for the model's own distribution and "
             f"{option('test', 'NAME=FILE')} for another",
         )
