@@ -152,6 +152,8 @@ class Change:
         return packed.getvalue()
 
 
+# Hypothesis prefers 0, 1 and 0.5 among floats, where a file is damaged in ways that are soon found.
+_PLACES = st.integers(0, 2**48).map(lambda number: random.Random(number).random())
 CHANGES = st.lists(
     st.builds(
         Change,
@@ -159,7 +161,7 @@ CHANGES = st.lists(
             ["node", "node", "column", "column", "header", "value", "flip", "bit", "bit", "over", "insert", "replace",
              "delete", "repeat", "cut"]
         ),
-        st.floats(0, 1),
+        _PLACES,
         st.integers(1, 64),
         st.one_of(st.sampled_from(TOKENS), st.binary(min_size=1, max_size=8)),
         st.sampled_from([True, True, False]),
