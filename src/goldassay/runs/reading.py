@@ -145,7 +145,7 @@ def list_runs(path: RunsPath, format: str = "auto", *, columns: Mapping[str, str
     Raises:
         InputError: Nothing is there, or a file cannot be read.
     """
-    return list_slices(find_slices(path, format, Request(dict(columns or {}))))
+    return list_slices(find_slices(path, format, Request(dict(columns or {}), listed=True)))
 
 
 def list_slices(found: Iterable[Slice]) -> pl.DataFrame:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from goldassay.core.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -80,6 +82,26 @@ class Slice:
     load: Callable[[], Columns]
     n_parameters: int | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what names no run, before it is sorted among others.
+
+        Raises:
+            InputError: A name is no text, or a seed, checkpoint or number is neither a number nor a text.
+        """
+        named = {**self.collection._asdict(), "seed": self.seed, "checkpoint": self.checkpoint}
+        for what, value in named.items():
+            allowed = (int, str) if what in ("seed", "checkpoint") else (str,)
+            if not isinstance(value, allowed) and not (what == "checkpoint" and value is None):
+                raise _misnamed(what, value, self.file)
+        for what, number in (("n_examples", self.n_examples), ("n_parameters", self.n_parameters)):
+            if not isinstance(number, int) and not (what == "n_parameters" and number is None):
+                raise _misnamed(what, number, self.file)
+
+
+def _misnamed(what: str, value: object, file: str) -> InputError:
+    problem = f"the {what} of a run is {str(value)[:60]!r}, which it cannot be"
+    return InputError(problem, file=file, mend="write or copy it again")
+
 
 @dataclass(frozen=True)
 class Request:
@@ -90,8 +112,15 @@ class Request:
         label_names: Order of the classes in files that hold logits but no names.
         outright: Whether the file was named by the caller: what is merely found in a folder, and is of no use, is
             passed over, where this one is refused.
+        listed: Whether the slices are only listed: large files are then not read into memory, and cannot be loaded.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
     label_names: tuple[str, ...] | None = None
     outright: bool = False
+    listed: bool = False
+
+
+def not_loaded() -> Columns:
+    """In place of `load` where slices are only listed."""
+    raise RuntimeError("this slice is listed, and has no rows")

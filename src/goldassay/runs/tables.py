@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_GZIP, _ZSTD, _PARQUET, _ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"PK\x03\x04"
+GZIP, ZSTD, ZIP, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
 _HEAD = 1 << 16
 _PIECE = 1 << 20
 _TWICE = re.compile(r"_duplicated_\d+$")
@@ -131,9 +131,9 @@ def _pieces(path: Path, size: int) -> Iterator[bytes]:
     start = start_of(path, 4)
     try:
         with path.open("rb") as raw:
-            if start[:2] == _GZIP:
+            if start[:2] == GZIP:
                 yield from _until_end(gzip.GzipFile(fileobj=raw), size)
-            elif start == _ZSTD:
+            elif start == ZSTD:
                 yield from _unpack_zstandard(raw)
             else:
                 yield from _until_end(raw, size)
@@ -194,7 +194,7 @@ def read_table(path: Path) -> pl.DataFrame | None:
             raise InputError(
                 "the Parquet file is damaged or cut short", file=path, mend="write or copy it again"
             ) from error
-    if start_of(path, 4) == _ZIP:
+    if start_of(path, 4) == ZIP:
         return None
     data = unpacked(path)
     head = data[:_HEAD].lstrip(b"\xef\xbb\xbf").lstrip()
@@ -206,12 +206,16 @@ def read_table(path: Path) -> pl.DataFrame | None:
         return _read_json_lines(data, path)
     if head.startswith(b"["):
         return None
+    separator, quoted = separated_by(head)
+    return None if separator is None else _read_separated(data, path, separator, quoted=quoted)
+
+
+def separated_by(head: bytes) -> tuple[str | None, bool]:
+    """What separates the columns of a table, by its first line, and whether its values may be quoted."""
     first = head.split(b"\n", 1)[0]
     if b"\t" in first:
-        return _read_separated(data, path, "\t", quoted=first.count(b'"') > 0)
-    if b"," in first:
-        return _read_separated(data, path, ",", quoted=True)
-    return None
+        return "\t", first.count(b'"') > 0
+    return ("," if b"," in first else None), True
 
 
 def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
@@ -233,7 +237,10 @@ def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
         if not isinstance(record, dict):
             raise InputError("the line is not a JSON object", file=path, row=number)
         records.append(record)
-    check_columns(path, max(map(len, records), default=0))
+    names = set().union(*records)
+    check_columns(path, len(names))
+    # What a cell takes while columns are made of objects, measured.
+    check_size(path, 50 * len(names) * len(records))
     return pl.DataFrame(records, infer_schema_length=None, strict=False) if records else None
 
 
@@ -249,13 +256,21 @@ def _read_separated(data: bytes, path: Path, separator: str, *, quoted: bool) ->
         )
     except pl.exceptions.PolarsError as error:
         raise _unreadable(data, path, error) from error
-    # polars numbers columns that are there twice instead of refusing them.
-    twice = [name for name in table.columns if _TWICE.sub("", name) in set(table.columns) - {name}]
+    refuse_column_twice(table.columns, path)
+    return table
+
+
+def refuse_column_twice(names: list[str], path: Path) -> None:
+    """Refuse a table whose header has a name twice; polars numbers such columns instead.
+
+    Raises:
+        InputError: A name is there twice.
+    """
+    twice = [name for name in names if _TWICE.sub("", name) in set(names) - {name}]
     if twice:
         raise InputError(
             "the column is there twice", file=path, column=_TWICE.sub("", twice[0]), mend="give it another name"
         )
-    return table
 
 
 def _unreadable(data: bytes, path: Path, error: Exception) -> InputError:

@@ -17,7 +17,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.runs.codes import name_codes, names_for
 from goldassay.runs.slices import Collection, Columns, Request, Slice
-from goldassay.runs.tables import head_of, logits_array, read_table, unpacked
+from goldassay.runs.tables import head_of, lines_of, logits_array, read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,6 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if column is None or not {"guid", "gold"} <= first.keys():
         return None
     match = _LOGITS.fullmatch(column)
-    data = unpacked(path)
     folder = path.resolve().parent
     run = folder.parent if folder.name == "training_dynamics" else folder
     return [
@@ -45,7 +44,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             collection=Collection("model", "train", "train", "paired", ""),
             seed=run.name,
             checkpoint=int(match.group(1)) if match else None,
-            n_examples=data.count(b"\n") + (not data.endswith(b"\n")),
+            n_examples=sum(1 for _ in lines_of(path)),
             file=str(path),
             format=NAME,
             load=partial(_load, path, column, request),

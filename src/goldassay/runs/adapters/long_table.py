@@ -28,10 +28,12 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice
+from goldassay.runs.key_columns import key_columns
+from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import features_array, logits_array, read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 NAME = "long"
@@ -55,35 +57,74 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "condition": ("condition",),
     "train_set": ("train_set",),
 }
+# Smaller tables are read at once, which is quicker than scanning them.
+_SMALL = 1 << 20
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
 _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint")
+_KEY_NAMES = frozenset(name for role in _KEYS for name in SYNONYMS[role])
+_ANSWERS = frozenset({"prediction", "score", "logits"})
 
 
 def find(path: Path, request: Request) -> list[Slice] | None:
     """Recognize a table that has a column of predictions, scores or logits."""
     if not path.is_file():
         return None
+    if request.listed and path.stat().st_size > _SMALL:
+        return _listed(path, request)
     table = read_table(path)
     if table is None or is_beside_the_point(table.columns, request):
         return None
     roles = find_roles(table.columns, request.columns, path)
-    if not roles.keys() & {"prediction", "score", "logits"}:
+    if not roles.keys() & _ANSWERS:
         return None
     if "example_id" not in roles:
         if "seed" in roles and table.height > 1 and table[roles["seed"]].n_unique() == table.height:
             # A row a run: somebody's summary beside the runs.
             return None
-        raise InputError(
-            "no column says which example a row is of",
-            file=path,
-            mend=f"name it with {option('columns', 'example_id=NAME')}",
-        )
+        raise _no_ids(path)
     if table.height == 0:
-        raise InputError("there are no examples in the table", file=path, mend="give it at least one row")
+        raise _no_rows(path)
     keys = [role for role in _KEYS if role in roles]
     parts = table.partition_by([roles[key] for key in keys], maintain_order=True) if keys else [table]
-    return [_slice(part, roles, path) for part in parts]
+    return [
+        _slice(
+            part.row(0, named=True),
+            part.height,
+            roles,
+            path,
+            not_loaded if request.listed else partial(_columns, part, roles, path),
+        )
+        for part in parts
+    ]
+
+
+def _listed(path: Path, request: Request) -> list[Slice] | None:
+    """What `find` finds, without rows, of the key columns alone."""
+    table = key_columns(path, lambda name: name.lower() in _KEY_NAMES or name in request.columns.values())
+    if table is None or is_beside_the_point(table.columns, request):
+        return None
+    roles = find_roles(table.columns, request.columns, path)
+    if not roles.keys() & _ANSWERS:
+        return None
+    if "example_id" not in roles:
+        seeds = table.counted([roles["seed"]]) if "seed" in roles else []
+        if len(seeds) > 1 and all(n == 1 for _, n in seeds):
+            return None
+        raise _no_ids(path)
+    found = table.counted([roles[role] for role in _KEYS if role in roles])
+    if not found:
+        raise _no_rows(path)
+    return [_slice(first, n, roles, path, not_loaded) for first, n in found]
+
+
+def _no_ids(path: Path) -> InputError:
+    mend = f"name it with {option('columns', 'example_id=NAME')}"
+    return InputError("no column says which example a row is of", file=path, mend=mend)
+
+
+def _no_rows(path: Path) -> InputError:
+    return InputError("there are no examples in the table", file=path, mend="give it at least one row")
 
 
 def is_beside_the_point(names: list[str], request: Request) -> bool:
@@ -116,8 +157,8 @@ def find_roles(names: list[str], given: dict[str, str], path: Path) -> dict[str,
     return roles
 
 
-def _slice(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Slice:
-    first = part.row(0, named=True)
+def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path, load: Callable[[], Columns]) -> Slice:
+    """The run of which `first` is the first row, or what its key columns hold."""
 
     def text(role: str) -> str:
         value = first[roles[role]] if role in roles else None
@@ -130,10 +171,10 @@ def _slice(part: pl.DataFrame, roles: dict[str, str], path: Path) -> Slice:
         collection=Collection(*(text(name) for name in Collection._fields)),
         seed=stem if seed is None else as_number(seed),
         checkpoint=None if step is None else as_number(step),
-        n_examples=part.height,
+        n_examples=n_rows,
         file=str(path),
         format=NAME,
-        load=partial(_columns, part, roles, path),
+        load=load,
     )
 
 

@@ -18,7 +18,7 @@ from goldassay.core.bounds import check_members, check_size
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.codes import name_codes, names_for
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.slices import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import start_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         raise InputError("the archive is damaged or cut short", file=path, mend="copy it again") from error
     if not members or not all(member.filename.endswith(".npy") for member in members):
         return None
-    arrays = _by_role(path, members)
+    arrays = _by_role(path, members, listed=request.listed)
     kinds = [kind for kind in ("logits", "predictions", "scores") if kind in arrays]
     if not kinds:
         return None
@@ -77,7 +77,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             n_examples=n_examples,
             file=str(path),
             format=NAME,
-            load=partial(_load, arrays, run, step, request, path),
+            load=not_loaded if request.listed else partial(_load, arrays, run, step, request, path),
         )
         for run in range(n_runs)
         for step in range(n_checkpoints)
@@ -139,10 +139,41 @@ def _refused(what: str, path: Path, error: BaseException) -> InputError:
     return InputError(f"the {what} is damaged or cut short", file=path, mend="copy it again")
 
 
-def _by_role(path: Path, members: Sequence[zipfile.ZipInfo]) -> dict[str, NDArray[Any]]:
+def _shapes(path: Path, wanted: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """Arrays of the shapes that the headers of an archive's members name, which take no memory."""
+    found = {}
+    try:
+        with zipfile.ZipFile(path) as packed:
+            check_members(path, len(packed.infolist()))
+            check_size(path, sum(member.file_size for member in packed.infolist()))
+            for role, name in wanted.items():
+                with packed.open(f"{name}.npy") as member:
+                    version = np.lib.format.read_magic(member)
+                    read = _READ_HEADER.get(version, np.lib.format.read_array_header_2_0)
+                    shape, _, dtype = read(member)
+                if dtype.hasobject:
+                    # As NumPy says it.
+                    raise ValueError("pickle")
+                found[role] = np.broadcast_to(np.zeros((), bool), shape)
+    except InputError:
+        raise
+    except DAMAGE as error:
+        raise _refused("archive", path, error) from error
+    return found
+
+
+_READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0}
+
+
+def _by_role(path: Path, members: Sequence[zipfile.ZipInfo], *, listed: bool) -> dict[str, NDArray[Any]]:
     names = {member.filename.removesuffix(".npy").lower(): member.filename.removesuffix(".npy") for member in members}
     wanted = {role: next((names[s] for s in options if s in names), None) for role, options in _SYNONYMS.items()}
-    return read_members(path, {role: name for role, name in wanted.items() if name is not None})
+    there = {role: name for role, name in wanted.items() if name is not None}
+    if not listed:
+        return read_members(path, there)
+    # A list names seeds and checkpoints; of all else the shape will do.
+    named = {role: name for role, name in there.items() if role in ("seeds", "checkpoints")}
+    return {**_shapes(path, there), **(read_members(path, named) if named else {})}
 
 
 def _with_axes(values: NDArray[Any], kind: str, path: Path) -> NDArray[Any]:

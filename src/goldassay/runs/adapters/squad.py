@@ -26,7 +26,8 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
     """Recognize a file that is one object of nothing but strings."""
     if not path.is_file() or ".json" not in path.name or start_of(path, 1) not in (b"{", b"\x1f", b"\x28"):
         return None
-    if _PREDICTION.match(head_of(path).lstrip()) is None:
+    head = head_of(path).lstrip()
+    if _PREDICTION.match(head) is None or _is_lines(head):
         return None
     try:
         answers = json.loads(unpacked(path))
@@ -45,6 +46,15 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             load=partial(_load, answers),
         )
     ]
+
+
+def _is_lines(head: bytes) -> bool:
+    """Whether the first line is an object for itself, and others follow: then the file need not be read as a whole."""
+    first, _, rest = head.partition(b"\n")
+    try:
+        return bool(rest.strip()) and isinstance(json.loads(first), dict)
+    except ValueError:
+        return False
 
 
 def _load(answers: dict[str, str]) -> Columns:

@@ -1,0 +1,156 @@
+"""Which runs a long table holds, of its key columns alone: what a list of runs needs, in little memory.
+
+Parquet and CSV are scanned in pieces, of which only the key columns are kept; of JSON lines one is parsed at a time. A
+table of a gigabyte takes a few hundred megabytes, not five times its size.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.core.boundary import panics_unprinted
+from goldassay.core.bounds import check_columns, check_parquet
+from goldassay.core.errors import InputError
+from goldassay.runs.tables import (
+    GZIP,
+    ZIP,
+    ZSTD,
+    head_of,
+    is_parquet,
+    lines_of,
+    read_table,
+    refuse_column_twice,
+    separated_by,
+    start_of,
+    unpacked,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+# No table of a user has such columns.
+_COUNT, _FIRST = "goldassay:rows", "goldassay:first"
+
+
+@dataclass(frozen=True)
+class KeyColumns:
+    """A table, known by its key columns.
+
+    Attributes:
+        columns: Names of all columns.
+        path: Of the file.
+    """
+
+    columns: list[str]
+    path: Path
+    _rows: pl.LazyFrame
+
+    def counted(self, names: Sequence[str]) -> list[tuple[dict[str, Any], int]]:
+        """Each combination of values of these columns, in the order in which they appear, and its number of rows.
+
+        Raises:
+            InputError: The table is damaged.
+        """
+        rows = self._rows if _COUNT in self._rows.collect_schema() else self._rows.with_columns(pl.lit(1).alias(_COUNT))
+        try:
+            return _collected(rows, names)
+        except pl.exceptions.PolarsError:
+            # The whole table is read with better messages, or it can be read as a whole only.
+            table = read_table(self.path)
+            if table is None:
+                return []
+            return _collected(table.lazy().with_columns(pl.lit(1).alias(_COUNT)), names)
+
+
+def _collected(rows: pl.LazyFrame, names: Sequence[str]) -> list[tuple[dict[str, Any], int]]:
+    if names:
+        first = rows.select(*names, _COUNT).with_row_index(_FIRST)
+        rows = first.group_by(names).agg(pl.col(_COUNT).sum(), pl.col(_FIRST).min()).sort(_FIRST).drop(_FIRST)
+    else:
+        rows = rows.select(pl.col(_COUNT).sum())
+    with panics_unprinted():
+        found = rows.collect(engine="streaming").to_dicts()
+    return [(row, row.pop(_COUNT)) for row in found if row[_COUNT]]
+
+
+def key_columns(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | None:
+    """The table at a path, as `read_table` recognizes it; None if it is none.
+
+    Args:
+        path: Of the file.
+        is_key: Whether a column of this name may be asked for.
+
+    Raises:
+        InputError: The file is damaged, or has too many columns.
+    """
+    if is_parquet(path):
+        check_parquet(path, path)
+        rows = pl.scan_parquet(path)
+        return KeyColumns(rows.collect_schema().names(), path, rows)
+    start = start_of(path, 4)
+    if start == ZIP:
+        return None
+    head = head_of(path).lstrip(b"\xef\xbb\xbf").lstrip()
+    if not head:
+        raise InputError("the file is empty", file=path)
+    if b"\0" in head or head.startswith(b"["):
+        return None
+    if head.startswith(b"{"):
+        return _of_json_lines(path, is_key)
+    separator, quoted = separated_by(head)
+    if separator is None:
+        return None
+    is_packed = start == ZSTD or start[:2] == GZIP
+    rows = pl.scan_csv(
+        unpacked(path) if is_packed else path,
+        separator=separator,
+        quote_char='"' if quoted else None,
+        infer_schema=False,
+        encoding="utf8",
+    )
+    try:
+        names = rows.collect_schema().names()
+    except pl.exceptions.PolarsError:
+        table = read_table(path)
+        return None if table is None else KeyColumns(table.columns, path, table.lazy())
+    check_columns(path, len(names))
+    refuse_column_twice(names, path)
+    return KeyColumns(names, path, rows)
+
+
+def _of_json_lines(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | None:
+    columns: dict[str, None] = {}
+    is_key = functools.cache(is_key)
+    # By values and their types, since 1 equals true.
+    met: dict[tuple[Any, ...], tuple[dict[str, Any], int]] = {}
+    for number, line in enumerate(lines_of(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+        except ValueError as error:
+            if number == 1:
+                return None
+            raise InputError(
+                f"the line is not JSON ({error})", file=path, row=number, mend="write or copy the file again"
+            ) from error
+        if not isinstance(record, dict):
+            raise InputError("the line is not a JSON object", file=path, row=number)
+        if not record.keys() <= columns.keys():
+            columns.update(dict.fromkeys(record))
+            check_columns(path, len(columns))
+        keys = {name: value for name, value in record.items() if is_key(name)}
+        known = tuple((name, type(value), _hashable(value)) for name, value in keys.items())
+        met[known] = keys, met.get(known, (keys, 0))[1] + 1
+    rows = [{**keys, _COUNT: n} for keys, n in met.values()]
+    return KeyColumns(list(columns), path, pl.DataFrame(rows, infer_schema_length=None, strict=False).lazy())
+
+
+def _hashable(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, (list, dict)) else value
