@@ -37,7 +37,7 @@ from hypothesis import strategies as st
 import goldassay
 from goldassay.cli.main import run
 
-from .mutations import CHANGES, Change
+from .mutations import CHANGES, Change, applied
 from .seeds import Seed, made_seeds
 
 if TYPE_CHECKING:
@@ -189,9 +189,7 @@ def search(seconds: float, first_seed: int = 0, kept: Path = KEPT) -> Counter[st
                 return
             n_cases += 1
             name = list(chosen.files)[which % len(chosen.files)]
-            content = chosen.files[name]
-            for change in changes:
-                content = change.applied(content)
+            content = applied(changes, chosen.files[name])
             work = folder / "work"
             shutil.rmtree(work, ignore_errors=True)
             for file, good in {"report.json": report, **chosen.files, name: content}.items():

@@ -20,7 +20,7 @@ import zstandard
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 TOKENS = [
     b"\0", b"\xff", b"\xed\xa0\x80", b"\n", b"\r", b"\t", b'"', b"'", b"{", b"}", b"[", b"]", b",", b"null", b"NaN",
@@ -284,3 +284,10 @@ def _written(frame: pl.DataFrame, write: str, **options: Any) -> bytes:
 
 
 _FORMS: dict[str, Callable[[bytes, random.Random], bytes]] = {"node": _node, "column": _column, "header": _header}
+
+
+def applied(changes: Sequence[Change], content: bytes) -> bytes:
+    """The content with all changes, those of bytes last: reading what they damage might end the table engine."""
+    for change in sorted(changes, key=lambda change: change.kind not in _FORMS):
+        content = change.applied(content)
+    return content

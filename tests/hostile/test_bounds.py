@@ -15,7 +15,7 @@ import zstandard
 
 from goldassay.cli.main import run
 from goldassay.core import bounds
-from goldassay.core.bounds import BYTES, Bound, check_depth
+from goldassay.core.bounds import BYTES, Bound, check_depth, check_keys
 from goldassay.core.errors import InputError
 from tests.end_to_end.conftest import COMMAND
 
@@ -142,6 +142,35 @@ def test_a_table_of_too_many_columns_is_refused(
         f"{file.name}: the table has 10,001 columns, more than 10,000; "
         "if that is meant, set GOLDASSAY_MAX_COLUMNS higher"
     )
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, ("runs", "show")], ids=" ".join)
+def test_lines_with_keys_of_their_own_are_refused(
+    line: Callable[..., str], tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Each key would be a column: the cells grow with the square of the lines."""
+    row = '{{"premise": "a", "hypothesis": "b", "label": "x", "id": {0}, "prediction": "x", "key{0}": 1}}\n'
+    (tmp_path / "keys.jsonl").write_text("".join(row.format(i) for i in range(20_000)))
+    assert "columns, more than 10,000; if that is meant, set GOLDASSAY_MAX_COLUMNS higher" in line(
+        *command, "keys.jsonl"
+    )
+
+
+def test_keys_of_large_files_are_counted_in_pieces(tmp_path: Path) -> None:
+    def lines(n_keys: int) -> bytes:
+        return b"".join(b'{"text": "%s", "key%d": 1}\n' % (b"word " * 100, i % n_keys) for i in range(40_000))
+
+    assert len(lines(1)) > 20_000_000
+    check_keys(lines(9), tmp_path, 40_000)
+    check_keys(lines(90), tmp_path, 40_000)
+    with pytest.raises(InputError, match=r"the table has 4\d,\d{3} columns, more than 10,000"):
+        check_keys(lines(40_000), tmp_path, 40_000)
+    with pytest.raises(InputError, match=r"it takes 13\.4 GB of memory"):
+        check_keys(lines(900), tmp_path, 2_000_000)
+
+
+def test_brackets_and_colons_of_texts_are_no_keys(tmp_path: Path) -> None:
+    check_keys(b"".join(b'{"text": "he said \\"word%d\\": yes"}\n' % i for i in range(20_000)), tmp_path, 20_000)
 
 
 def test_parquet_that_repeats_one_value_is_refused(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -125,7 +126,7 @@ def check_parquet(path: Path, source: Path | BytesIO) -> None:
     rows = pl.scan_parquet(source)
     n_columns = len(rows.collect_schema())
     check_columns(path, n_columns)
-    check_size(path, 8 * n_columns * int(rows.select(pl.len()).collect().item()))
+    check_size(path, _CELL * n_columns * int(rows.select(pl.len()).collect().item()))
 
 
 def check_columns(path: str | os.PathLike[str], n_columns: int) -> None:
@@ -137,6 +138,34 @@ def check_columns(path: str | os.PathLike[str], n_columns: int) -> None:
     limit = COLUMNS.limit()
     if n_columns > limit:
         raise COLUMNS.refusal(f"the table has {n_columns:,} columns, more than {limit:,}", path)
+
+
+def check_keys(data: bytes, path: Path, n_lines: int) -> None:
+    """Refuse lines of JSON that have different keys each, such as {"id of the row": ...}: each key becomes a column.
+
+    Keys of nested objects count too. Of more than 8 MB eight pieces are looked at, and the keys that they have once
+    stand for as many times as many.
+
+    Args:
+        data: Lines of JSON.
+        path: Of the file.
+        n_lines: How many lines they are.
+
+    Raises:
+        InputError: There are too many keys, or so many that their cells, of 8 bytes, are beyond what memory may hold.
+    """
+    step = max(len(data) // _N_PIECES, _KEYS_PIECE)
+    counts: Counter[bytes] = Counter()
+    n_read = 0
+    for begin in range(0, len(data), step):
+        piece = data[begin : begin + _KEYS_PIECE]
+        n_read += len(piece)
+        counts.update(_KEY.findall(piece))
+    n_once = sum(n == 1 for n in counts.values())
+    n_keys = len(counts) + (int(n_once * (len(data) / n_read - 1)) if n_once > _MANY_ONCE else 0)
+    check_columns(path, n_keys)
+    if n_keys > _MANY_KEYS:
+        check_size(path, _CELL * n_keys * n_lines)
 
 
 def check_members(path: Path, n_members: int) -> None:
@@ -177,6 +206,10 @@ def shown(n_bytes: int) -> str:
     return f"{n_bytes / (1 << 30):.3g} GB" if n_bytes >= 1 << 29 else f"{n_bytes / (1 << 20):.3g} MB"
 
 
+_KEY = re.compile(rb'"([^"\\]{0,200})"\s*:')
+_N_PIECES, _KEYS_PIECE = 8, 1 << 20
+_MANY_ONCE, _MANY_KEYS = 500, 200
+_CELL = 8
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BRACKET = re.compile(rb"[\[{]|[\]}]")
 

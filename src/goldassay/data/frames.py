@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.bounds import check_columns
 from goldassay.core.errors import InputError
 from goldassay.data.table import Table, stacked
 
@@ -60,6 +61,8 @@ def frame_of_records(
                 mend="give every example as one object of named fields",
             )
         names.update(dict.fromkeys(record))
+    if path is not None:
+        check_columns(path, len(names))
     return pl.DataFrame([_series(str(name), [record.get(name) for record in records], path, lines) for name in names])
 
 

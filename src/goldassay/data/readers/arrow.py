@@ -9,6 +9,7 @@ import polars as pl
 
 from goldassay.core.boundary import panics_unprinted
 from goldassay.core.errors import InputError
+from goldassay.data.arrow_lengths import check_arrow
 from goldassay.data.class_names import class_names_in
 from goldassay.data.readers import CERTAIN, NO
 from goldassay.data.source import read_bytes
@@ -31,6 +32,7 @@ def recognizes(head: bytes, path: Path) -> int:  # noqa: ARG001
 def read(path: Path) -> Table:
     """Read all columns; integer labels take the names that the metadata of `datasets` give."""
     data, entry = read_bytes(path)
+    check_arrow(path, data)
     try:
         buffer = io.BytesIO(data)
         with panics_unprinted():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.bounds import check_depth
+from goldassay.core.bounds import check_depth, check_keys
 from goldassay.core.errors import InputError
 from goldassay.data.frames import frame_of_records
 from goldassay.data.readers import BY_NAME, CERTAIN, NO
@@ -49,6 +49,7 @@ def rows_of(data: bytes, path: Path) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     """The rows of lines that end with line feeds, and the number of each row's line, from 1."""
     check_depth(data, path)
     lines = _line_numbers(data)
+    check_keys(data, path, len(lines))
     frame = _quickly(data, len(lines))
     if frame is None:
         frame = frame_of_records(_records(data, path), path, lines)
