@@ -66,6 +66,10 @@ class Reading:
         lifted: The label with the largest ratio of probability to training share, (R, N); None takes `predictions`.
         log_probabilities: Natural logarithm of the gold label's probability, (R, N); None without probabilities.
         correct: Share of the truth in [0, 1] that R runs got, (R, N), where the labels named are not known.
+        chance: What guessing gets of each example, (N,), where that differs from example to example, as with choices:
+            the accuracy skill is then sum(right - chance)/sum(1 - chance), and there is no other measure.
+        applies: Where the reader says anything, (N,), of one that may abstain and then counts as chance; else
+            everywhere. No end of its skill lies beyond what it could gain or lose there.
     """
 
     part: str
@@ -74,6 +78,8 @@ class Reading:
     lifted: NDArray[np.integer] | None = None
     log_probabilities: NDArray[np.floating] | None = None
     correct: NDArray[np.floating] | None = None
+    chance: NDArray[np.floating] | None = None
+    applies: NDArray[np.bool_] | None = None
 
     @property
     def n_examples(self) -> int:
@@ -268,6 +274,9 @@ def measure_effects(
     skipped += left_out
     p = _label_shares(y, n_classes, train_counts, codes, rng)
     for each in readings:
+        if each.chance is not None:
+            plans.append(_plan_over_chance(each, y, ratios))
+            continue
         plans.append(_plan_accuracy(each, y, shares, contenders, ratios))
         plans.append(_plan_balanced(each, y, groups, ratios))
         if each.log_probabilities is not None:
@@ -304,6 +313,7 @@ class _Plan:
         value: The effect.
         scale: What the ratios are divided by.
         recalls: Of a balanced skill: recall and rows of each class.
+        possible: The least and the largest value that there can be.
     """
 
     reading: Reading
@@ -315,6 +325,7 @@ class _Plan:
     upper: tuple[_Paired, ...] = ()
     scale: float = 1.0
     recalls: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    possible: tuple[float, float] = (-1.0, 1.0)
 
     def effect(self, found: _Resampled, together: float, effective: float, limits: Limits) -> Effect:
         """The effect with its ends."""
@@ -324,7 +335,7 @@ class _Plan:
             reason = "all test rows are in one cluster"
         elif self.leading is not None:
             error = float(found.errors[self.leading]) / self.scale
-            if self.measure == ACCURACY:
+            if self.measure == ACCURACY and self.lower:
                 low = min(each.low(found, together, effective) for each in self.lower) / self.scale
                 ordinary = min(each.low(found, None, effective) for each in self.lower) / self.scale
                 level = 1 - (1 - LEVEL) / len(self.upper)
@@ -341,8 +352,8 @@ class _Plan:
             self.reading.reader,
             self.measure,
             self.value,
-            max(low, -1.0) if not math.isnan(low) else low,
-            min(high, 1.0) if not math.isnan(high) else high,
+            max(low, self.possible[0]) if not math.isnan(low) else low,
+            min(high, self.possible[1]) if not math.isnan(high) else high,
             ordinary,
             error,
             limits.caution,
@@ -531,6 +542,22 @@ def _plan_accuracy(
         lower=tuple(paired.values()),
         upper=tuple(paired[label] for label in contenders),
         scale=float(1 - shares.max()),
+    )
+
+
+def _plan_over_chance(reading: Reading, y: NDArray[np.int64], ratios: _Ratios) -> _Plan:
+    chance = np.asarray(reading.chance, dtype=np.float64)
+    above, below = reading.right(y) - chance, 1 - chance
+    if not below.any():
+        return _Plan(reading, ACCURACY, None, reason="guessing is always right")
+    applies = np.ones(y.size, np.bool_) if reading.applies is None else np.asarray(reading.applies)
+    total = float(below.sum())
+    return _Plan(
+        reading,
+        ACCURACY,
+        ratios.add([(above, below, 1.0)]),
+        value=float(above.sum()) / total,
+        possible=(max(-1.0, -float(chance[applies].sum()) / total), float(below[applies].sum()) / total),
     )
 
 

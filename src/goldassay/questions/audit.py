@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.cores import one_blas_thread
+from goldassay.core.errors import InputError
 from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
@@ -17,6 +18,8 @@ from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory, files_since
 from goldassay.questions.first_rows import first_rows, table_of_rows
+from goldassay.questions.item_audit import audit_items, refuse_runs
+from goldassay.questions.leakage.choices import load_items
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_sources import run_paths
 
@@ -102,13 +105,21 @@ def audit(
             settings=settings,
             steps=steps,
         )
+        try:
+            evidence.load()
+        except InputError:
+            # Items with choices are no labelled texts: reading them as such is refused.
+            posed = load_items(train, test, columns)
+            if posed is None:
+                raise
+            refuse_runs(paths, elsewhere, model)
+            return audit_items(posed, settings, steps)
         return _report(evidence, out)
 
 
 def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     """Ask every question that there is evidence for, and compose the report."""
     settings, steps = evidence.settings, evidence.steps
-    evidence.load()
     started = time.time()
     # Loops run on all cores; matrices are small, and threads that wait for their parts would take those cores.
     with evidence_directory(out) as directory, compiling_ahead(), one_blas_thread():

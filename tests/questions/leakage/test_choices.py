@@ -9,11 +9,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+import goldassay
+from goldassay.core.effects import Reading, measure_effects
 from goldassay.core.errors import InputError
-from goldassay.data import Dataset
-from goldassay.questions.leakage.choices import Questions, holds_choices, read_questions
+from goldassay.core.settings import Settings
+from goldassay.questions.leakage.choice_verdict import judge_choices
+from goldassay.questions.leakage.condition_evidence import ConditionEvidence
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.leakage.report import study_leakage
+from goldassay.questions.leakage.verdict import limits_of
+from goldassay.runs import Runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,38 +81,127 @@ def test_questions_in_memory_are_measured_as_those_of_a_file(tmp_path: Path) -> 
         assert found["verdicts"] == expected["verdicts"]
 
 
-def frame(**columns: list[Any]) -> Dataset:
-    return Dataset.from_frame({"question": ["a?", "b?", "c?"], **columns})
+def test_without_a_test_set_every_item_is_answered_by_probes_of_others(tmp_path: Path) -> None:
+    """Each question stands twice, with random answers: a probe that knew the copy would name its answer."""
+    report = study_leakage(write(tmp_path / "all.jsonl", rows(150, False, 0) * 2), seeds=1)
+    found = report.to_dict()["leakage"]
+    assert found["n_examples"] == 300
+    assert "in 5 folds of whole clusters" in " ".join(found["remarks"])
+    accuracy = {row["condition"]: row["accuracy"] for row in found["conditions"]}
+    assert accuracy["paired"] < 0.4
+    assert accuracy["question_only"] < 0.4
 
 
-def test_answers_by_position_letter_and_text() -> None:
-    choices = [["x", "y"], ["x", "y", "z"], ["p", "q"]]
-    for answer in ([1, 2, 0], ["B", "C", "A"], ["y", "z", "p"], ["1", "2", "0"]):
-        data = frame(choices=choices, answer=answer)
-        assert holds_choices(data)
-        assert read_questions(data).answers.tolist() == [1, 2, 0]
+def items_with(cue: str, n: int, seed: int) -> list[dict[str, Any]]:
+    """Items with a flaw in 24 of 100, twice the limit: a longer right choice, a word of one of five, or none."""
+    rng = np.random.default_rng(seed)
+    words = np.array([f"w{i}" for i in range(2000)])
+    made = []
+    for i in range(n):
+        answer = int(rng.integers(4))
+        choices = [" ".join(rng.choice(words, 6)) for _ in range(4)]
+        if rng.random() < 0.24:
+            if cue == "rule":
+                choices[answer] += " and much more"
+            elif cue == "reader":
+                # Words of one length, of which one half is said of right choices and the other of wrong ones.
+                for at in range(4):
+                    head = choices[at].rsplit(" ", 1)[0]
+                    choices[at] = f"{head} {'bdfhj'[i % 5] if at == answer else 'acegi'[int(rng.integers(5))]}{at}q"
+        made.append(
+            {"question": f"What is {' '.join(rng.choice(words, 6))} {i}?", "choices": choices, "answer": answer}
+        )
+    return made
 
 
-def test_questions_without_an_answer_are_counted() -> None:
-    found = read_questions(frame(choices=[["x", "y"], ["x"], ["p", "q"]], answer=["A", "A", "E"]))
-    assert len(found) == 1
-    assert found.dropped == {"fewer than two choices": 1, "no answer among the choices": 1}
-    with pytest.raises(InputError, match="no question has an answer"):
-        read_questions(frame(choices=[["x", "y"]] * 3, answer=["Z"] * 3))
-    with pytest.raises(InputError, match="no column 'answer'"):
-        read_questions(frame(choices=[["x", "y"]] * 3))
+@pytest.mark.slow
+@pytest.mark.parametrize(("cue", "word"), [("none", "sound"), ("rule", "unsound"), ("reader", "caution")])
+def test_what_is_planted_decides_the_word(cue: str, word: str) -> None:
+    report = study_leakage(items_with(cue, 5000, 0), seeds=2)
+    verdict = report.verdicts["leakage"]
+    assert verdict["verdict"] == word, verdict["evidence"]
+    assert goldassay.audit(items_with(cue, 5000, 0)).verdicts["leakage"]["verdict"] == word
 
 
-def test_rows_are_right_once_a_question() -> None:
-    questions = Questions("q", ("1", "2"), ("a?", "b?"), (("x", "y"), ("p", "q", "r")), np.array([1, 2]), {})
-    made = questions.rows()
-    assert made.labels().tolist() == [0, 1, 0, 0, 1]
-    assert made.texts("premise") == ["a?", "a?", "b?", "b?", "b?"]
+def test_what_only_a_trained_reader_finds_is_a_caution_at_most() -> None:
+    rng = np.random.default_rng(0)
+    chance = np.full(2000, 0.25)
+    limits = Settings().verdicts.leakage
+
+    def word(rule: float, reader: float) -> str:
+        def reading(name: str, skill: float) -> Reading:
+            right = np.where(rng.random(2000) < skill, 1.0, rng.random(2000) < 0.25)
+            return Reading("choices", name, None, correct=right[None], chance=chance)
+
+        readings = [reading("rule: longest", rule), reading("quick probe", reader)]
+        effects = measure_effects(readings, np.zeros(2000, np.int64), 4, limits_of(limits))
+        runs = Runs.from_arrays(scores=np.asarray(readings[1].correct), condition="choices_only")
+        evidence = ConditionEvidence(
+            "made", "quick_probe", "probes", tuple("ABCD"), np.zeros(2000, np.int64), np.arange(2000).astype(str),
+            {"choices_only": runs}, {}, chance=chance, rules=(readings[0],),
+        )  # fmt: skip
+        return judge_choices(effects, (), evidence, limits).verdict
+
+    assert word(0.0, 0.5) == "caution"
+    assert word(0.5, 0.0) == "unsound"
+    assert word(0.5, 0.6) == "unsound"
+    assert word(0.09, 0.0) == "caution"
+    assert word(0.0, 0.0) == "sound"
 
 
-def test_without_a_test_set_no_question_is_in_both_parts(tmp_path: Path) -> None:
-    report = study_leakage(write(tmp_path / "all.jsonl", rows(120, True, 0) * 2), seeds=1)
-    assert "none in both parts" in report.to_dict()["inputs"][0]["decisions"][-1]
+def test_few_items_are_not_sound_and_say_why() -> None:
+    verdict = study_leakage(items_with("none", 200, 0), seeds=1).verdicts["leakage"]
+    assert verdict["verdict"] == "not measurable"
+    assert verdict["next_step"].startswith(("Audit on", "Measure"))
+
+
+def test_the_audit_of_items_says_what_leakage_measure_says(tmp_path: Path) -> None:
+    path = write(tmp_path / "items.jsonl", rows(400, True, 0))
+    alone, whole = study_leakage(path), goldassay.audit(path)
+    assert whole.verdicts["leakage"] == alone.verdicts["leakage"]
+    assert whole.verdicts["leakage"]["verdict"] == "unsound"
+    assert whole.verdicts["artifacts"]["verdict"] == "not measurable"
+    assert [row["verdict"] for row in whole.verdicts.values()].count("not asked") == 2
+    of_leakage = [row for row in whole.to_dict()["figures"] if row["question"] == "leakage"]
+    assert of_leakage == alone.to_dict()["figures"]
+    rules = whole.tables["choice_rules"]
+    assert rules["rule"][0] in ("longest", "most words")
+    assert whole.tables["choice_problems"].is_empty()
+
+
+@pytest.mark.parametrize("options", [{"runs": "x"}, {"elsewhere": {"a": "x"}}, {"model": "bilstm"}])
+def test_the_audit_of_items_takes_nothing_else(tmp_path: Path, options: dict[str, Any]) -> None:
+    if "runs" in options:
+        (tmp_path / "x").mkdir()
+        options = {"runs": str(tmp_path / "x")}
+    path = write(tmp_path / "items.jsonl", rows(60, True, 0))
+    with pytest.raises(InputError, match="items with choices"):
+        goldassay.audit(path, **options)
+
+
+def test_items_that_cannot_be_right_are_listed(tmp_path: Path) -> None:
+    bad = [
+        {"question": "q?", "choices": ["x", "y"], "answer": "E"},
+        {"question": "p?", "choices": ["x"], "answer": "A"},
+    ]
+    report = study_leakage(write(tmp_path / "items.jsonl", rows(60, True, 0) + bad), seeds=1)
+    problems = report.tables["choice_problems"]
+    assert problems.select("row", "reason", "used").rows() == [
+        (61, "the answer is not among the choices", False),
+        (62, "there are fewer than two choices", False),
+    ]
+    remarks = " ".join(report.to_dict()["leakage"]["remarks"])
+    assert "1 item of items is left out: there are fewer than two choices." in remarks
+    assert report.to_dict()["inputs"][0]["dropped"] == {
+        reason: 1 for _, reason, _ in problems.select("row", "reason", "used").rows()
+    }
+
+
+def test_one_set_of_items_and_one_of_pairs_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "items.jsonl", rows(60, True, 0))
+    pairs = [{"premise": "a b", "hypothesis": "c d", "label": "yes"}] * 4
+    with pytest.raises(InputError, match="holds questions with choices, and this holds none"):
+        study_leakage(path, write(tmp_path / "pairs.jsonl", pairs))
 
 
 def test_networks_and_conditions_are_refused(tmp_path: Path) -> None:

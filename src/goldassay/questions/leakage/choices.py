@@ -1,28 +1,42 @@
-"""Multiple-choice questions: what their choices alone, or their question alone, give away of the answer.
+"""Multiple-choice items: what rules, the choices alone, or the question alone give away of the answer.
 
-Each question becomes as many rows as it has choices, labelled right or wrong. A probe reads question and choice
-("paired"), or the choice ("choices_only"), and the choice that it finds likeliest is its answer. The question alone
-("question_only") can tell nothing but the position of the answer.
+Rules need no training, so every item of every file counts. The probes see
+each choice as a row that is right or wrong, and the choice that they find likeliest is their answer: with question and
+passage ("paired") or without ("choices_only"). The question alone ("question_only") can tell nothing but the position
+of the answer. Of one file every item is answered by probes of other items, whole clusters of items kept together.
 """
 
 from __future__ import annotations
 
+import os
 import string
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from goldassay.core.clusters import Clusters, cluster_rows
+from goldassay.core.doors import option
+from goldassay.core.effects import Reading
 from goldassay.core.errors import InputError
+from goldassay.core.planting import WORDS_FOR_READERS, filling_word, planted_word
 from goldassay.data import Dataset, parse_columns
-from goldassay.data.row_values import normalized_text
-from goldassay.questions.inputs import describe_input
+from goldassay.data.frames import table_of
+from goldassay.data.hub_names import is_hub_name
+from goldassay.data.items import ChoiceItems, read_choices
+from goldassay.data.near_copies import join_near_copies
+from goldassay.data.reading import name_of, read_table
+from goldassay.data.row_values import normalized_texts
+from goldassay.data.table import Table
+from goldassay.leakage.choice_rules import RuleEffect, chance_of, measure_rules
+from goldassay.models import QuickProbe
+from goldassay.models.probe_features import build_features, tokenize_roles
+from goldassay.questions.example_clusters import AUTO, NONE
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import LONGEST, PAIRED, PROBES, ConditionEvidence, named_path
 from goldassay.runs import Runs
-from goldassay.training import train_probes
-from goldassay.training.many_seeds import load_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,255 +44,298 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
+    from goldassay.core.settings import Settings
 
 CHOICES, ANSWER = "choices", "answer"
-_CHOICES = (CHOICES, "options", "endings")
-_ANSWERS = (ANSWER, "answerKey", "answer_index", "label", "gold", "correct")
-WRONG, RIGHT = "wrong", "right"
-CONDITIONS = (PAIRED, "choices_only", "question_only", LONGEST)
+CHOICES_ONLY, QUESTION_ONLY = "choices_only", "question_only"
+RULE = "rule: "
+N_FOLDS = 5
+# Names of tables.
+RULES, PROBLEMS = "choice_rules", "choice_problems"
+_QUESTION, _CHOICE = "question", "choice"
 
 
 @dataclass(frozen=True)
-class Questions:
-    """N questions with their choices.
+class Posed:
+    """The items of a command.
 
     Attributes:
-        name: Of the dataset.
-        ids: (N,).
-        questions: N texts.
-        choices: The choices of each.
-        answers: Position of the right one, (N,).
-        dropped: Why questions were left out, and how many.
+        train: Those to learn from; None where each item is answered by probes of the others.
+        test: Those to measure.
+        inputs: What the report says of each file.
     """
 
-    name: str
-    ids: tuple[str, ...]
-    questions: tuple[str, ...]
-    choices: tuple[tuple[str, ...], ...]
-    answers: NDArray[np.int64]
-    dropped: dict[str, int]
-
-    def __len__(self) -> int:
-        return self.answers.size
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """Choices of each, (N,)."""
-        return np.array([len(each) for each in self.choices], np.int64)
-
-    def take(self, kept: NDArray[np.bool_]) -> Questions:
-        """Some of the questions, by a mask, (N,)."""
-        at = np.flatnonzero(kept)
-        return replace(
-            self,
-            ids=tuple(self.ids[i] for i in at),
-            questions=tuple(self.questions[i] for i in at),
-            choices=tuple(self.choices[i] for i in at),
-            answers=self.answers[at],
-        )
-
-    def rows(self) -> Dataset:
-        """A row a choice: premise the question, hypothesis the choice, label right or wrong."""
-        frame = pl.DataFrame(
-            {
-                "id": [f"{i}:{at}" for i, each in zip(self.ids, self.choices, strict=True) for at in range(len(each))],
-                "premise": [q for q, each in zip(self.questions, self.choices, strict=True) for _ in each],
-                "hypothesis": [text for each in self.choices for text in each],
-                "label": [
-                    RIGHT if at == answer else WRONG
-                    for each, answer in zip(self.choices, self.answers, strict=True)
-                    for at in range(len(each))
-                ],
-            }
-        )
-        return Dataset.from_frame(frame, name=self.name, label_names=(WRONG, RIGHT))
-
-    def positions(self, names: Sequence[str]) -> Dataset:
-        """A row a question: its text, and as label the position of its answer."""
-        labels = [names[at] for at in self.answers]
-        frame = pl.DataFrame({"id": self.ids, "text": self.questions, "label": labels})
-        return Dataset.from_frame(frame, name=self.name, label_names=names)
+    train: ChoiceItems | None
+    test: ChoiceItems
+    inputs: tuple[dict[str, Any], ...]
 
 
-def holds_choices(dataset: Dataset) -> bool:
-    """Whether a dataset has a column of lists of choices, and one text, the question."""
-    return len(dataset.text_columns) == 1 and _choices_column(dataset.examples) is not None
-
-
-def read_questions(dataset: Dataset, choices: str | None = None, answer: str | None = None) -> Questions:
-    """The questions, choices and answers of a dataset.
-
-    Args:
-        dataset: With one text (the question) and a column of lists of choices.
-        choices: That column; by default "choices", "options" or "endings".
-        answer: The column of answers: a position from 0, a letter, or the text of the right choice; by default
-            "answer", "answerKey", "answer_index" or the label.
-
-    Raises:
-        InputError: A column is not there, or no question can be used.
-    """
-    frame = dataset.examples
-    column = choices or _choices_column(frame)
-    if column is None or column not in frame.columns:
-        raise InputError(
-            f"there is no column {choices or CHOICES!r} with the choices", file=dataset.source,
-            mend="name the column of lists choices",
-        )  # fmt: skip
-    key = answer or next((name for name in _ANSWERS if name in frame.columns), None)
-    if key is None or key not in frame.columns:
-        raise InputError(
-            f"there is no column {answer or ANSWER!r} with the answers", file=dataset.source,
-            mend="name the column of the right choice's position, letter or text answer",
-        )  # fmt: skip
-    kept, dropped = [], {"fewer than two choices": 0, "no answer among the choices": 0}
-    for row in frame.select("example_id", dataset.text_columns[0], column, key).iter_rows():
-        texts = tuple(str(each) for each in (row[2] or ()))
-        if len(texts) < 2:
-            dropped["fewer than two choices"] += 1
-            continue
-        at = _position(row[3], texts)
-        if at is None:
-            dropped["no answer among the choices"] += 1
-            continue
-        kept.append((str(row[0]), str(row[1]), texts, at))
-    if not kept:
-        raise InputError(
-            "no question has an answer among its choices", file=dataset.source, column=key,
-            mend="give the right choice's position from 0, its letter or its text",
-        )  # fmt: skip
-    ids, questions, lists, answers = zip(*kept, strict=True)
-    return Questions(
-        dataset.name, ids, questions, lists, np.array(answers, np.int64), {k: n for k, n in dropped.items() if n}
-    )
-
-
-def load_questions(
-    train: Any, test: Any, columns: str | Mapping[str, str] | None, share: float, seed: int
-) -> tuple[Questions, Questions, list[dict[str, Any]]] | None:
-    """Training and evaluation questions, and what the report says of them; None where the data hold no choices.
-
-    Without an evaluation set that of the data is used, or a share of the questions is set apart, none in both parts.
+def load_items(train: Any, test: Any, columns: str | Mapping[str, str] | None) -> Posed | None:
+    """Training and evaluation items; None where the data hold no choices.
 
     Raises:
         InputError: One holds choices and the other does not, or they cannot be used.
     """
     roles = dict(parse_columns(columns) if isinstance(columns, str) else columns or {})
-    named = roles.pop(CHOICES, None), roles.pop(ANSWER, None)
-    name, place = named_path(train)
-    source = load_data(place, "train", roles or None, name)
-    if not (holds_choices(source) or named[0]):
+    named = roles.get(CHOICES), roles.get(ANSWER)
+    source = _items(train, "train", named)
+    if source is None:
         return None
     if test is None:
-        whole = read_questions(source, *named)
-        inside = _apart(whole, share, seed)
-        decision = (
-            f"{int(inside.sum()):,} of {len(whole):,} questions were set apart (seed {seed}), none in both parts."
+        return Posed(None, source, (_described("test", source),))
+    tried = _items(test, "test", named)
+    if tried is None:
+        raise InputError(
+            f"{source.name} holds questions with choices, and this holds none", file=named_path(test)[0],
+            mend="give two sets of one kind",
+        )  # fmt: skip
+    return Posed(source, tried, (_described("train", source), _described("test", tried)))
+
+
+def _items(data: Any, part: str, named: tuple[str | None, str | None]) -> ChoiceItems | None:
+    name, place = named_path(data)
+    if isinstance(place, Dataset):
+        return read_choices(
+            Table(place.examples, "frame"), name or place.name, choices=named[0], answer=named[1], source=place.source
         )
-        return whole.take(~inside), whole.take(inside), [describe_input("train", source, (decision,))]
-    name, place = named_path(test)
-    tried = load_data(place, "test", roles or None, name)
-    described = [describe_input("train", source), describe_input("test", tried)]
-    return read_questions(source, *named), read_questions(tried, *named), described
+    if not isinstance(place, (str, os.PathLike)):
+        return read_choices(table_of(place), name or part, choices=named[0], answer=named[1], source=name or part)
+    if is_hub_name(os.fspath(place)):
+        from goldassay.data.hub import read_hub
+
+        table, called = read_hub(os.fspath(place)), os.fspath(place).removeprefix("hf://datasets/")
+    else:
+        table, called = read_table(Path(place)), name_of(Path(place))
+    return read_choices(table, name or called, choices=named[0], answer=named[1], source=os.fspath(place))
 
 
-def _apart(whole: Questions, share: float, seed: int) -> NDArray[np.bool_]:
-    """Which questions are set apart; equal ones stay together."""
-    units = np.unique([normalized_text(each) for each in whole.questions], return_inverse=True)[1]
-    order = np.random.default_rng(seed).permutation(units.max() + 1)
-    return np.asarray(order[units] < max(1, round(share * (units.max() + 1))))
+def _described(role: str, items: ChoiceItems) -> dict[str, Any]:
+    unused = items.problems.filter(~pl.col("used"))
+    return {
+        "role": role,
+        "name": items.name,
+        "files": [Path(items.source).name] if items.source else [],
+        "n_rows": len(items),
+        "n_read": len(items) + unused.height,
+        "format": "choices",
+        "roles": {},
+        "decisions": list(items.decisions),
+        "dropped": dict(unused["reason"].value_counts(sort=True).iter_rows()),
+    }
 
 
-def choice_evidence(train: Questions, test: Questions, seeds: Sequence[int], progress: Progress) -> ConditionEvidence:
-    """Train the quick probes on question and choice, choice, and question, and let them answer.
+def item_clusters(items: ChoiceItems, by: str = AUTO) -> Clusters:
+    """Items with the same passage, or without one with the same question, count as one cluster.
 
-    The gold labels of the evidence are positions, so that the majority is that of always naming the position that is
-    right most often. Nothing is trained for "longest_choice", which is always named.
+    Raises:
+        InputError: Clusters are asked for by a column.
+    """
+    if by == NONE:
+        return Clusters(np.arange(len(items)), "Each item counts by itself, as chosen.", ())
+    if by != AUTO:
+        raise InputError(
+            f"items with choices cannot be joined by {by!r}", mend=f"choose {option('clusters', AUTO)} or {NONE}"
+        )
+    name = "passage" if (items.passages != "").any() else "question"
+    texts = normalized_texts(
+        pl.select(pl.when(items.passages != "").then(items.passages).otherwise(items.questions)).to_series()
+    )
+    distinct = texts.unique(maintain_order=True)
+    codes = pl.DataFrame({"text": texts}).join(
+        pl.DataFrame({"text": distinct, "code": np.arange(len(distinct))}), on="text", how="left", maintain_order="left"
+    )["code"].to_numpy()  # fmt: skip
+    joined = join_near_copies(distinct.to_list(), np.bincount(codes))[codes]
+    return cluster_rows({name: joined}, len(items))
+
+
+def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, progress: Progress) -> ConditionEvidence:
+    """Ask the rules, and the quick probes of question and choices, of the choices, and of the question.
 
     Raises:
         InputError: The data cannot be learned from.
     """
-    most = int(max(train.sizes.max(), test.sizes.max()))
+    test = posed.test
+    clusters = item_clusters(test, settings.data.clusters)
+    codes = clusters.codes_if_any
+    most = int(test.sizes.max() if posed.train is None else max(test.sizes.max(), posed.train.sizes.max()))
     names = tuple(string.ascii_uppercase[:most]) if most <= 26 else tuple(str(at) for at in range(most))
-    rows, tried = train.rows(), test.rows()
-    logits: dict[str, list[NDArray[np.float64]]] = {name: [] for name in CONDITIONS}
-    total = 3 * len(seeds)
-    for run in train_probes(rows, tried, conditions=(PAIRED, "hypothesis_only"), seeds=seeds):
-        assert run.logits is not None
-        margin = np.asarray(run.logits[0][:, 1] - run.logits[0][:, 0], dtype=np.float64)
-        logits[PAIRED if run.condition == PAIRED else "choices_only"].append(_by_question(margin, test, most))
-        progress(sum(map(len, logits.values())), total)
-    known = [name for at, name in enumerate(names) if (train.answers == at).any() or (test.answers == at).any()]
-    places = np.array([names.index(name) for name in known])
-    for run in train_probes(_held(train, known, names), _held(test, known, names), seeds=seeds):
-        assert run.logits is not None
-        whole = np.full((len(test), most), -np.inf)
-        whole[:, places] = run.logits[0]
-        logits["question_only"].append(_masked(whole, test))
-        progress(sum(map(len, logits.values())), total)
-    lengths = np.array([len(text) for each in test.choices for text in each], np.float64)
-    logits[LONGEST].append(_by_question(lengths, test, most))
-    runs = {name: _runs(each, test, names, name, seeds, train.name) for name, each in logits.items()}
+    chance = chance_of(test)
+    rules, picks = measure_rules(test, codes, settings.seed)
+    logits = _asked(posed, codes, seeds, most, progress)
+    lengths = test.texts.str.len_chars().to_numpy().astype(np.float64)
+    gold = test.places[np.flatnonzero(test.right)][np.unique(test.item_of[test.right], return_index=True)[1]]
+    runs = {
+        condition: _runs(each, test, gold, names, condition, seeds, "" if posed.train is None else posed.train.name)
+        for condition, each in (*logits.items(), (LONGEST, [_by_item(lengths, test, most)]))
+    }
+    of_rules = tuple(
+        Reading("choices", RULE + each.rule, None, correct=each.hits[np.newaxis], chance=chance, applies=each.applies)
+        for each in picks
+        if each.applies.any()
+    )
+
+    def planted(share: float, seed: int) -> list[Reading]:
+        """What the probes answer in a copy with words in the right choices and in the questions."""
+        copies = [
+            None if each is None else _planted(each, share, seed + at) for at, each in enumerate((posed.train, test))
+        ]
+        assert copies[1] is not None
+        found = _asked(Posed(copies[0], copies[1], ()), codes, [seed], most, lambda *_: None, whole=False)
+        return [
+            Reading(condition.removesuffix("_only"), "quick probe", None, correct=_scores(each, test), chance=chance)
+            for condition, each in found.items()
+        ]
+
     return ConditionEvidence(
         name=test.name,
         model="quick_probe",
         source=PROBES,
         label_names=names,
-        gold=test.answers,
-        example_ids=np.array(test.ids),
+        gold=gold,
+        example_ids=_ids(test),
         conditions=runs,
-        probabilities={name: _probabilities(logits[name], test) for name in CONDITIONS[:3]},
+        probabilities={name: _probabilities(each, test, gold) for name, each in logits.items()},
         # Scores of nothing: what the number of choices and the positions of answers tell by themselves.
-        null=_probabilities([_masked(np.zeros((len(test), most)), test)], test),
+        null=_probabilities([_masked(np.zeros((len(test), most)), test)], test, gold),
         null_is="shares of positions in the other half of the questions, on which the probes' scores are scaled, too",
         about=(
             "The quick probe is a linear model on hashed words and word pairs, trained to tell right choices from "
             "wrong ones; the choice it finds likeliest is its answer"
         ),
-        remarks=tuple(f"{n:,} questions of {each.name} were left out: {why}." for each in (train, test)
-                      for why, n in each.dropped.items()),
-    )  # fmt: skip
+        remarks=_remarks(posed),
+        inputs=posed.inputs,
+        clusters_found=clusters,
+        chance=chance,
+        rules=of_rules,
+        planted=planted,
+        tables={RULES: _rule_table(rules), PROBLEMS: test.problems},
+    )
 
 
-def _choices_column(frame: pl.DataFrame) -> str | None:
-    return next((name for name in _CHOICES if isinstance(frame.schema.get(name), pl.List)), None)
+def _rule_table(rules: Sequence[RuleEffect]) -> pl.DataFrame:
+    """A row a rule that picks anywhere, the strongest first."""
+    frame = pl.DataFrame([each.to_dict() for each in rules if each.n_items], infer_schema_length=None)
+    return frame.sort(pl.col("effect"), descending=True)
 
 
-def _position(answer: Any, texts: tuple[str, ...]) -> int | None:
-    """Where the answer stands among the choices: by number from 0, by letter, or by its text."""
-    if isinstance(answer, bool) or answer is None:
-        return None
-    if isinstance(answer, int) or (isinstance(answer, float) and answer.is_integer()):
-        return int(answer) if 0 <= answer < len(texts) else None
-    text = str(answer).strip()
-    if text in texts:
-        return texts.index(text)
-    if len(text) == 1 and text.upper() in string.ascii_uppercase:
-        at = string.ascii_uppercase.index(text.upper())
-        return at if at < len(texts) else None
-    return int(text) if text.isdigit() and int(text) < len(texts) else None
+def _remarks(posed: Posed) -> tuple[str, ...]:
+    """What is not as one would expect of the items."""
+    said = []
+    for each in (posed.train, posed.test):
+        if each is None:
+            continue
+        counted = each.problems.group_by("reason", "used", maintain_order=True).len()
+        for reason, used, n in counted.iter_rows():
+            left = "" if used else " is left out" if n == 1 else " are left out"
+            said.append(f"{n:,} item{'' if n == 1 else 's'} of {each.name}{left}: {reason}.")
+    if posed.train is None:
+        said.append(f"Each item is answered by probes of other items, in {N_FOLDS} folds of whole clusters.")
+    return tuple(said)
 
 
-def _by_question(values: NDArray[np.float64], test: Questions, most: int) -> NDArray[np.float64]:
-    """Values of all choices, one after the other, as a row a question; -inf where there is no choice, (N, most)."""
-    table = np.full((len(test), most), -np.inf)
-    rows = np.repeat(np.arange(len(test)), test.sizes)
-    places = np.concatenate([np.arange(size) for size in test.sizes])
-    table[rows, places] = values
+def _asked(
+    posed: Posed,
+    codes: NDArray[np.int64] | None,
+    seeds: Sequence[int],
+    most: int,
+    progress: Progress,
+    *,
+    whole: bool = True,
+) -> dict[str, list[NDArray[np.float64]]]:
+    """Scores of the choices of each item by each part of it and seed, (N, most); -inf where there is no choice."""
+    train, test = posed.train, posed.test
+    parts = (test,) if train is None else (train, test)
+    n_known = len(parts[0].texts)
+    groups = np.arange(len(test)) if codes is None else codes
+    found: dict[str, list[NDArray[np.float64]]] = {}
+    conditions = [*([PAIRED] if whole else []), CHOICES_ONLY, *([QUESTION_ONLY] if test.ordered else [])]
+    total = len(conditions) * len(seeds)
+    texts = {_QUESTION: pl.concat([_context(each).gather(each.item_of) for each in parts]),
+             _CHOICE: pl.concat([each.texts for each in parts])}  # fmt: skip
+    features = build_features(tokenize_roles(texts), n_known)
+    right = parts[0].right.astype(np.int64)
+    for condition in conditions[: len(conditions) - test.ordered]:
+        roles = None if condition == PAIRED else (_CHOICE,)
+        for seed in seeds:
+            if train is None:
+                logits = QuickProbe().cross_fit(
+                    features, right, 2, seed, clusters=groups[test.item_of], n_folds=_folds(groups), roles=roles
+                ).logits  # fmt: skip
+            else:
+                fitted = QuickProbe().fit(features, right, 2, seed, roles=roles, clusters=train.item_of)
+                logits = fitted.logits(features, np.arange(n_known, len(features.sizes)))
+            margin = (logits[:, 1] - logits[:, 0]).astype(np.float64)
+            found.setdefault(condition, []).append(_by_item(margin, test, most))
+            progress(sum(map(len, found.values())), total)
+    if test.ordered:
+        found[QUESTION_ONLY] = []
+        features = build_features(
+            tokenize_roles({_QUESTION: pl.concat([_context(each) for each in parts])}), len(parts[0])
+        )
+        places = np.array([np.flatnonzero(parts[0].right[slice(*parts[0].offsets[[i, i + 1]])])[0]
+                           for i in range(len(parts[0]))])  # fmt: skip
+        for seed in seeds:
+            if np.unique(places).size < 2:
+                logits = np.zeros((len(test), most), np.float32)
+            elif train is None:
+                logits = (
+                    QuickProbe().cross_fit(features, places, most, seed, clusters=groups, n_folds=_folds(groups)).logits
+                )
+            else:
+                fitted = QuickProbe().fit(features, places, most, seed)
+                logits = fitted.logits(features, np.arange(len(train), len(features.sizes)))
+            found[QUESTION_ONLY].append(_masked(logits.astype(np.float64), test))
+            progress(sum(map(len, found.values())), total)
+    return found
+
+
+def _folds(groups: NDArray[np.int64]) -> int:
+    return max(2, min(N_FOLDS, np.unique(groups).size))
+
+
+def _context(items: ChoiceItems) -> pl.Series:
+    return items.passages + " " + items.questions
+
+
+def _planted(items: ChoiceItems, share: float, seed: int) -> ChoiceItems:
+    """A copy with a word in the right choice and in the question of a share of the items, others in all else."""
+    rng = np.random.default_rng(seed)
+    n, n_planted = len(items), max(1, round(share * len(items)))
+    of_item = np.full(n, -1)
+    of_item[rng.choice(n, n_planted, replace=False)] = np.arange(n_planted) % WORDS_FOR_READERS
+    word = np.where(items.right, of_item[items.item_of], -1)
+    texts = [f"{text} {filling_word(at) if number < 0 else planted_word(0, number)}"
+             for at, (text, number) in enumerate(zip(items.texts, word.tolist(), strict=True))]  # fmt: skip
+    first = items.places[items.right][np.unique(items.item_of[items.right], return_index=True)[1]]
+    questions = [
+        f"{text} {filling_word(at) if number < 0 else planted_word(1 + place, number)}"
+        for at, (text, number, place) in enumerate(zip(items.questions, of_item.tolist(), first.tolist(), strict=True))
+    ]
+    return replace(items, texts=pl.Series("choice", texts), questions=pl.Series("question", questions))
+
+
+def _by_item(values: NDArray[np.float64], items: ChoiceItems, most: int) -> NDArray[np.float64]:
+    """Values of all choices, one after the other, as a row an item; -inf where there is no choice, (N, most)."""
+    table = np.full((len(items), most), -np.inf)
+    table[items.item_of, items.places] = values
     return table
 
 
-def _masked(table: NDArray[np.float64], test: Questions) -> NDArray[np.float64]:
-    return np.where(np.arange(table.shape[1]) < test.sizes[:, np.newaxis], table, -np.inf)
+def _masked(table: NDArray[np.float64], items: ChoiceItems) -> NDArray[np.float64]:
+    return np.where(np.arange(table.shape[1]) < items.sizes[:, np.newaxis], table, -np.inf)
 
 
-def _held(part: Questions, known: Sequence[str], names: Sequence[str]) -> Dataset:
-    made = part.positions(names)
-    return replace(made, label_names=tuple(known))
+def _scores(logits: Sequence[NDArray[np.float64]], items: ChoiceItems) -> NDArray[np.float64]:
+    """What each run hits, (R, N): of choices that it finds equally likely the share that is right."""
+    marks = _by_item(items.right.astype(np.float64), items, logits[0].shape[1]) > 0
+    best = [each == each.max(axis=1, keepdims=True) for each in logits]
+    return np.stack([(marks & each).sum(axis=1) / each.sum(axis=1) for each in best])
 
 
 def _runs(
     logits: Sequence[NDArray[np.float64]],
-    test: Questions,
+    items: ChoiceItems,
+    gold: NDArray[np.int64],
     names: Sequence[str],
     condition: str,
     seeds: Sequence[int],
@@ -286,19 +343,30 @@ def _runs(
 ) -> Runs:
     return Runs.from_arrays(
         predictions=np.stack([each.argmax(axis=1) for each in logits]),
-        gold=test.answers,
+        gold=gold,
+        scores=_scores(logits, items),
         seeds=np.array(list(seeds)[: len(logits)]),
         label_names=names,
-        example_ids=np.array(test.ids),
+        example_ids=_ids(items),
         model="quick_probe",
-        dataset=test.name,
+        dataset=items.name,
         condition=condition,
         split="test",
         train_set=train_set,
     )
 
 
-def _probabilities(logits: Sequence[NDArray[np.float64]], test: Questions) -> NDArray[np.float64]:
-    """The right choice's probability by each run, (R, N): scores scaled on the other half of the questions."""
-    rows = np.arange(len(test))
-    return np.stack([np.exp(cross_calibrate(each, test.answers)[rows, test.answers]) for each in logits])
+def _ids(items: ChoiceItems) -> NDArray[np.str_]:
+    """Ids of the items; their rows where ids are missing or repeat."""
+    ids = items.ids
+    return np.array(
+        ids.to_list() if ids.n_unique() == len(ids) and (ids != "").all() else items.rows.astype(str).tolist()
+    )
+
+
+def _probabilities(
+    logits: Sequence[NDArray[np.float64]], items: ChoiceItems, gold: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The right choice's probability by each run, (R, N): scores scaled on the other half of the items."""
+    rows = np.arange(len(items))
+    return np.stack([np.exp(cross_calibrate(each, gold)[rows, gold]) for each in logits])

@@ -13,11 +13,13 @@ from goldassay.core.naming import split_named_path
 from goldassay.questions.example_clusters import example_clusters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from goldassay.core.clusters import Clusters
+    from goldassay.core.effects import Reading
     from goldassay.data import Dataset
     from goldassay.runs import Runs
     from goldassay.runs.beside import Relevances
@@ -57,6 +59,10 @@ class ConditionEvidence:
         splits: Where the test part was split off: what each further split scores.
         elsewhere: {set of another distribution: what the readers of the whole input answered there}.
         clusters_found: The clusters of the test part, where they are known already or were chosen.
+        chance: What guessing gets of each example, (N,), where it differs: of items with choices.
+        rules: What rules without parameters pick, likewise.
+        planted: What the readers answer in a copy with words planted in a share of the items, by share and seed.
+        tables: Further tables of the report, by name.
     """
 
     name: str
@@ -80,6 +86,10 @@ class ConditionEvidence:
     splits: tuple[Mapping[str, Any], ...] = ()
     elsewhere: Mapping[str, Runs] = field(default_factory=dict)
     clusters_found: Clusters | None = None
+    chance: NDArray[np.float64] | None = None
+    rules: tuple[Reading, ...] = ()
+    planted: Callable[[float, int], list[Reading]] | None = None
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     @property
     def train_gold(self) -> NDArray[np.int64] | None:

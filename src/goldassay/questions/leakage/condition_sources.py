@@ -10,7 +10,7 @@ from goldassay.core.errors import InputError
 from goldassay.questions.evidence_directory import evidence_directory
 from goldassay.questions.example_clusters import check_cluster_columns
 from goldassay.questions.inputs import load_inputs
-from goldassay.questions.leakage.choices import choice_evidence, load_questions
+from goldassay.questions.leakage.choices import choice_evidence, load_items
 from goldassay.questions.leakage.condition_evidence import EMPTY, PROBES
 from goldassay.questions.leakage.foreign_evidence import read_evidence
 from goldassay.questions.leakage.network_evidence import network_conditions, train_evidence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.leakage.choices import Questions
+    from goldassay.questions.leakage.choices import Posed
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.leakage.foreign_evidence import GivenEvidence
     from goldassay.questions.leakage.network_evidence import Watched
@@ -75,11 +75,10 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
         raise InputError(
             "there is neither training data nor evidence", mend=f"give {place('train')}, or {option('runs', 'PATH')}"
         )
-    if (posed := _questions(evidence, asked, sources)) is not None:
+    if (posed := _items(asked, sources)) is not None:
         with steps.step("training quick probes") as progress:
             numbers = range(settings.seed, settings.seed + asked.n_seeds)
-            found = choice_evidence(posed[0], posed[1], numbers, progress)
-        return replace(found, inputs=tuple(posed[2]))
+            return choice_evidence(posed, numbers, settings, progress)
     text_columns = evidence.train.text_columns
     check_cluster_columns(settings.data.clusters, evidence.test)
     shown = check_conditions(asked.conditions, text_columns)
@@ -95,12 +94,9 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
     return found
 
 
-def _questions(
-    evidence: Evidence, asked: Readers, sources: Sources
-) -> tuple[Questions, Questions, list[dict[str, Any]]] | None:
-    """Multiple-choice questions, if that is what the data are."""
-    train, test, columns = sources
-    posed = load_questions(train, test, columns, evidence.settings.data.test_share, evidence.settings.seed)
+def _items(asked: Readers, sources: Sources) -> Posed | None:
+    """Multiple-choice items, if that is what the data are."""
+    posed = load_items(*sources)
     if posed is not None and (asked.model is not None or asked.conditions):
         raise InputError(
             "questions with choices are measured by quick probes, under all their conditions",

@@ -21,6 +21,8 @@ from goldassay.leakage import (
 from goldassay.leakage.balanced_accuracy import balanced_accuracy
 from goldassay.questions.effect_sentences import scarce_doubts, unheld_doubts
 from goldassay.questions.example_clusters import cluster_doubts
+from goldassay.questions.leakage.choice_verdict import judge_choices
+from goldassay.questions.leakage.choices import RULES
 from goldassay.questions.leakage.clusters import (
     RoleClusters,
     cluster_table,
@@ -155,6 +157,7 @@ def measure(
         "map": drawn,
         "splits": [dict(row) for row in evidence.splits],
         "effects": effects,
+        "rules": evidence.tables[RULES].to_dicts() if RULES in evidence.tables else [],
         "undefined": undefined,
     }
     plain = to_plain(section)
@@ -174,7 +177,7 @@ def _tables(
     classes: NDArray[np.str_] | None,
     relevance: pl.DataFrame | None,
 ) -> dict[str, pl.DataFrame]:
-    tables = {"leakage": report.to_frame()}
+    tables = {"leakage": report.to_frame(), **evidence.tables}
     if difficulty is not None:
         tables["leakage_by_difficulty"] = difficulty
     if found:
@@ -402,6 +405,8 @@ def _judge(
     if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
         with steps.step("planting words") as progress:
             doubts += control_doubts(readings, evidence, codes, limits, seed, progress)
+    if evidence.chance is not None:
+        return judge_choices(effects, doubts, evidence, limits), effects
     verdict = judge_leakage(
         effects,
         max(parts, key=lambda row: row.improvement),

@@ -47,11 +47,12 @@ def readings_of(evidence: ConditionEvidence, codes: NDArray[np.int64] | None) ->
         evidence: Runs of the conditions.
         codes: Cluster of each example, (N,); None where each is its own.
     """
-    return [
+    found = [
         _reading(runs, part_name(condition), evidence, codes)
         for condition, runs in evidence.conditions.items()
         if is_part(condition)
     ]
+    return [*found, *evidence.rules]
 
 
 def _reading(runs: Runs, part: str, evidence: ConditionEvidence, codes: NDArray[np.int64] | None) -> Reading:
@@ -59,6 +60,8 @@ def _reading(runs: Runs, part: str, evidence: ConditionEvidence, codes: NDArray[
     # Models of other names a condition are no kind of model.
     names = {each.model for each in evidence.conditions.values()}
     reader = QUICK if evidence.source == PROBES else " ".join(["model", *(names if len(names) == 1 else ())]).strip()
+    if evidence.chance is not None:
+        return Reading(part, reader, None, correct=final.scores, chance=evidence.chance)
     if final.logits is None or np.asarray(final.logits).shape[-1] != len(evidence.label_names):
         return Reading(part, reader, final.predictions, correct=final.scores)
     logs = np.asarray(final.logits, dtype=np.float64)

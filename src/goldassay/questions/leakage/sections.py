@@ -59,6 +59,7 @@ def _leakage(document: Mapping[str, Any]) -> Section:
         notes=_notes(found),
         caveats=texts(found.get("caveats")),
         parts=(
+            Part(table=_rules(found)),
             Part(table=effects_of(found)),
             Part("leakage_conditions", _conditions(found)),
             Part(table=_information(found)),
@@ -103,6 +104,21 @@ def _conditions(found: Mapping[str, Any]) -> Table:
     rows = tuple({**row, "constant": _constant(row)} for row in records(found.get("conditions")))
     caption = "What each part of the input is worth, in accuracy points"
     return Table("conditions", caption, columns, rows, file="leakage")
+
+
+def _rules(found: Mapping[str, Any]) -> Table:
+    """What rules without training pick of the choices."""
+    columns = (
+        Column("rule", "rule"),
+        Column("n_items", "items", "count"),
+        Column("hits", "right", "percent"),
+        Column("chance", "by guessing", "percent"),
+        Column("effect", "gained over all items", "percent"),
+        Column("z", "z", "decimal"),
+        Column("p_adjusted", "p (Holm)", "decimal", 4),
+    )
+    caption = "What rules without training get right, of the items where they pick some choices and not all"
+    return Table("choice_rules", caption, columns, tuple(records(found.get("rules"))), file="choice_rules")
 
 
 def _constant(row: Mapping[str, Any]) -> str:

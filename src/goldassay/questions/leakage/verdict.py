@@ -54,7 +54,7 @@ def measure_readings(
 
 def can_plant(evidence: ConditionEvidence) -> bool:
     """Whether the texts and labels of both parts are at hand, so that words can be planted in copies of them."""
-    return evidence.test is not None and evidence.train_counts is not None
+    return evidence.planted is not None or (evidence.test is not None and evidence.train_counts is not None)
 
 
 def control_doubts(
@@ -86,10 +86,13 @@ def control_doubts(
                 "Give the training part and the test part, so that quick probes read them too.",
             )
         ]
-    assert train is not None
-    assert test is not None
-    conditions = [f"{role}_only" for role in test.text_columns if part_name(f"{role}_only") in parts]
-    planted = planted_readings(train, test, conditions, planted_share(limits.unsound), seed, progress)
+    if evidence.planted is not None:
+        planted = evidence.planted(planted_share(limits.unsound), seed)
+    else:
+        assert train is not None
+        assert test is not None
+        conditions = [f"{role}_only" for role in test.text_columns if part_name(f"{role}_only") in parts]
+        planted = planted_readings(train, test, conditions, planted_share(limits.unsound), seed, progress)
     doubts = []
     for part in parts:
         doubt = control_doubt(
@@ -104,8 +107,17 @@ def control_doubts(
             seed=seed,
         )
         if doubt is not None:
-            doubts.append(doubt)
+            doubts.append(doubt if evidence.planted is None else _of_items(part, limits.unsound))
     return doubts
+
+
+def _of_items(part: str, limit: float) -> Doubt:
+    """The same of items with choices, where words are planted item by item."""
+    return Doubt(
+        f"{WORDS_FOR_READERS} words for each right answer, planted in the {part} of {percent(planted_share(limit))} of "
+        "the items, are not found by the same readers, so that these items cannot show that nothing is there.",
+        "Measure on more items.",
+    )
 
 
 def single_run_doubts(parts: Sequence[ConditionAccuracy]) -> list[Doubt]:

@@ -1,0 +1,5 @@
+"""What is audited besides labelled texts, one file a kind: how it is recognized, its parts, its right answers."""
+
+from goldassay.data.items.choices import ChoiceItems, read_choices
+
+__all__ = ["ChoiceItems", "read_choices"]

@@ -1,0 +1,291 @@
+"""The shapes in which multiple-choice items are published, recognized by their columns.
+
+Each shape says which columns hold the choices, the question, the passage and the answer. `find_shape` tries them in
+order; the first whose columns are there and hold what they must is taken. To add a shape, add a function to `SHAPES`.
+
+MMLU, MMLU-Pro, RACE, HellaSwag, AGIEval, AQuA and SocialIQa have a column of lists; ARC, OpenBookQA and CommonsenseQA
+an object of texts and labels, or both nested in the question; SWAG, MedMCQA, PIQA, WinoGrande, BBQ and MMLU's CSV a
+column a choice; GPQA and SciQ one for the right answer and several for wrong ones; TruthfulQA targets with their
+labels, or lists joined by semicolons.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.data.column_names import normalized
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_LISTS = ("choices", "options", "endings", "choice", "candidates")
+_ANSWERS = (
+    "answer_index", "answer_idx", "answerkey", "cop", "answer", "label", "labels", "correct", "gold", "target",
+    "correct_answer", "answers",
+)  # fmt: skip
+_QUESTIONS = ("question", "ctx", "goal", "sentence", "sent1", "query", "startphrase", "prompt", "input")
+_PASSAGES = ("passage", "article", "context", "support", "story", "dialogue", "paragraph")
+_GROUPS = ("subject", "category", "subject_name", "topic", "activity_label", "subset", "task", "src", "type")
+_IDS = ("id", "question_id", "example_id", "qid", "uid", "ind", "_id")
+# Choices with a column each: how the columns are called, in order, and whether their numbers name them.
+_COLUMNED = (
+    (re.compile(r"^(?:ending|ans|choice|option|sol|answer)_?(\d+)$"), True),
+    (re.compile(r"^op_?([a-j])$|^(?:option|choice)_?([a-j])$|^([a-j])$"), False),
+)
+_WRONG = re.compile(r"^(?:incorrect_answer|distractor|wrong_answer)_?(\d+)$")
+_RIGHT = ("correct_answer", "right_answer", "best_answer")
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A row as it was read.
+
+    Attributes:
+        choices: Their texts.
+        names: Their labels where the row gives them ("A", "1"), else nothing.
+        answer: What names the right one, as it stands; a list where several are right.
+        question: The question's text, where it is nested with the choices.
+    """
+
+    choices: tuple[str, ...]
+    names: tuple[str, ...]
+    answer: Any
+    question: str | None = None
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Where everything is.
+
+    Attributes:
+        read: A row's values, column to value, as `Raw`.
+        answer: The column of the answer; None where the shape itself tells which choice is right.
+        question: Columns whose texts make the question.
+        passage: The column of the passage, if any.
+        group: A column of subjects or kinds, if any.
+        id: The column of ids, if any.
+        columns: Of the choices.
+        right_first: Whether the file lists the right choice first, so that positions mean nothing.
+        numbers_from: The number that names the first choice, where the columns are numbered.
+    """
+
+    read: Callable[[dict[str, Any]], Raw]
+    answer: str | None
+    question: tuple[str, ...]
+    passage: str | None
+    group: str | None
+    id: str | None
+    columns: tuple[str, ...]
+    right_first: bool = False
+    numbers_from: int | None = None
+
+
+def find_shape(frame: pl.DataFrame, choices: str | None = None, answer: str | None = None) -> Shape | None:
+    """The shape of a table's items; None where it holds no choices that can be recognized.
+
+    Args:
+        frame: All columns as they were read.
+        choices: The column of choices, where its name does not tell.
+        answer: The column of answers, likewise.
+    """
+    columns = _Columns(frame, choices, answer)
+    return next((found for shape in SHAPES if (found := shape(columns)) is not None), None)
+
+
+class _Columns:
+    """Columns by their normalized names, and what was said of them."""
+
+    def __init__(self, frame: pl.DataFrame, choices: str | None, answer: str | None) -> None:
+        self.frame, self.choices, self.answer = frame, choices, answer
+        self.by_name: dict[str, str] = {}
+        for column in frame.columns:
+            self.by_name.setdefault(normalized(column).replace(" ", "_"), column)
+
+    def first(self, names: Sequence[str], *, besides: Sequence[str] = ()) -> str | None:
+        return next((self.by_name[name] for name in names if name in self.by_name
+                     and self.by_name[name] not in besides), None)  # fmt: skip
+
+    def answered(self, besides: Sequence[str]) -> str | None:
+        """The column of answers: of those that may be, the first that is filled in half of the rows."""
+        if self.answer in self.frame.columns:
+            return self.answer
+        known = [name for name in _ANSWERS if name in self.by_name]
+        filled = [name for name in known if 2 * self.frame[self.by_name[name]].null_count() < self.frame.height]
+        return self.first(filled, besides=besides)
+
+    def objects(self, column: str) -> bool:
+        """Whether a column's first filled value is a list, an object, or JSON of one."""
+        values = self.frame[column].drop_nulls()
+        if not len(values):
+            return False
+        value = values[0]
+        return isinstance(_parsed(value), dict | list)
+
+    def shape(
+        self, read: Callable[[dict[str, Any]], Raw], columns: Sequence[str], answer: str | None, **more: Any
+    ) -> Shape:
+        used = (*columns, *([answer] if answer else []))
+        passage = self.first(_PASSAGES, besides=used)
+        questions = [name for name in ("sent1", "sent2") if name in self.by_name]
+        named = [self.by_name[name] for name in questions] if len(questions) == 2 else []
+        if not named:
+            found = self.first(_QUESTIONS, besides=used)
+            named = [found] if found else []
+        if not named and passage is not None:
+            named, passage = [passage], None
+        group, own_id = self.first(_GROUPS, besides=used), self.first(_IDS)
+        return Shape(read, answer, tuple(named), passage, group, own_id, tuple(columns), **more)
+
+
+def _targets(columns: _Columns) -> Shape | None:
+    """TruthfulQA's targets: choices with a label of 0 or 1 each; of mc1 the first is right."""
+    column = columns.by_name.get("mc1_targets") or columns.by_name.get("mc2_targets")
+    if column is None:
+        return None
+
+    def read(row: dict[str, Any]) -> Raw:
+        found = _parsed(row[column])
+        if not isinstance(found, dict):
+            return Raw((), (), None)
+        if "choices" in found:
+            texts, labels = found.get("choices") or [], found.get("labels") or []
+        else:
+            texts, labels = list(found), list(found.values())
+        return Raw(_texts(texts), (), [at for at, label in enumerate(labels) if label == 1])
+
+    return columns.shape(read, [column], None)
+
+
+def _joined_lists(columns: _Columns) -> Shape | None:
+    """TruthfulQA's table: the best answer, and wrong ones joined by semicolons."""
+    best, wrong = columns.by_name.get("best_answer"), columns.by_name.get("incorrect_answers")
+    if best is None or wrong is None:
+        return None
+
+    def read(row: dict[str, Any]) -> Raw:
+        texts = [str(row[best] or ""), *(part.strip() for part in str(row[wrong] or "").split(";"))]
+        return Raw(_texts([each for each in texts if each]), (), [0] if row[best] else None)
+
+    return columns.shape(read, [best, wrong], None, right_first=True)
+
+
+def _right_and_wrong(columns: _Columns) -> Shape | None:
+    """GPQA and SciQ: one column for the right answer, and one for each wrong one."""
+    wrong = _numbered(columns, _WRONG)
+    right = columns.first(_RIGHT)
+    if right is None or not wrong:
+        return None
+
+    def read(row: dict[str, Any]) -> Raw:
+        if row[right] is None:
+            return Raw((), (), None)
+        return Raw(_texts([row[right], *(row[each] for each in wrong if row[each] is not None)]), (), [0])
+
+    return columns.shape(read, [right, *wrong], None, right_first=True)
+
+
+def _nested_question(columns: _Columns) -> Shape | None:
+    """ARC, OpenBookQA and CommonsenseQA as first published: stem and choices within the question."""
+    column = columns.by_name.get("question")
+    if column is None or not columns.objects(column):
+        return None
+    value = _parsed(columns.frame[column].drop_nulls()[0])
+    if not isinstance(value, dict) or "choices" not in value:
+        return None
+    answer = columns.answered([column])
+
+    def read(row: dict[str, Any]) -> Raw:
+        found = _parsed(row[column])
+        if not isinstance(found, dict):
+            return Raw((), (), None)
+        texts, names = _parts(found.get("choices"))
+        return Raw(texts, names, None if answer is None else row[answer], str(found.get("stem") or ""))
+
+    return columns.shape(read, [column], answer)
+
+
+def _listed(columns: _Columns) -> Shape | None:
+    """A column of lists of texts, of objects with a text, or of an object of texts and labels."""
+    known = [columns.by_name[name] for name in _LISTS if name in columns.by_name]
+    names = [columns.choices] if columns.choices else known
+    column = next((name for name in names if name in columns.frame.columns and columns.objects(name)), None)
+    if column is None:
+        return None
+    answer = columns.answered([column])
+
+    def read(row: dict[str, Any]) -> Raw:
+        texts, labels = _parts(_parsed(row[column]))
+        return Raw(texts, labels, None if answer is None else row[answer])
+
+    return columns.shape(read, [column], answer)
+
+
+def _columned(columns: _Columns) -> Shape | None:
+    """A column a choice, numbered or lettered alike, and a column that names the right one."""
+    for pattern, numbered in _COLUMNED:
+        own = _numbered(columns, pattern)
+        answer = columns.answered(own)
+        # Letters alone, or two texts without an answer, may be anything.
+        asked = columns.first(_QUESTIONS, besides=own) is not None
+        if len(own) < 2 or not asked or (answer is None and not numbered):
+            continue
+        first = int(re.findall(r"\d+", own[0])[-1]) if numbered else None
+
+        def read(row: dict[str, Any], own: list[str] = own, answer: str | None = answer) -> Raw:
+            return Raw(_texts([row[each] for each in own if row[each] is not None]), (), answer and row[answer])
+
+        return columns.shape(read, own, answer, numbers_from=first)
+    return None
+
+
+SHAPES: tuple[Callable[[_Columns], Shape | None], ...] = (
+    _targets,
+    _joined_lists,
+    _right_and_wrong,
+    _nested_question,
+    _listed,
+    _columned,
+)
+
+
+def _numbered(columns: _Columns, pattern: re.Pattern[str]) -> list[str]:
+    """Columns of texts of which the names match, by number or letter."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, column in columns.by_name.items():
+        if (match := pattern.match(name)) and columns.frame.schema[column] == pl.String:
+            number = next(each for each in match.groups() if each is not None)
+            found.setdefault(name.removesuffix(number), []).append((number.rjust(3, "0"), column))
+    best = max(found.values(), key=len, default=[])
+    return [column for _, column in sorted(best)]
+
+
+def _parsed(value: Any) -> Any:
+    """Lists and objects as they are, or from JSON; anything else as it stands."""
+    if isinstance(value, pl.Series):
+        return value.to_list()
+    if isinstance(value, str) and value[:1] in "[{":
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _parts(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Texts and labels of the choices."""
+    if isinstance(value, dict):
+        texts = value.get("text") or value.get("choices") or []
+        return _texts(texts), tuple(str(each) for each in value.get("label") or ())
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        labels = tuple(str(each["label"]) for each in value if "label" in each)
+        return _texts([each.get("text") for each in value]), labels if len(labels) == len(value) else ()
+    return (_texts(value), ()) if isinstance(value, list) else ((), ())
+
+
+def _texts(values: Sequence[Any]) -> tuple[str, ...]:
+    return tuple("" if each is None else str(each) for each in values)

@@ -1,0 +1,356 @@
+"""Multiple-choice items: a question, its choices, and which of them are right."""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.data.items.choice_shapes import Raw, Shape, find_shape
+from goldassay.data.row_values import normalized_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.data.table import Table
+
+NO_ANSWER = "there is no answer"
+UNKNOWN_ANSWER = "the answer is not among the choices"
+TOO_FEW = "there are fewer than two choices"
+ALL_RIGHT = "all choices are right"
+EMPTY_CHOICE = "a choice is empty"
+DUPLICATE = "two choices are the same"
+RIGHT_TWICE = "the right choice's text is also a wrong choice"
+OTHER_ANSWER = "the same question has another answer in another row"
+# Items with these cannot be used; those with any other problem are kept, and listed.
+UNUSABLE = (NO_ANSWER, UNKNOWN_ANSWER, TOO_FEW, ALL_RIGHT)
+
+_PREFIX = re.compile(r"^\s*(?:\(([A-Za-z])\)|([A-Za-z])[.):、．])\s*")
+_LETTERS = re.compile(r"^[A-Ja-j]$")
+# Answers of so many rows tell how answers are written.
+_FEW_ROWS = 20
+
+
+@dataclass(frozen=True)
+class ChoiceItems:
+    """N items with M choices in all.
+
+    Attributes:
+        name: Of the dataset.
+        ids: (N,), text.
+        rows: Row of the source of each, from 1, (N,).
+        questions: (N,), text.
+        passages: What the question is about, (N,), text; "" where there is nothing.
+        texts: The choices, item after item, (M,), text.
+        offsets: Where the choices of each item begin, and where the last one's end, (N + 1,).
+        right: Which choices are right, (M,).
+        subjects: The group of each item, (N,), text; None where there is none.
+        ordered: Whether positions are those of the publication; else they mean nothing.
+        problems: Columns row, id, reason, used: items that cannot be right, and whether they are measured nevertheless.
+        decisions: What was decided without being asked, in sentences.
+        source: The file.
+    """
+
+    name: str
+    ids: pl.Series
+    rows: NDArray[np.int64]
+    questions: pl.Series
+    passages: pl.Series
+    texts: pl.Series
+    offsets: NDArray[np.int64]
+    right: NDArray[np.bool_]
+    subjects: pl.Series | None
+    ordered: bool
+    problems: pl.DataFrame
+    decisions: tuple[str, ...] = ()
+    source: str = ""
+
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Choices of each item, (N,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def item_of(self) -> NDArray[np.int64]:
+        """The item of each choice, (M,)."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The position of each choice within its item, from 0, (M,)."""
+        return np.asarray(np.arange(self.right.size) - self.offsets[self.item_of])
+
+    @property
+    def n_right(self) -> NDArray[np.int64]:
+        """Right choices of each item, (N,)."""
+        return np.add.reduceat(self.right.astype(np.int64), self.offsets[:-1])
+
+    def take(self, items: NDArray[np.integer]) -> ChoiceItems:
+        """Some of the items, by number."""
+        at = np.concatenate([np.arange(*self.offsets[[i, i + 1]]) for i in items.tolist()] or [np.empty(0, np.int64)])
+        return replace(
+            self,
+            ids=self.ids[items],
+            rows=self.rows[items],
+            questions=self.questions[items],
+            passages=self.passages[items],
+            texts=self.texts[at],
+            offsets=np.concatenate([[0], np.cumsum(self.sizes[items])]).astype(np.int64),
+            right=self.right[at],
+            subjects=None if self.subjects is None else self.subjects[items],
+        )
+
+
+def read_choices(
+    table: Table, name: str, *, choices: str | None = None, answer: str | None = None, source: str = ""
+) -> ChoiceItems | None:
+    """The items of a table; None where its columns are of no shape that is known.
+
+    Answers may be the choice's own label, its letter, its position from 0 or from 1, or its text: whichever fits most
+    rows. Letters before the choices ("(A)", "B.", "C)") are removed where all choices of an item have theirs.
+
+    Args:
+        table: As it was read.
+        name: What to call the items.
+        choices: The column of choices, where its name does not tell.
+        answer: The column of answers, likewise.
+        source: The file, for messages.
+
+    Raises:
+        InputError: A column that was named is not there, there is no column of answers, or no item can be used.
+    """
+    frame = table.frame
+    for column in (choices, answer):
+        if column is not None and column not in frame.columns:
+            raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {_listed(frame)}")
+    shape = find_shape(frame, choices, answer)
+    if shape is None:
+        return None
+    raw = [shape.read(row) for row in frame.iter_rows(named=True)]
+    if shape.answer is None and not any(each.answer for each in raw):
+        raise InputError(
+            "there are choices, and no column says which of them is right", file=source,
+            mend=f"name it with --columns answer=NAME; the columns are {_listed(frame)}",
+        )  # fmt: skip
+    texts = [_stripped(each.choices) for each in raw]
+    right, said = _right_places(raw, texts, shape, frame)
+    found = _Problems()
+    kept: list[int] = []
+    for at, (own, places) in enumerate(zip(texts, right, strict=True)):
+        if found.check(at, own, places):
+            kept.append(at)
+    if not kept:
+        raise InputError(
+            "no item has an answer among its choices", file=source, column=shape.answer,
+            mend="give the right choice's position from 0, its letter, its label or its text",
+        )  # fmt: skip
+    questions = [_question(raw[at], frame, shape, at) for at in range(len(raw))]
+    passages = frame[shape.passage].cast(pl.String).fill_null("") if shape.passage else None
+    _check_answers(found, kept, questions, passages, texts, right)
+    sizes = np.array([len(texts[at]) for at in kept], np.int64)
+    marks = np.concatenate([np.isin(np.arange(len(texts[at])), right[at] or ()) for at in kept])
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    rows = np.array([table.line_of(at) for at in kept], np.int64)
+    ids = frame[shape.id].cast(pl.String) if shape.id else pl.Series([str(at) for at in range(frame.height)])
+    first = len(kept) >= _FEW_ROWS and bool(marks[offsets[:-1]].all())
+    ordered = not shape.right_first and not first
+    decisions = list(said)
+    if not ordered:
+        decisions.append("The file lists the right choice first: positions are drawn at random and not read.")
+    if found.n_unused:
+        decisions.append(f"Items left out since they cannot be used: {found.n_unused:,}; see the list of problems.")
+    found_items = ChoiceItems(
+        name=name,
+        ids=ids[kept].fill_null("").alias("id"),
+        rows=rows,
+        questions=pl.Series("question", [questions[at] for at in kept], dtype=pl.String),
+        passages=(pl.Series([""] * len(kept)) if passages is None else passages[kept]).alias("passage"),
+        texts=pl.Series("choice", [text for at in kept for text in texts[at]], dtype=pl.String),
+        offsets=offsets,
+        right=marks,
+        subjects=frame[shape.group][kept].cast(pl.String).fill_null("").alias("subject") if shape.group else None,
+        ordered=ordered,
+        problems=found.frame(table, ids),
+        decisions=tuple(decisions),
+        source=source,
+    )
+    return found_items if ordered else _reordered(found_items)
+
+
+def _reordered(items: ChoiceItems) -> ChoiceItems:
+    """The same items with their choices in random order."""
+    order = np.lexsort((np.random.default_rng(0).random(items.right.size), items.item_of))
+    return replace(items, texts=items.texts[order], right=items.right[order])
+
+
+def _listed(frame: pl.DataFrame) -> str:
+    return ", ".join(map(repr, frame.columns[:20]))
+
+
+def _question(raw: Raw, frame: pl.DataFrame, shape: Shape, at: int) -> str:
+    if raw.question is not None:
+        return raw.question
+    return " ".join(str(frame[column][at]) for column in shape.question if frame[column][at] is not None)
+
+
+def _stripped(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Without the letters before the choices, where each has the one of its place."""
+    matches = [_PREFIX.match(text) for text in texts]
+    for at, match in enumerate(matches):
+        if match is None or (match[1] or match[2]).upper() != string.ascii_uppercase[at % 26]:
+            return tuple(text.strip() for text in texts)
+    return tuple(text[match.end() :].strip() for text, match in zip(texts, matches, strict=True) if match)
+
+
+Decoder = tuple[str, "Callable[[Any, Raw, tuple[str, ...]], int | None]"]
+
+
+def _right_places(
+    raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], shape: Shape, frame: pl.DataFrame
+) -> tuple[list[tuple[int, ...] | None], list[str]]:
+    """Positions of the right choices of each row; None without an answer, () where none fits. And what was decided."""
+    if shape.answer is None:
+        return [None if each.answer is None else tuple(each.answer) for each in raw], []
+    answers = [_answers(each.answer) for each in raw]
+    decoders: list[Decoder] = [
+        ("its label", lambda value, row, _: _index(row.names, str(value).strip())),
+        ("its letter", lambda value, _, own: _letter(value, len(own))),
+        ("its position from 0", lambda value, _, own: _number(value, 0, len(own))),
+        ("its position from 1", lambda value, _, own: _number(value, 1, len(own))),
+        ("its text", lambda value, _, own: _text(value, own)),
+    ]
+    if shape.numbers_from == 1 and frame.schema[shape.answer] == pl.String:
+        # Options that are numbered from 1 are named so; a whole number is a position, as PIQA's.
+        decoders[2], decoders[3] = decoders[3], decoders[2]
+    if frame.schema[shape.answer] == pl.String and not re.search(r"key|index|idx|label|cop", shape.answer.lower()):
+        decoders.insert(0, decoders.pop())
+    fits = [
+        sum(
+            all(decode(value, row, own) is not None for value in values)
+            for values, row, own in zip(answers, raw, texts, strict=True)
+            if values
+        )
+        for _, decode in decoders
+    ]
+    best = int(np.argmax(fits))
+    name, decode = decoders[best]
+    if not fits[best]:
+        return [None if not values else () for values in answers], []
+    places: list[tuple[int, ...] | None] = []
+    for values, row, own in zip(answers, raw, texts, strict=True):
+        found = [decode(value, row, own) for value in values]
+        known = {at for at in found if at is not None}
+        places.append(None if not values else () if None in found else tuple(sorted(known)))
+    if name in ("its label", "its letter"):
+        return places, []
+    return places, [f"The column {shape.answer!r} names the right choice by {name}."]
+
+
+def _answers(value: Any) -> list[Any]:
+    """The answers of a row: one, several in a list, or none."""
+    if isinstance(value, pl.Series):
+        value = value.to_list()
+    if isinstance(value, str) and value[:1] == "[":
+        inner = re.findall(r"[^\[\],\"'\s]+", value)
+        return list(inner)
+    if isinstance(value, list):
+        return [each for each in value if each is not None]
+    if value is None or isinstance(value, bool) or (isinstance(value, str) and not value.strip()):
+        return []
+    # PIQA's test part and others mark rows without an answer by -1.
+    return [] if value in (-1, "-1") else [value]
+
+
+def _index(values: Sequence[str], wanted: str) -> int | None:
+    return values.index(wanted) if wanted in values else None
+
+
+def _letter(value: Any, size: int) -> int | None:
+    text = str(value).strip().strip("().").upper()
+    at = string.ascii_uppercase.find(text) if _LETTERS.match(text) else -1
+    return at if 0 <= at < size else None
+
+
+def _number(value: Any, first: int, size: int) -> int | None:
+    text = str(value).strip()
+    if isinstance(value, float) and value.is_integer():
+        text = str(int(value))
+    return int(text) - first if text.isdigit() and len(text) < 4 and first <= int(text) < size + first else None
+
+
+def _text(value: Any, own: Sequence[str]) -> int | None:
+    text = str(value).strip()
+    if (at := _index(own, text)) is not None:
+        return at
+    return _index([normalized_text(each) for each in own], normalized_text(text))
+
+
+class _Problems:
+    def __init__(self) -> None:
+        self.found: list[tuple[int, str]] = []
+        self.n_unused = 0
+
+    def add(self, row: int, reason: str) -> None:
+        self.found.append((row, reason))
+
+    def check(self, row: int, texts: tuple[str, ...], right: tuple[int, ...] | None) -> bool:
+        """List what is wrong with an item; whether it can be used."""
+        whole = [normalized_text(text) for text in texts]
+        reason = (
+            TOO_FEW if len(texts) < 2
+            else NO_ANSWER if right is None
+            else UNKNOWN_ANSWER if not right
+            else ALL_RIGHT if len(right) == len(texts)
+            else None
+        )  # fmt: skip
+        if reason is not None:
+            self.add(row, reason)
+            self.n_unused += 1
+            return False
+        assert right is not None
+        if not all(whole):
+            self.add(row, EMPTY_CHOICE)
+        if len(set(whole)) < len(whole):
+            self.add(row, DUPLICATE)
+            gold = {whole[at] for at in right}
+            if any(text in gold for at, text in enumerate(whole) if at not in right):
+                self.add(row, RIGHT_TWICE)
+        return True
+
+    def frame(self, table: Table, ids: pl.Series) -> pl.DataFrame:
+        schema = {"row": pl.Int64, "id": pl.String, "reason": pl.String, "used": pl.Boolean}
+        rows = [(table.line_of(at), ids[at], reason, reason not in UNUSABLE) for at, reason in sorted(self.found)]
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _check_answers(
+    found: _Problems,
+    kept: Sequence[int],
+    questions: Sequence[str],
+    passages: pl.Series | None,
+    texts: Sequence[tuple[str, ...]],
+    right: Sequence[tuple[int, ...] | None],
+) -> None:
+    """List items of which the same question, with the same choices, has another answer in another row."""
+    keys = {}
+    for at in kept:
+        passage = "" if passages is None else str(passages[at])
+        keys[at] = (normalized_text(questions[at]), normalized_text(passage), *sorted(map(normalized_text, texts[at])))
+    for one, other in pairwise(sorted(kept, key=lambda at: (keys[at], at))):
+        if keys[one] == keys[other] and _gold(texts[one], right[one]) != _gold(texts[other], right[other]):
+            found.add(other, OTHER_ANSWER)
+
+
+def _gold(texts: tuple[str, ...], right: tuple[int, ...] | None) -> set[str]:
+    return {normalized_text(texts[at]) for at in right or ()}

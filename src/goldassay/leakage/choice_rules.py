@@ -1,0 +1,299 @@
+"""Rules that pick a choice without training: the longest, the second, the one that shares most words with the question.
+
+A rule picks a set S of the C choices of an item, and abstains where it picks all of them or none. What it hits is
+h = |S and right ones| / |S|; chance hits p = g / C of g right ones, with the variance
+p (1 - p) (C - t) / ((C - 1) t) at t = |S|. An item that it abstains on counts as chance. The effect over all items is
+
+    sum_i (h_i - p_i) / sum_i (1 - p_i),
+
+0 for a rule that gains nothing and 1 for one that is always right.
+
+Source: Balepur, Ravichander and Rudinger 2024 (choices alone); Gururangan et al. 2018 for length and negation; McCoy,
+Pavlick and Linzen 2019 for overlap.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.multiple_testing import holm
+from goldassay.core.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from goldassay.data.items import ChoiceItems
+
+# With fewer items p is by drawing right answers at random, so many times.
+FEW_ITEMS, DRAWS = 300, 100_000
+# A word in at most this share of the items, or in two of them, is rare.
+RARE_SHARE = 0.001
+MOST_POSITIONS = 10
+
+_ABSOLUTE = r"(?i)\b(?:always|never|all|none|only|must|every|entirely|completely|absolutely|no one|nothing)\b"
+_HEDGE = r"(?i)\b(?:may|might|some|usually|often|sometimes|generally|likely|can|could|tends?|probably|typically)\b"
+_OF_THE_ABOVE = r"(?i)\b(?:all|none|both|neither|any) of (?:the )?(?:above|these|them|those)\b"
+_NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
+_ARTICLE = r"(?i)\b(a|an)\s*[:_.…]*$"
+_VERB = r"(?i)\b(is|was|are|were)\s*(?:an?|the)?\s*[:_.…]*$"
+_COPY_LENGTH = 4
+
+
+@dataclass(frozen=True)
+class RuleEffect(Result):
+    """What one rule hits.
+
+    Attributes:
+        rule: Its name.
+        n_items: Items that it picks from.
+        hits: Mean of h over these, NaN where there are none.
+        chance: Mean of p over these.
+        effect: Over all items.
+        z: Standardized excess over chance, over clusters.
+        p: One-sided: how often chance hits as much.
+        p_adjusted: Holm's, over all rules that pick anywhere.
+    """
+
+    rule: str
+    n_items: int
+    hits: float
+    chance: float
+    effect: float
+    z: float
+    p: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True)
+class Picks:
+    """What a rule picks.
+
+    Attributes:
+        rule: Its name.
+        hits: h of each item, p where it abstains, (N,).
+        applies: Whether it picks some choices and not all, (N,).
+        sizes: t, (N,); 0 where it abstains.
+    """
+
+    rule: str
+    hits: NDArray[np.float64]
+    applies: NDArray[np.bool_]
+    sizes: NDArray[np.int64]
+
+
+def chance_of(items: ChoiceItems) -> NDArray[np.float64]:
+    """Share of each item's choices that are right, (N,)."""
+    return items.n_right / items.sizes
+
+
+def pick_all(items: ChoiceItems) -> list[Picks]:
+    """What every rule picks from every item."""
+    found = []
+    p = chance_of(items)
+    for rule, wanted in _wanted(items).items():
+        sizes = np.add.reduceat(wanted.astype(np.int64), items.offsets[:-1])
+        applies = (sizes > 0) & (sizes < items.sizes)
+        right = np.add.reduceat((wanted & items.right).astype(np.int64), items.offsets[:-1])
+        hits = np.where(applies, right / np.maximum(sizes, 1), p)
+        found.append(Picks(rule, hits, applies, np.where(applies, sizes, 0)))
+    return found
+
+
+def measure_rules(
+    items: ChoiceItems, clusters: NDArray[np.integer] | None = None, seed: int = 0
+) -> tuple[list[RuleEffect], list[Picks]]:
+    """Effect, z and p of every rule; and what each picks.
+
+    Args:
+        items: N of them.
+        clusters: Codes of items that do not vary independently, such as those of one passage, (N,).
+        seed: Of the draws.
+    """
+    p, sizes, n_right = chance_of(items), items.sizes, items.n_right
+    rng = np.random.default_rng(seed)
+    picks = pick_all(items)
+    rows = []
+    for each in picks:
+        excess = each.hits - p
+        t = np.maximum(each.sizes, 1)
+        variance = np.where(each.applies, p * (1 - p) * (sizes - t) / (np.maximum(sizes - 1, 1) * t), 0.0)
+        total = float(variance.sum())
+        clustered = False
+        if clusters is not None:
+            sums = np.bincount(np.unique(clusters, return_inverse=True)[1], excess)
+            robust = float(((sums - sums.mean()) ** 2).sum()) * sums.size / max(sums.size - 1, 1)
+            clustered = sums.size < p.size and robust > total
+            total = max(total, robust) if clustered else total
+        z = float(excess.sum()) / math.sqrt(total) if total > 0 else math.nan
+        own = _p_value(each, excess, z, sizes, n_right, rng, exact=len(items) < FEW_ITEMS and not clustered)
+        n = int(each.applies.sum())
+        hits, chance = (float(x[each.applies].mean()) if n else math.nan for x in (each.hits, p))
+        rows.append((each.rule, n, hits, chance, float(excess.sum() / (1 - p).sum()), z, own))
+    tested = [at for at, row in enumerate(rows) if not math.isnan(row[6])]
+    adjusted = np.full(len(rows), math.nan)
+    if tested:
+        adjusted[tested] = holm(np.array([rows[at][6] for at in tested]))
+    return [RuleEffect(*row, float(last)) for row, last in zip(rows, adjusted, strict=True)], picks
+
+
+def _p_value(
+    picks: Picks,
+    excess: NDArray[np.float64],
+    z: float,
+    sizes: NDArray[np.int64],
+    n_right: NDArray[np.int64],
+    rng: np.random.Generator,
+    *,
+    exact: bool,
+) -> float:
+    """How often chance hits as much or more: by drawing right answers, or by the normal approximation."""
+    if math.isnan(z):
+        return math.nan
+    if not exact:
+        from scipy.special import ndtr
+
+        return float(ndtr(-z))
+    drawn = np.zeros(DRAWS)
+    kinds, n_kinds = np.unique(
+        np.stack([picks.sizes, sizes, n_right])[:, picks.applies], axis=1, return_counts=True
+    )  # fmt: skip
+    for (t, c, g), n in zip(kinds.T.tolist(), n_kinds.tolist(), strict=True):
+        if g == 1:
+            drawn += rng.binomial(n, t / c, DRAWS) / t
+        else:
+            for _ in range(n):
+                drawn += rng.hypergeometric(g, c - g, t, DRAWS) / t
+    p = n_right / sizes
+    hit = float((excess + p)[picks.applies].sum())
+    return float((1 + np.count_nonzero(drawn >= hit - 1e-9)) / (1 + DRAWS))
+
+
+def _wanted(items: ChoiceItems) -> dict[str, NDArray[np.bool_]]:
+    """Of each rule the choices that it picks, (M,)."""
+    texts = items.texts
+    characters = texts.str.len_chars().to_numpy().astype(np.float64)
+    words = texts.str.count_matches(r"\S+").to_numpy().astype(np.float64)
+    most, least = _most(items), _least(items)
+    found = {
+        "longest": most(characters),
+        "shortest": least(characters),
+        "most words": most(words),
+        "fewest words": least(words),
+    }
+    if items.ordered:
+        for place in range(min(int(items.sizes.max()), MOST_POSITIONS)):
+            found[f"position {place + 1}"] = items.places == place
+    shared, rare = _word_shares(items)
+    found |= {"most words shared": most(shared), "fewest words shared": least(shared)}
+    found["copied from the passage"] = _copied(items)
+    alike = _likeness(texts, items.offsets)
+    found |= {"odd one out": least(alike), "most like the others": most(alike)}
+    found |= _by_number(items)
+    for rule, pattern in (("absolute word", _ABSOLUTE), ("hedge", _HEDGE), ("of the above", _OF_THE_ABOVE)):
+        found[rule] = texts.str.contains(pattern).to_numpy()
+    found |= {"most specific": most(rare), "least specific": least(rare)}
+    found["fits the grammar"] = _fitting(items)
+    return found
+
+
+def _most(items: ChoiceItems) -> Callable[[NDArray[np.float64]], NDArray[np.bool_]]:
+    def pick(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return np.asarray(values == np.maximum.reduceat(values, items.offsets[:-1])[items.item_of])
+
+    return pick
+
+
+def _least(items: ChoiceItems) -> Callable[[NDArray[np.float64]], NDArray[np.bool_]]:
+    most = _most(items)
+    return lambda values: most(-values)
+
+
+def _word_shares(items: ChoiceItems) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of the distinct words of each choice the share that question or passage has, and the share that is rare, (M,)."""
+    pattern = r"[\p{L}\p{M}\p{N}]+"
+    of_choices = (
+        pl.DataFrame({"choice": np.arange(items.right.size), "item": items.item_of, "text": items.texts})
+        .select("choice", "item", word=pl.col("text").str.to_lowercase().str.extract_all(pattern).list.unique())
+        .explode("word", empty_as_null=True)
+        .drop_nulls("word")
+    )
+    context = (
+        pl.DataFrame({"item": np.arange(len(items)), "text": items.questions + " " + items.passages})
+        .select("item", word=pl.col("text").str.to_lowercase().str.extract_all(pattern).list.unique())
+        .explode("word", empty_as_null=True)
+        .drop_nulls("word")
+        .with_columns(shared=pl.lit(1.0))
+    )
+    spread = of_choices.group_by("word").agg(n_items=pl.col("item").n_unique())
+    bound = max(2.0, RARE_SHARE * len(items))
+    shares = (
+        of_choices.join(context, on=["item", "word"], how="left")
+        .join(spread, on="word")
+        .group_by("choice")
+        .agg(
+            shared=pl.col("shared").fill_null(0.0).mean(),
+            rare=(pl.col("n_items") <= bound).cast(pl.Float64).mean(),
+        )
+    )
+    at = shares["choice"].to_numpy()
+    found = np.zeros((2, items.right.size))
+    for row, name in enumerate(("shared", "rare")):
+        found[row, at] = shares[name].to_numpy()
+    return found[0], found[1]
+
+
+def _copied(items: ChoiceItems) -> NDArray[np.bool_]:
+    """Choices that stand word for word in the passage, (M,)."""
+    frame = pl.DataFrame({"text": items.texts, "passage": items.passages.gather(items.item_of)})
+    text = pl.col("text").str.to_lowercase()
+    copied = (pl.col("text").str.len_chars() >= _COPY_LENGTH) & pl.col("passage").str.to_lowercase().str.contains(
+        text, literal=True
+    )
+    return frame.select(copied.fill_null(value=False)).to_series().to_numpy()
+
+
+def _likeness(texts: pl.Series, offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    from goldassay.leakage.choice_kernels import mean_likeness
+
+    lowered = texts.str.to_lowercase()
+    characters = np.frombuffer(lowered.str.join("").item().encode("utf-32-le"), "<u4").astype(np.uint32, copy=False)
+    lengths = lowered.str.len_chars().to_numpy().astype(np.int64)
+    # Sums of equal shares in another order differ in their last digits, and would not tie.
+    return np.round(np.asarray(mean_likeness(characters, lengths, offsets)), 12)
+
+
+def _by_number(items: ChoiceItems) -> dict[str, NDArray[np.bool_]]:
+    """The smallest, the middle and the largest number, where each choice holds just one, (M,)."""
+    texts = items.texts
+    single = (texts.str.count_matches(_NUMBER) == 1).to_numpy()
+    numbers = texts.str.extract(f"({_NUMBER})").str.replace_all(",", "").cast(pl.Float64, strict=False)
+    values = np.where(single, numbers.fill_null(math.nan).to_numpy(), math.nan)
+    known = np.add.reduceat((~np.isnan(values)).astype(np.int64), items.offsets[:-1]) == items.sizes
+    of_item = known[items.item_of]
+    values = np.where(of_item, values, 0.0)
+    largest, smallest = _most(items)(values) & of_item, _least(items)(values) & of_item
+    return {"smallest number": smallest, "middle number": of_item & ~largest & ~smallest, "largest number": largest}
+
+
+def _fitting(items: ChoiceItems) -> NDArray[np.bool_]:
+    """Choices that fit the end of the question, by first letter after a and an, by number after is and are, (M,)."""
+    stem = items.questions.str.strip_chars()
+    article = stem.str.extract(_ARTICLE).str.to_lowercase().gather(items.item_of)
+    verb = stem.str.extract(_VERB).str.to_lowercase().gather(items.item_of)
+    frame = pl.DataFrame({"text": items.texts, "article": article, "verb": verb})
+    vowel = pl.col("text").str.contains(r"(?i)^[aeiou]")
+    plural = pl.col("text").str.contains(r"(?i)[^s]s[.)]*$")
+    by_article = pl.when(pl.col("article") == "an").then(vowel).when(pl.col("article") == "a").then(~vowel)
+    by_verb = (
+        pl.when(pl.col("verb").is_in(["are", "were"])).then(plural)
+        .when(pl.col("verb").is_in(["is", "was"])).then(~plural)
+    )  # fmt: skip
+    fits = pl.coalesce(by_article, by_verb).fill_null(value=False)
+    return frame.select(fits).to_series().to_numpy()

@@ -1,0 +1,86 @@
+"""The audit of multiple-choice items: what rules, the choices alone and the question alone give away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.verdicts import not_asked, not_measurable
+from goldassay.questions.checks import registered_checks
+from goldassay.questions.data_notes import data_notes, describe_clusters
+from goldassay.questions.evidence import Evidence
+from goldassay.questions.first_rows import table_of_rows
+from goldassay.questions.leakage.check import CHECK as LEAKAGE
+from goldassay.questions.leakage.choices import choice_evidence
+from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.report_frame import compose_report, frame_findings
+
+if TYPE_CHECKING:
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import Settings
+    from goldassay.questions.leakage.choices import Posed
+    from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.report import Report
+
+
+def refuse_runs(runs: Any, elsewhere: Any, model: str | None) -> None:
+    """Runs, other sets and networks are not judged on items with choices.
+
+    Raises:
+        InputError: One is given.
+    """
+    for given, name, mend in (
+        (runs, "runs", "leave them out, and ask goldassay instability about the runs alone"),
+        (elsewhere, "elsewhere", "leave it out"),
+        (model, "model", "leave it out: quick probes read the choices"),
+    ):
+        if given:
+            raise InputError(f"{option(name)}: an audit of items with choices does not use it", mend=mend)
+
+
+def _left(question: str) -> dict[str, str]:
+    """What is said of a question that needs runs or other sets."""
+    step = "Ask goldassay instability about the runs alone." if question == "instability" else ""
+    return {"evidence": f"Not asked of items with choices: {question}. {step}".strip(), "next_step": step}
+
+
+def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
+    """Audit items with choices; what is measured is what `leakage measure` measures of them."""
+
+    def read(_: Evidence) -> ConditionEvidence:
+        with steps.step("training quick probes") as progress:
+            return choice_evidence(
+                posed, range(settings.seed, settings.seed + settings.leakage.seeds), settings, progress
+            )
+
+    evidence = Evidence(settings=settings, steps=steps, make_readers=read)
+    finding = LEAKAGE.measure(evidence, LeakageChoice(cluster=False, map=False))
+    assert finding.verdict is not None
+    found = evidence.readers
+    unread = not_measurable(
+        "Patterns of words are not mined over choices; rules under leakage read their length, place, words and form.",
+        "Read the verdict on leakage.",
+    )
+    verdicts: dict[str, dict[str, Any]] = {"artifacts": unread.to_dict(), "leakage": finding.verdict.to_dict()}
+    checks = registered_checks()
+    verdicts |= {
+        each.question: {**not_asked(each.question, each.needs), **_left(each.question)} for each in checks if each.needs
+    }
+    document = {
+        "verdicts": {each.question: {**verdicts[each.question], "question": each.asks} for each in checks},
+        "dataset": {
+            "name": found.name,
+            "label_names": list(found.label_names),
+            "n_test": found.gold.size,
+            "text_columns": [],
+            "conditions": list(found.conditions),
+        },
+        "inputs": list(found.inputs),
+        "clusters": describe_clusters(found.grouping),
+        "data_notes": data_notes(None, None, found.grouping, ()),
+        "leakage": finding.results,
+        "settings": settings.model_dump(mode="json"),
+    }
+    framed = frame_findings(f"Audit of {found.name}", document, steps, settings)
+    return compose_report(framed, dict(finding.tables), first=table_of_rows(()), findings=[finding])

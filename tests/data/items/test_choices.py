@@ -1,0 +1,294 @@
+"""Multiple-choice items: one planted truth in every published shape, real files against their own figures, problems."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.core.errors import InputError
+from goldassay.data.items import ChoiceItems, read_choices
+from goldassay.data.reading import read_table
+from goldassay.data.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LETTERS = "ABCD"
+WORDS = ["red", "blue", "stone", "river", "lamp", "code", "idea", "horse", "field", "wave", "cloud", "paper"]
+
+
+def made(n: int = 60) -> list[dict[str, Any]]:
+    """Questions of which the right choice has one word more than the others."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(n):
+        answer = int(rng.integers(4))
+        words = [" ".join(rng.choice(WORDS, 3 if at == answer else 2, replace=False)) for at in range(4)]
+        choices = [f"{text} n{at}" for at, text in enumerate(words)]
+        rows.append({"q": f"Question {i} about {rng.choice(WORDS)}?", "choices": choices, "answer": answer})
+    return rows
+
+
+def wrong(row: dict[str, Any]) -> list[str]:
+    return [text for at, text in enumerate(row["choices"]) if at != row["answer"]]
+
+
+def named(row: dict[str, Any]) -> list[dict[str, str]]:
+    return [{"text": text, "label": letter} for text, letter in zip(row["choices"], LETTERS, strict=True)]
+
+
+# Of a row the published form; the groups of columns are those of the publications.
+SHAPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "MMLU": lambda x: {"question": x["q"], "subject": "law", "choices": x["choices"], "answer": x["answer"]},
+    "MMLU-Pro": lambda x: {
+        "question_id": 1, "question": x["q"], "options": x["choices"], "answer": LETTERS[x["answer"]],
+        "answer_index": x["answer"], "cot_content": "", "category": "law", "src": "s",
+    },
+    "ARC": lambda x: {
+        "id": x["q"], "question": x["q"], "choices": {"text": x["choices"], "label": list(LETTERS)},
+        "answerKey": LETTERS[x["answer"]],
+    },
+    "ARC by numbers": lambda x: {
+        "id": x["q"], "question": x["q"], "choices": {"text": x["choices"], "label": list("1234")},
+        "answerKey": str(x["answer"] + 1),
+    },
+    "ARC, nested": lambda x: {
+        "id": x["q"], "question": {"stem": x["q"], "choices": named(x)}, "answerKey": LETTERS[x["answer"]],
+    },
+    "HellaSwag": lambda x: {
+        "ind": 1, "activity_label": "law", "ctx_a": x["q"], "ctx_b": "", "ctx": x["q"], "endings": x["choices"],
+        "label": str(x["answer"]), "split": "val",
+    },
+    "SWAG": lambda x: {
+        "sent1": x["q"], "sent2": "He", **{f"ending{at}": text for at, text in enumerate(x["choices"])},
+        "label": x["answer"],
+    },
+    "RACE": lambda x: {
+        "example_id": x["q"], "article": f"An article: {x['q']}", "question": x["q"], "options": x["choices"],
+        "answer": LETTERS[x["answer"]],
+    },
+    "AGIEval": lambda x: {
+        "passage": f"A passage: {x['q']}", "question": x["q"], "label": LETTERS[x["answer"]], "answer": None,
+        "options": [f"({letter}){text}" for letter, text in zip(LETTERS, x["choices"], strict=True)],
+    },
+    "MedMCQA": lambda x: {
+        "id": x["q"], "question": x["q"], **{f"op{'abcd'[at]}": text for at, text in enumerate(x["choices"])},
+        "cop": x["answer"], "subject_name": "law",
+    },
+    "GPQA": lambda x: {
+        "Question": x["q"], "Correct Answer": x["choices"][x["answer"]],
+        **{f"Incorrect Answer {at + 1}": text for at, text in enumerate(wrong(x))},
+    },
+    "TruthfulQA": lambda x: {
+        "question": x["q"],
+        "mc1_targets": {"choices": x["choices"], "labels": [int(at == x["answer"]) for at in range(4)]},
+    },
+    "TruthfulQA, table": lambda x: {
+        "Type": "t", "Category": "law", "Question": x["q"], "Best Answer": x["choices"][x["answer"]],
+        "Correct Answers": x["choices"][x["answer"]], "Incorrect Answers": "; ".join(wrong(x)), "Source": "s",
+    },
+    "SciQ": lambda x: {
+        "question": x["q"], **{f"distractor{at + 1}": text for at, text in enumerate(wrong(x))},
+        "correct_answer": x["choices"][x["answer"]], "support": "s",
+    },
+    "SocialIQa": lambda x: {
+        "context": f"A context: {x['q']}", "question": x["q"], "options": x["choices"],
+        "answer": x["choices"][x["answer"]],
+    },
+}  # fmt: skip
+
+
+def as_gold(items: ChoiceItems) -> list[list[str]]:
+    """The texts of the right choices of each item."""
+    return [items.texts.gather(np.flatnonzero(items.right & (items.item_of == i))).to_list() for i in range(len(items))]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet"])
+def test_every_published_shape_is_read_unaided(tmp_path: Path, shape: str, kind: str) -> None:
+    rows = made()
+    written = [SHAPES[shape](row) for row in rows]
+    path = tmp_path / f"items.{kind}"
+    text = "".join(json.dumps(row) + "\n" for row in written)
+    if kind == "parquet":
+        pl.DataFrame(written, infer_schema_length=None).write_parquet(path)
+    elif kind == "jsonl.gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text, encoding="utf-8")
+    items = read_choices(read_table(path), "items")
+    assert items is not None
+    assert items.sizes.tolist() == [4] * len(rows)
+    assert as_gold(items) == [[row["choices"][row["answer"]]] for row in rows]
+    assert all(row["q"] in question for row, question in zip(rows, items.questions, strict=True))
+    assert items.problems.is_empty()
+    first = shape in ("GPQA", "SciQ", "TruthfulQA, table")
+    assert items.ordered is not first
+    # Of a file that lists the right choice first, positions are drawn; of others they are those of the file.
+    assert (items.places[items.right].tolist() == [row["answer"] for row in rows]) is not first
+    assert set(items.places[items.right].tolist()) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_a_table_of_mmlu_is_read_with_and_without_header(tmp_path: Path, header: bool) -> None:
+    rows = made()
+    frame = pl.DataFrame(
+        [(row["q"], *row["choices"], LETTERS[row["answer"]]) for row in rows],
+        schema=["question", *LETTERS, "answer"], orient="row",
+    )  # fmt: skip
+    path = tmp_path / "items.csv"
+    frame.write_csv(path, include_header=header)
+    table = read_table(path)
+    items = read_choices(table, "items")
+    assert items is not None
+    assert as_gold(items) == [[row["choices"][row["answer"]]] for row in rows]
+    assert table.line_of(0) == (2 if header else 1)
+
+
+def test_numbered_options_are_named_by_their_numbers_and_positions_count_from_0() -> None:
+    frame = {"sentence": ["a _", "b _"] * 20, "option1": ["x y", "p"] * 20, "option2": ["y z", "q"] * 20}
+    text = read_choices(Table(pl.DataFrame({**frame, "answer": ["2", "1"] * 20}), ""), "w")
+    assert text is not None
+    assert as_gold(text)[:2] == [["y z"], ["p"]]
+    frame = {"goal": ["a", "b"] * 20, "sol1": ["x y", "p"] * 20, "sol2": ["y z", "q"] * 20}
+    whole = read_choices(Table(pl.DataFrame({**frame, "label": [1, 0] * 20}), ""), "p")
+    assert whole is not None
+    assert as_gold(whole)[:2] == [["y z"], ["p"]]
+    with pytest.raises(InputError, match="no column says which of them is right"):
+        read_choices(Table(pl.DataFrame(frame), ""), "p")
+
+
+def test_pairs_preferences_and_judgments_are_no_items() -> None:
+    for columns in (
+        {"premise": ["a b"], "hypothesis": ["c d"], "label": ["yes"]},
+        {"a": ["some text"], "b": ["other text"], "label": ["yes"]},
+        {"prompt": ["p"], "chosen": ["c"], "rejected": ["r"]},
+        {"input": ["p"], "output_1": ["c"], "output_2": ["r"], "label": [1]},
+        {"question": ["p"], "response_A": ["c"], "response_B": ["r"], "label": ["A>B"]},
+        {"question": ["p"], "context": ["c"], "answers": [["a", "b"]]},
+    ):
+        assert read_choices(Table(pl.DataFrame(columns), ""), "none") is None
+
+
+def test_what_cannot_be_right_is_listed_by_row_and_reason() -> None:
+    rows = [
+        ("fine?", ["x", "y"], "A"),
+        ("one?", ["x"], "A"),
+        ("none?", ["x", "y"], None),
+        ("far?", ["x", "y"], "E"),
+        ("empty?", ["x", " "], "A"),
+        ("twice?", ["x", "x", "y"], "C"),
+        ("gold twice?", ["x", "X", "y"], "A"),
+        ("other?", ["p", "q"], "A"),
+        ("Other?", ["p", "q"], "B"),
+    ]
+    frame = pl.DataFrame(rows, schema=["question", "choices", "answer"], orient="row")
+    items = read_choices(Table(frame, ""), "items")
+    assert items is not None
+    assert [row[0] for row in items.problems.select("row").iter_rows()] == [2, 3, 4, 5, 6, 7, 7, 9]
+    assert items.problems.select("reason", "used").rows() == [
+        ("there are fewer than two choices", False),
+        ("there is no answer", False),
+        ("the answer is not among the choices", False),
+        ("a choice is empty", True),
+        ("two choices are the same", True),
+        ("the right choice's text is also a wrong choice", True),
+        ("two choices are the same", True),
+        ("the same question has another answer in another row", True),
+    ]
+    assert items.rows.tolist() == [1, 5, 6, 7, 8, 9]
+    with pytest.raises(InputError, match="no item has an answer among its choices"):
+        read_choices(Table(frame[[1, 2, 3]], ""), "items")
+
+
+def test_letters_are_removed_only_where_all_choices_have_their_own() -> None:
+    frame = pl.DataFrame(
+        {
+            "question": ["a?", "b?", "c?"],
+            "choices": [["(A) x", "(B) y"], ["A. x", "C. y"], ["A) x", "B) y"]],
+            "answer": ["A", "B", "B"],
+        }
+    )
+    items = read_choices(Table(frame, ""), "items")
+    assert items is not None
+    assert items.texts.to_list() == ["x", "y", "A. x", "C. y", "x", "y"]
+
+
+def test_several_right_answers_are_a_set() -> None:
+    frame = pl.DataFrame({"question": ["a?", "b?"], "options": [["x", "y", "z"]] * 2, "label": [["A", "C"], ["B"]]})
+    items = read_choices(Table(frame, ""), "items")
+    assert items is not None
+    assert items.n_right.tolist() == [2, 1]
+    assert as_gold(items) == [["x", "z"], ["y"]]
+
+
+@given(st.lists(st.tuples(st.integers(2, 6), st.integers(0, 99)), min_size=1, max_size=8), st.randoms())
+def test_taking_items_takes_their_choices(sizes, random) -> None:
+    frame = pl.DataFrame(
+        {
+            "question": [f"q{i}" for i in range(len(sizes))],
+            "choices": [[f"{i} {at}" for at in range(size)] for i, (size, _) in enumerate(sizes)],
+            "answer": [at % size for size, at in sizes],
+        }
+    )
+    items = read_choices(Table(frame, ""), "items")
+    assert items is not None
+    wanted = np.array(random.sample(range(len(sizes)), random.randint(1, len(sizes))))
+    part = items.take(wanted)
+    assert part.sizes.tolist() == items.sizes[wanted].tolist()
+    assert as_gold(part) == [as_gold(items)[i] for i in wanted]
+
+
+# Of the published files: items, and in how many per cent the longest choice is right, ties shared.
+REAL = [
+    ("choices/openbookqa-test.jsonl.gz", 500, 36.4),
+    ("choices/ARC-Challenge-Test.jsonl.gz", 1172, 27.4),
+    ("choices/ARC-Challenge-Dev.jsonl.gz", 299, 28.3),
+    ("choices/csqa-dev_rand_split.jsonl.gz", 1221, 22.2),
+    ("choices/logiqa-Test.txt.gz", 651, 31.9),
+    ("choices/socialiqa-dev.jsonl.gz", 1954, 35.5),
+    ("choices/TruthfulQA.csv.gz", 817, 38.2),
+    ("choices/winogrande-validation.parquet", 1267, None),
+]
+
+
+@pytest.mark.parametrize(("file", "n", "longest"), REAL)
+def test_real_files_have_their_own_figures(data_dir, file: str, n: int, longest: float | None) -> None:
+    items = read_choices(read_table(data_dir / file), file)
+    assert items is not None
+    assert len(items) == n
+    if longest is not None:
+        lengths = items.texts.str.len_chars().to_numpy()
+        hits = []
+        for first, end in zip(items.offsets[:-1], items.offsets[1:], strict=True):
+            best = lengths[first:end] == lengths[first:end].max()
+            hits.append((best & items.right[first:end]).sum() / best.sum())
+        assert 100 * float(np.mean(hits)) == pytest.approx(longest, abs=0.06)
+
+
+def test_real_archives_have_their_own_figures(data_dir, tmp_path: Path) -> None:
+    import tarfile
+
+    wanted = {"aqua-rat.jsonl": (254, 7, 4), "sat-en.jsonl": (206, 0, 0), "dream.json": (2041, None, None)}
+    with tarfile.open(data_dir / "choices/agieval-v1-en.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    with tarfile.open(data_dir / "choices/dream.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tmp_path / "data" / "test.json").rename(tmp_path / "dream.json")
+    for name, (n, duplicates, twice) in wanted.items():
+        path = next(tmp_path.rglob(name))
+        items = read_choices(read_table(path), name)
+        assert items is not None
+        assert len(items) == n
+        reasons = dict(items.problems["reason"].value_counts().iter_rows())
+        if duplicates is not None:
+            assert reasons.get("two choices are the same", 0) == duplicates
+            assert reasons.get("the right choice's text is also a wrong choice", 0) == twice
