@@ -128,9 +128,10 @@ def measure_rules(
         clustered = False
         if clusters is not None:
             sums = np.bincount(np.unique(clusters, return_inverse=True)[1], excess)
-            robust = float(((sums - sums.mean()) ** 2).sum()) * sums.size / max(sums.size - 1, 1)
-            clustered = sums.size < p.size and robust > total
-            total = max(total, robust) if clustered else total
+            # What items of a cluster have in common; without it, their null variance.
+            shared = float((sums**2).sum() - (excess**2).sum())
+            clustered = shared > 0
+            total += max(shared, 0.0)
         z = float(excess.sum()) / math.sqrt(total) if total > 0 else math.nan
         own = _p_value(each, excess, z, sizes, n_right, rng, exact=len(items) < FEW_ITEMS and not clustered)
         n = int(each.applies.sum())
