@@ -239,7 +239,7 @@ def test_given_runs_are_held_against_the_test_set(specimen: Any, tmp_path: Path)
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 2**64, 1.5, True])
 def test_a_seed_that_cannot_be_used_is_refused(specimen: Any, seed: Any) -> None:
-    with pytest.raises(goldassay.InputError, match="the seed is"):
+    with pytest.raises(goldassay.InputError, match="seed is"):
         goldassay.audit(specimen.train, specimen.test, seed=seed)
 
 
