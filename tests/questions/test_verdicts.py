@@ -281,6 +281,7 @@ def test_a_model_of_one_run_is_not_sound_beside_a_steady_one() -> None:
     beside = judge_results([result("paired", STEADY), result("paired", STEADY, n_runs=1)], limits)
     assert beside.verdict == "not measurable"
     assert "Only one run was given of paired" in beside.evidence
+    assert beside.next_step == "Give the predictions of at least 5 seeds of paired."
     assert judge_results([result("paired", HANS), result("paired", STEADY, n_runs=1)], limits).verdict == "unsound"
 
 

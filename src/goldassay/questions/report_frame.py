@@ -166,8 +166,8 @@ def _say_intervals(document: Mapping[str, Any], cards: Sequence[VerdictCard], as
         return "In brackets: 95 % intervals." if shown else ""
     names = " and ".join(part for part in (", ".join(joint[:-1]), joint[-1]) if part)
     return (
-        f"In brackets: 95 % intervals. Of {names} the lower end holds for all figures of the question at once; where a "
-        "table or chart gives such a figure by itself, its lower end is higher."
+        f"In brackets: 95 % intervals. Of {names} the lower end holds for all figures of the question at once: the "
+        "same figure has another lower end in another question, and a higher one by itself."
     )
 
 

@@ -86,7 +86,7 @@ def judge_results(results: Sequence[Mapping[str, Any]], limits: InstabilityLimit
         verdict,
         verdict="not measurable",
         evidence=f"{verdict.evidence} Only one run was given of {', '.join(alone)}: a spread needs at least two.",
-        next_step="Give the predictions of at least 5 seeds of each model.",
+        next_step=f"Give the predictions of at least 5 seeds of {', '.join(alone)}.",
     )
 
 
