@@ -292,3 +292,16 @@ def test_real_archives_have_their_own_figures(data_dir, tmp_path: Path) -> None:
         if duplicates is not None:
             assert reasons.get("two choices are the same", 0) == duplicates
             assert reasons.get("the right choice's text is also a wrong choice", 0) == twice
+
+
+def test_positions_that_may_count_from_0_or_1_are_doubtful() -> None:
+    def read(answers: list[int]) -> ChoiceItems:
+        frame = {"question": [f"q{at}" for at in range(4)], "choices": [["w", "x", "y", "z"]] * 4, "answer": answers}
+        found = read_choices(Table(pl.DataFrame(frame), ""), "items")
+        assert found is not None
+        return found
+
+    assert "from 0 or from 1" in read([1, 2, 3, 1]).doubtful
+    assert not read([0, 2, 3, 1]).doubtful
+    assert not read([4, 2, 3, 1]).doubtful
+    assert as_gold(read([4, 2, 3, 1])) == [["z"], ["x"], ["y"], ["w"]]

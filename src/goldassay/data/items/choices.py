@@ -56,6 +56,8 @@ class ChoiceItems:
         ordered: Whether positions are those of the publication; else they mean nothing.
         problems: Columns row, id, reason, used: items that cannot be right, and whether they are measured nevertheless.
         decisions: What was decided without being asked, in sentences.
+        n_unused: Rows that cannot be used.
+        doubtful: Why the right answers may be others than those read; "" where there is no doubt.
         source: The file.
     """
 
@@ -71,6 +73,8 @@ class ChoiceItems:
     ordered: bool
     problems: pl.DataFrame
     decisions: tuple[str, ...] = ()
+    n_unused: int = 0
+    doubtful: str = ""
     source: str = ""
 
     def __len__(self) -> int:
@@ -144,7 +148,7 @@ def read_choices(
             mend=f"name it with --columns answer=NAME; the columns are {_listed(frame)}",
         )  # fmt: skip
     texts = [_stripped(each.choices) for each in raw]
-    right, said = _right_places(raw, texts, shape, frame)
+    right, said, doubtful = _right_places(raw, texts, shape, frame)
     found = _Problems()
     kept: list[int] = []
     for at, (own, places) in enumerate(zip(texts, right, strict=True)):
@@ -183,6 +187,8 @@ def read_choices(
         ordered=ordered,
         problems=found.frame(table, ids),
         decisions=tuple(decisions),
+        n_unused=found.n_unused,
+        doubtful=doubtful,
         source=source,
     )
     return found_items if ordered else _reordered(found_items)
@@ -218,10 +224,13 @@ Decoder = tuple[str, "Callable[[Any, Raw, tuple[str, ...]], int | None]"]
 
 def _right_places(
     raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], shape: Shape, frame: pl.DataFrame
-) -> tuple[list[tuple[int, ...] | None], list[str]]:
-    """Positions of the right choices of each row; None without an answer, () where none fits. And what was decided."""
+) -> tuple[list[tuple[int, ...] | None], list[str], str]:
+    """Positions of the right choices of each row, what was decided, and why it may be otherwise.
+
+    Positions are None without an answer, and () where none fits.
+    """
     if shape.answer is None:
-        return [None if each.answer is None else tuple(each.answer) for each in raw], []
+        return [None if each.answer is None else tuple(each.answer) for each in raw], [], ""
     answers = [_answers(each.answer) for each in raw]
     decoders: list[Decoder] = [
         ("its label", lambda value, row, _: _index(row.names, str(value).strip())),
@@ -246,15 +255,21 @@ def _right_places(
     best = int(np.argmax(fits))
     name, decode = decoders[best]
     if not fits[best]:
-        return [None if not values else () for values in answers], []
+        return [None if not values else () for values in answers], [], ""
     places: list[tuple[int, ...] | None] = []
     for values, row, own in zip(answers, raw, texts, strict=True):
         found = [decode(value, row, own) for value in values]
         known = {at for at in found if at is not None}
         places.append(None if not values else () if None in found else tuple(sorted(known)))
     if name in ("its label", "its letter"):
-        return places, []
-    return places, [f"The column {shape.answer!r} names the right choice by {name}."]
+        return places, [], ""
+    others = [other for (other, _), n in zip(decoders, fits, strict=True) if n == fits[best] and other != name]
+    # Options that are numbered from 1 are named by their numbers.
+    is_named = shape.numbers_from == 1 and frame.schema[shape.answer] == pl.String
+    doubtful = ""
+    if "position" in name and any("position" in other for other in others) and not is_named:
+        doubtful = f"The answers in {shape.answer!r} may be positions from 0 or from 1: both fit all items."
+    return places, [f"The column {shape.answer!r} names the right choice by {name}."], doubtful
 
 
 def _answers(value: Any) -> list[Any]:

@@ -22,6 +22,7 @@ from goldassay.core.doors import option
 from goldassay.core.effects import Reading
 from goldassay.core.errors import InputError
 from goldassay.core.planting import WORDS_FOR_READERS, filling_word, planted_word
+from goldassay.core.verdicts import Doubt
 from goldassay.data import Dataset, parse_columns
 from goldassay.data.frames import table_of
 from goldassay.data.hub_names import is_hub_name
@@ -50,6 +51,8 @@ CHOICES, ANSWER = "choices", "answer"
 CHOICES_ONLY, QUESTION_ONLY = "choices_only", "question_only"
 RULE = "rule: "
 N_FOLDS = 5
+# From this share of the rows on, those that cannot be used leave the rest no sample of the file.
+MOST_UNUSED = 0.05
 # Names of tables.
 RULES, PROBLEMS = "choice_rules", "choice_problems"
 _QUESTION, _CHOICE = "question", "choice"
@@ -209,7 +212,28 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
         rules=of_rules,
         planted=planted,
         tables={RULES: _rule_table(rules), PROBLEMS: test.problems},
+        doubts=reading_doubts(posed),
     )
+
+
+def reading_doubts(posed: Posed) -> tuple[Doubt, ...]:
+    """Why items cannot be called sound, whatever is measured of them."""
+    found = []
+    for each in (posed.train, posed.test):
+        if each is None:
+            continue
+        n_rows = len(each) + each.n_unused
+        if each.n_unused > MOST_UNUSED * n_rows:
+            found.append(
+                Doubt(
+                    f"{each.n_unused:,} of the {n_rows:,} items of {each.name} cannot be used: the rest may not be "
+                    "what they stand for.",
+                    "Mend the items in the table of problems.",
+                )
+            )
+        if each.doubtful:
+            found.append(Doubt(each.doubtful, f"Give letters or texts as answers: {option('columns', 'answer=NAME')}."))
+    return tuple(found)
 
 
 def _rule_table(rules: Sequence[RuleEffect]) -> pl.DataFrame:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.clusters import Clusters
     from goldassay.core.effects import Reading
+    from goldassay.core.verdicts import Doubt
     from goldassay.data import Dataset
     from goldassay.runs import Runs
     from goldassay.runs.beside import Relevances
@@ -63,6 +64,7 @@ class ConditionEvidence:
         rules: What rules without parameters pick, likewise.
         planted: What the readers answer in a copy with words planted in a share of the items, by share and seed.
         tables: Further tables of the report, by name.
+        doubts: Why nothing here can be called sound.
     """
 
     name: str
@@ -90,6 +92,7 @@ class ConditionEvidence:
     rules: tuple[Reading, ...] = ()
     planted: Callable[[float, int], list[Reading]] | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def train_gold(self) -> NDArray[np.int64] | None:

@@ -390,6 +390,7 @@ def _judge(
     with steps.step("measuring the effects"):
         effects = measure_readings(readings, evidence, codes, limits, seed)
     doubts = [
+        *evidence.doubts,
         *single_run_doubts(parts),
         *cluster_doubts(evidence.grouping),
         *scarce_doubts(evidence.gold, evidence.train_counts),
