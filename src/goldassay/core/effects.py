@@ -314,6 +314,7 @@ class _Plan:
         scale: What the ratios are divided by.
         recalls: Of a balanced skill: recall and rows of each class.
         possible: The least and the largest value that there can be.
+        constant: Of a skill over chance: the share right, and chance, where it is the same for every example.
     """
 
     reading: Reading
@@ -326,6 +327,7 @@ class _Plan:
     scale: float = 1.0
     recalls: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     possible: tuple[float, float] = (-1.0, 1.0)
+    constant: tuple[float, float] | None = None
 
     def effect(self, found: _Resampled, together: float, effective: float, limits: Limits) -> Effect:
         """The effect with its ends."""
@@ -343,6 +345,12 @@ class _Plan:
                 high = max(self.value, min(each.high(found, level, effective) for each in self.upper) / self.scale)
             elif error > 0 or self.recalls is not None:
                 low, ordinary, high = self._ends(found, together, effective)
+            elif self.constant is not None:
+                # Always right, or never: Wilson's interval of as many rows as vary independently.
+                right, chance = self.constant
+                bounds = wilson_bounds(np.array([right * effective]), np.array([effective]), LEVEL)
+                low, high = ((float(each[0]) - chance) / (1 - chance) for each in bounds)
+                ordinary = low
             else:
                 reason = "it is the same for every example, so that nothing is known of its spread"
         if not reason and math.isnan(low + high):
@@ -552,12 +560,14 @@ def _plan_over_chance(reading: Reading, y: NDArray[np.int64], ratios: _Ratios) -
         return _Plan(reading, ACCURACY, None, reason="guessing is always right")
     applies = np.ones(y.size, np.bool_) if reading.applies is None else np.asarray(reading.applies)
     total = float(below.sum())
+    alike = bool(applies.all()) and float(np.ptp(chance)) == 0
     return _Plan(
         reading,
         ACCURACY,
         ratios.add([(above, below, 1.0)]),
         value=float(above.sum()) / total,
         possible=(max(-1.0, -float(chance[applies].sum()) / total), float(below[applies].sum()) / total),
+        constant=(float(reading.right(y).mean()), float(chance[0])) if alike else None,
     )
 
 

@@ -222,3 +222,33 @@ def test_answers_that_may_be_others_and_many_unused_items_are_not_sound() -> Non
         assert verdict["verdict"] != "sound"
         if verdict["verdict"] == "not measurable":
             assert said in verdict["evidence"]
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_answers_that_are_always_in_one_place_are_unsound(place: int) -> None:
+    """No rule varies then: the interval of a share of 1 decides."""
+    made = [{**row, "answer": place} for row in items_with("none", 300, 0)]
+    verdict = study_leakage(made, seeds=2).verdicts["leakage"]
+    assert verdict["verdict"] == "unsound"
+    assert f"position {place + 1}" in verdict["evidence"]
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ([{"question": f"q{i}", "choices": ["a", "b"], "answer": i % 2} for i in range(4)], "too few for probes"),
+        ([{"question": f"q{i}", "choices": ["a", "b"], "answer": 9} for i in range(30)], "no item has an answer"),
+        ([{"question": f"q{i}", "choices": ["a", "b"], "answer": [0, 1]} for i in range(30)], "no item has an answer"),
+        ([{"question": f"q{i}", "sol1": "a x", "sol2": "b x"} for i in range(30)], "no column says which"),
+    ],
+)
+def test_what_cannot_be_measured_is_one_line(made: list[dict[str, Any]], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        goldassay.audit(made)
+
+
+def test_items_of_which_nothing_can_be_told_apart_are_not_sound() -> None:
+    made = [{"question": "", "choices": ["", ""], "answer": i % 2} for i in range(60)]
+    assert goldassay.audit([{**row, "question": f"q{i}"} for i, row in enumerate(made)]).verdicts["leakage"][
+        "verdict"
+    ] == ("not measurable")

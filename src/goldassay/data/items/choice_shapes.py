@@ -111,12 +111,14 @@ class _Columns:
                      and self.by_name[name] not in besides), None)  # fmt: skip
 
     def answered(self, besides: Sequence[str]) -> str | None:
-        """The column of answers: of those that may be, the first that is filled in half of the rows."""
+        """The column of answers: the first that is filled in half of the rows, else the one that is filled most."""
         if self.answer in self.frame.columns:
             return self.answer
-        known = [name for name in _ANSWERS if name in self.by_name]
-        filled = [name for name in known if 2 * self.frame[self.by_name[name]].null_count() < self.frame.height]
-        return self.first(filled, besides=besides)
+        known = [name for name in _ANSWERS if name in self.by_name and self.by_name[name] not in besides]
+        filled = {name: self.frame.height - self.frame[self.by_name[name]].null_count() for name in known}
+        half = [name for name in known if 2 * filled[name] >= self.frame.height]
+        best = half[0] if half else max(known, key=lambda name: filled[name], default=None)
+        return self.by_name[best] if best is not None and filled[best] else None
 
     def objects(self, column: str) -> bool:
         """Whether a column's first filled value is a list, an object, or JSON of one."""

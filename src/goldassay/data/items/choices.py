@@ -100,6 +100,12 @@ class ChoiceItems:
         """Right choices of each item, (N,)."""
         return np.add.reduceat(self.right.astype(np.int64), self.offsets[:-1])
 
+    @property
+    def first_right(self) -> NDArray[np.int64]:
+        """The position of the first right choice of each item, from 0, (N,)."""
+        at = np.flatnonzero(self.right)
+        return self.places[at[np.unique(self.item_of[at], return_index=True)[1]]]
+
     def take(self, items: NDArray[np.integer]) -> ChoiceItems:
         """Some of the items, by number."""
         at = np.concatenate([np.arange(*self.offsets[[i, i + 1]]) for i in items.tolist()] or [np.empty(0, np.int64)])
@@ -167,7 +173,8 @@ def read_choices(
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     rows = np.array([table.line_of(at) for at in kept], np.int64)
     ids = frame[shape.id].cast(pl.String) if shape.id else pl.Series([str(at) for at in range(frame.height)])
-    first = len(kept) >= _FEW_ROWS and bool(marks[offsets[:-1]].all())
+    # Where a column says which choice is right, the first one being right throughout is a flaw and no custom.
+    first = shape.answer is None and len(kept) >= _FEW_ROWS and bool(marks[offsets[:-1]].all())
     ordered = not shape.right_first and not first
     decisions = list(said)
     if not ordered:

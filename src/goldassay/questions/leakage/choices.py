@@ -46,11 +46,14 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Progress
     from goldassay.core.settings import Settings
+    from goldassay.models.probe_features import ProbeFeatures
 
 CHOICES, ANSWER = "choices", "answer"
 CHOICES_ONLY, QUESTION_ONLY = "choices_only", "question_only"
 RULE = "rule: "
 N_FOLDS = 5
+# Items, or clusters of items, from which on each may be answered by probes of the others.
+LEAST_APART = 10
 # From this share of the rows on, those that cannot be used leave the rest no sample of the file.
 MOST_UNUSED = 0.05
 # Names of tables.
@@ -160,13 +163,20 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
     test = posed.test
     clusters = item_clusters(test, settings.data.clusters)
     codes = clusters.codes_if_any
+    n_apart = len(test) if codes is None else clusters.n_clusters
+    if posed.train is None and (n_apart < LEAST_APART or clusters.n_clusters == 1):
+        n_apart = min(n_apart, clusters.n_clusters)
+        raise InputError(
+            f"the {len(test):,} items are of {n_apart} passages or questions: too few for probes to answer one by the "
+            "others", file=test.source, mend=f"give {LEAST_APART} or more, or a training file and a test file",
+        )  # fmt: skip
     most = int(test.sizes.max() if posed.train is None else max(test.sizes.max(), posed.train.sizes.max()))
     names = tuple(string.ascii_uppercase[:most]) if most <= 26 else tuple(str(at) for at in range(most))
     chance = chance_of(test)
     rules, picks = measure_rules(test, codes, settings.seed)
     logits = _asked(posed, codes, seeds, most, progress)
     lengths = test.texts.str.len_chars().to_numpy().astype(np.float64)
-    gold = test.places[np.flatnonzero(test.right)][np.unique(test.item_of[test.right], return_index=True)[1]]
+    gold = test.first_right
     runs = {
         condition: _runs(each, test, gold, names, condition, seeds, "" if posed.train is None else posed.train.name)
         for condition, each in (*logits.items(), (LONGEST, [_by_item(lengths, test, most)]))
@@ -238,7 +248,8 @@ def reading_doubts(posed: Posed) -> tuple[Doubt, ...]:
 
 def _rule_table(rules: Sequence[RuleEffect]) -> pl.DataFrame:
     """A row a rule that picks anywhere, the strongest first."""
-    frame = pl.DataFrame([each.to_dict() for each in rules if each.n_items], infer_schema_length=None)
+    schema = {name: {"rule": pl.String, "n_items": pl.Int64}.get(name, pl.Float64) for name in rules[0].to_dict()}
+    frame = pl.DataFrame([each.to_dict() for each in rules if each.n_items], schema=schema)
     return frame.sort(pl.col("effect"), descending=True)
 
 
@@ -296,21 +307,25 @@ def _asked(
         features = build_features(
             tokenize_roles({_QUESTION: pl.concat([_context(each) for each in parts])}), len(parts[0])
         )
-        places = np.array([np.flatnonzero(parts[0].right[slice(*parts[0].offsets[[i, i + 1]])])[0]
-                           for i in range(len(parts[0]))])  # fmt: skip
         for seed in seeds:
-            if np.unique(places).size < 2:
-                logits = np.zeros((len(test), most), np.float32)
-            elif train is None:
-                logits = (
-                    QuickProbe().cross_fit(features, places, most, seed, clusters=groups, n_folds=_folds(groups)).logits
-                )
-            else:
-                fitted = QuickProbe().fit(features, places, most, seed)
-                logits = fitted.logits(features, np.arange(len(train), len(features.sizes)))
-            found[QUESTION_ONLY].append(_masked(logits.astype(np.float64), test))
+            logits = _read_positions(features, parts[0].first_right, most, seed, None if train else groups)
+            rows = logits[-len(test) :].astype(np.float64)
+            found[QUESTION_ONLY].append(_masked(rows, test))
             progress(sum(map(len, found.values())), total)
     return found
+
+
+def _read_positions(
+    features: ProbeFeatures, places: NDArray[np.int64], most: int, seed: int, groups: NDArray[np.int64] | None
+) -> NDArray[np.float32]:
+    """Scores of each position by the question: of folds of clusters, or of all rows by the first, (rows, most)."""
+    try:
+        if groups is not None:
+            return QuickProbe().cross_fit(features, places, most, seed, clusters=groups, n_folds=_folds(groups)).logits
+        return QuickProbe().fit(features, places, most, seed).logits(features, np.arange(len(features.sizes)))
+    except InputError:
+        # The answers to learn from are all in one position, so that questions cannot tell it.
+        return np.zeros((len(features.sizes), most), np.float32)
 
 
 def _folds(groups: NDArray[np.int64]) -> int:
@@ -330,7 +345,7 @@ def _planted(items: ChoiceItems, share: float, seed: int) -> ChoiceItems:
     word = np.where(items.right, of_item[items.item_of], -1)
     texts = [f"{text} {filling_word(at) if number < 0 else planted_word(0, number)}"
              for at, (text, number) in enumerate(zip(items.texts, word.tolist(), strict=True))]  # fmt: skip
-    first = items.places[items.right][np.unique(items.item_of[items.right], return_index=True)[1]]
+    first = items.first_right
     questions = [
         f"{text} {filling_word(at) if number < 0 else planted_word(1 + place, number)}"
         for at, (text, number, place) in enumerate(zip(items.questions, of_item.tolist(), first.tolist(), strict=True))
