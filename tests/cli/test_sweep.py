@@ -81,3 +81,22 @@ def test_refusals_are_one_line(here: Command, plan: Path, arguments: tuple[str, 
     assert outcome.status == 2
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("dry_run", [(), ("--dry-run",)])
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("epochs = 1", "epochs = 'x'", "epochs is 'x'"),
+        ('["ngram_average"]', '["ngram_average", "nosuch"]', "there is no model 'nosuch'"),
+    ],
+)
+def test_a_refused_plan_leaves_nothing(
+    here: Command, plan: Path, tmp_path: Path, old: str, new: str, message: str, dry_run: tuple[str, ...]
+):
+    assert old in PLAN
+    plan.write_text(PLAN.replace(old, new))
+    outcome = here("sweep", plan, *dry_run, *([] if dry_run else ["-o", "out"]))
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert {path.name for path in tmp_path.iterdir()} == {"plan.toml", "train.jsonl", "test.jsonl"}

@@ -183,6 +183,21 @@ def test_parquet_that_repeats_one_value_is_refused(
         assert "of memory, more than 0.0195 MB" in line(*command, "small.parquet")
 
 
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.List(pl.String)], ids=str)
+def test_texts_that_repeat_are_counted_each(
+    line: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: pl.DataType
+) -> None:
+    """A dictionary holds a long text once, and each row refers to it."""
+    texts = pl.Series(["word " * 2000] * 300)
+    texts = texts.reshape((300, 1)).arr.to_list() if kind == pl.List(pl.String) else texts.cast(kind)
+    rows = pl.DataFrame({"premise": texts, "hypothesis": "b", "label": ["x", "y"] * 150, "prediction": "x"})
+    rows.with_columns(id=pl.int_range(300)).write_parquet(tmp_path / "small.parquet")
+    assert (tmp_path / "small.parquet").stat().st_size < 20_000
+    monkeypatch.setenv("GOLDASSAY_MAX_BYTES", "1MB")
+    for command in (("split", "-o", "out"), ("runs", "show")):
+        assert "it takes 2.86 MB of memory, more than 1 MB" in line(*command, "small.parquet")
+
+
 def test_deep_json_is_refused_by_line(line: Callable[..., str], tmp_path: Path) -> None:
     deep = ROW + b'{"premise": "[[[", "label": ' + b"[" * 201 + b"]" * 201 + b"}\n"
     (tmp_path / "deep.jsonl").write_bytes(deep)

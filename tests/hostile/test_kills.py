@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,12 +17,17 @@ from goldassay.core.files import sha256_of
 from goldassay.gate.reading import read_report
 from tests.end_to_end.conftest import COMMAND
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")]
 
-KILLS, KILLS_OF_STUDIES = 6, 2
+# Those that train take longer.
+KILLS, KILLS_OF_TRAININGS, TRAININGS = 6, 2, ("studies", "train", "sweep")
+PLAN = """
+models = ["bow", "ngram_average"]
+train = {{ {0} = "specimen/{0}.jsonl" }}
+test = {{ a = "specimen/dev.jsonl" }}
+[every]
+changes = {{ epochs = 2 }}
+"""
 OLDER = "specimen/dev.jsonl"
 # Each on two inputs: what is written, and what lay in the folder before.
 COMMANDS = {
@@ -32,6 +37,9 @@ COMMANDS = {
     "instability": lambda data: ("instability", *("--seed", "1")[: 2 * (data == OLDER)], "specimen/runs", "-q",
                                  "-o", "out"),
     "import": lambda data: ("runs", "import", "specimen/runs", "-q", "-o", "out"),
+    "train": lambda data: ("train", data, "--model", "bow", "--seeds", "2", "--test", "t=specimen/dev.jsonl",
+                           "--set", "epochs=2", "-q", "-o", "out"),
+    "sweep": lambda data: ("sweep", f"{Path(data).stem}.toml", "-q", "-o", "out"),
     "study": lambda data: ("studies", "shift", "--scale", "smoke", "-q", "-o", "out"),
 }  # fmt: skip
 
@@ -80,6 +88,8 @@ def test_sigkill_at_random_moments(specimen: Path, tmp_path: Path, command) -> N
     now = command("specimen/test.jsonl")
     draws = random.Random(str(now))
     shutil.copytree(specimen / "specimen", tmp_path / "specimen")
+    for part in ("test", "dev"):
+        (tmp_path / f"{part}.toml").write_text(PLAN.format(part))
     out = tmp_path / "out"
     finished(tmp_path, command(OLDER))
     shutil.move(out, tmp_path / "older")
@@ -89,7 +99,7 @@ def test_sigkill_at_random_moments(specimen: Path, tmp_path: Path, command) -> N
     wanted = digest(out), digest(tmp_path / "older")
     shutil.move(out, tmp_path / "whole")
     killed = 0
-    for number in range(KILLS_OF_STUDIES if now[0] == "studies" else KILLS):
+    for number in range(KILLS_OF_TRAININGS if now[0] in TRAININGS else KILLS):
         over_older = number % 2 == 0
         if over_older:
             shutil.copytree(tmp_path / "older", out)
@@ -105,6 +115,7 @@ def test_sigkill_at_random_moments(specimen: Path, tmp_path: Path, command) -> N
         else:
             left = finished(tmp_path, now)
             # Runs of the older data stay, since they took long to make.
-            assert {name: sha for name, sha in left.items() if name in whole or not name.startswith("runs/")} == whole
+            stays = (lambda name: True) if now[0] in ("train", "sweep") else (lambda name: name.startswith("runs/"))
+            assert {name: sha for name, sha in left.items() if name in whole or not stays(name)} == whole
         shutil.rmtree(out)
     assert killed

@@ -55,6 +55,7 @@ def sweep(
     from goldassay.cli.training_progress import warn_of_precision
     from goldassay.questions.opinions import with_sources
     from goldassay.training.many_seeds import check_workers
+    from goldassay.training.refused import nothing_left_if_refused
     from goldassay.training.sweep_plan import read_plan, sweep_jobs
     from goldassay.training.team import launched, leads
 
@@ -67,14 +68,15 @@ def sweep(
     if out is not None:
         content = content.model_copy(update={"out": str(out.absolute())})
     check_workers(workers)
-    jobs = sweep_jobs(content, folder, with_sources)
-    if not quiet and scheduler is None:
-        warn_of_precision(jobs)
-    if dry_run:
-        _price(jobs, workers, json_file, quiet=quiet)
-        return
-    outcomes = _run(jobs, workers, scheduler, quiet=quiet)
-    _report(jobs, outcomes, json_file, quiet=quiet)
+    with nothing_left_if_refused(folder / content.out):
+        jobs = sweep_jobs(content, folder, with_sources)
+        if not quiet and scheduler is None:
+            warn_of_precision(jobs)
+        if dry_run:
+            _price(jobs, workers, json_file, quiet=quiet)
+            return
+        outcomes = _run(jobs, workers, scheduler, quiet=quiet)
+        _report(jobs, outcomes, json_file, quiet=quiet)
 
 
 def _run(jobs: Sequence[Job], workers: int | None, scheduler: str | None, *, quiet: bool) -> list[Done | Failure]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from io import BytesIO
     from pathlib import Path
 
+    import polars as pl
+
 _UNITS = {"": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 _VALUE = re.compile(r"(\d{1,15})\s*([KMGT]B|)", re.IGNORECASE)
 # What unpacks to less than this is no bomb, however well it is packed.
@@ -127,6 +129,26 @@ def check_parquet(path: Path, source: Path | BytesIO) -> None:
     n_columns = len(rows.collect_schema())
     check_columns(path, n_columns)
     check_size(path, _CELL * n_columns * int(rows.select(pl.len()).collect().item()))
+
+
+def check_texts(path: Path, frame: pl.DataFrame) -> None:
+    """Refuse a table whose texts are too long together: where texts repeat, a file and its table hold each only once.
+
+    Whatever is made of the texts, such as tokens, is made of each row.
+
+    Raises:
+        InputError: They have more bytes than one file may have in memory.
+    """
+    import polars as pl
+
+    n_bytes = 0
+    for column in frame:
+        texts = column.explode(empty_as_null=True) if isinstance(column.dtype, pl.List) else column
+        if texts.dtype in (pl.Categorical, pl.Enum):
+            texts = texts.cast(pl.String)
+        if texts.dtype == pl.String:
+            n_bytes += int(texts.str.len_bytes().cast(pl.Int64).sum() or 0)
+    check_size(path, n_bytes)
 
 
 def check_columns(path: str | os.PathLike[str], n_columns: int) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.boundary import reading
-from goldassay.core.bounds import check_columns
+from goldassay.core.bounds import check_columns, check_texts
 from goldassay.core.errors import InputError
 from goldassay.core.pipes import is_pipe
 from goldassay.data.building import build_dataset
@@ -62,6 +62,7 @@ def read_table(path: Path, format: str = "auto") -> Table:  # noqa: A002
             raise InputError("there is no such file or folder", file=path, mend="check the path")
         table = reader_for(path, format).read(path)
         check_columns(path, table.frame.width)
+        check_texts(path, table.frame)
         return table
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import polars as pl
 
 from goldassay.core.boundary import panics_unprinted
-from goldassay.core.bounds import Unpacking, check_columns, check_parquet, check_size
+from goldassay.core.bounds import Unpacking, check_columns, check_parquet, check_size, check_texts
 from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
@@ -189,11 +189,13 @@ def read_table(path: Path) -> pl.DataFrame | None:
         try:
             with panics_unprinted():
                 check_parquet(path, path)
-                return pl.read_parquet(path)
+                table = pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             raise InputError(
                 "the Parquet file is damaged or cut short", file=path, mend="write or copy it again"
             ) from error
+        check_texts(path, table)
+        return table
     if start_of(path, 4) == ZIP:
         return None
     data = unpacked(path)
