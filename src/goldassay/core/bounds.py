@@ -145,9 +145,14 @@ def check_texts(path: Path, frame: pl.DataFrame) -> None:
     for column in frame:
         texts = column.explode(empty_as_null=True) if isinstance(column.dtype, pl.List) else column
         if texts.dtype in (pl.Categorical, pl.Enum):
-            texts = texts.cast(pl.String)
-        if texts.dtype == pl.String:
-            n_bytes += int(texts.str.len_bytes().cast(pl.Int64).sum() or 0)
+            # As strings they would be copied for each row.
+            met = texts.alias("text").value_counts(name="n")
+            lengths = met["text"].cast(pl.String).str.len_bytes().cast(pl.Int64) * met["n"].cast(pl.Int64)
+        elif texts.dtype == pl.String:
+            lengths = texts.str.len_bytes()
+        else:
+            continue
+        n_bytes += int(lengths.cast(pl.Int64).sum() or 0)
     check_size(path, n_bytes)
 
 
