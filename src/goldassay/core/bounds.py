@@ -206,8 +206,13 @@ def check_members(path: Path, n_members: int) -> None:
         raise MEMBERS.refusal(f"the archive has {n_members:,} members, more than {limit:,}", path)
 
 
-def check_depth(data: bytes, path: Path) -> None:
+def check_depth(data: bytes, path: Path, row: int = 0) -> None:
     """Refuse lines of JSON that are nested too deeply: compiled parsers take for ever, or end the process.
+
+    Args:
+        data: The lines.
+        path: Of the file.
+        row: How many lines of the file come before them.
 
     Raises:
         InputError: A line is beyond the bound.
@@ -216,7 +221,7 @@ def check_depth(data: bytes, path: Path) -> None:
     # Most lines have not so many brackets at all; counting them costs a second for a gigabyte.
     if data.count(b"[") + data.count(b"{") <= limit:
         return
-    begin = row = 0
+    begin = 0
     while begin < len(data):
         end = data.find(b"\n", begin + _PIECE) + 1 or len(data)
         piece = data[begin:end]

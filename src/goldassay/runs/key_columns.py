@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.boundary import panics_unprinted
-from goldassay.core.bounds import check_columns, check_parquet
+from goldassay.core.bounds import check_columns, check_depth, check_parquet
 from goldassay.core.errors import InputError
 from goldassay.runs.tables import (
     GZIP,
@@ -132,6 +132,7 @@ def _of_json_lines(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | No
     for number, line in enumerate(lines_of(path), start=1):
         if not line.strip():
             continue
+        check_depth(line, path, number - 1)
         try:
             record = json.loads(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
         except ValueError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import polars as pl
 
 from goldassay.core.boundary import panics_unprinted
-from goldassay.core.bounds import Unpacking, check_columns, check_parquet, check_size, check_texts
+from goldassay.core.bounds import Unpacking, check_columns, check_depth, check_parquet, check_size, check_texts
 from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
 
@@ -223,6 +223,7 @@ def separated_by(head: bytes) -> tuple[str | None, bool]:
 def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
     import json
 
+    check_depth(data, path)
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     records = []
     for number, line in enumerate(lines, start=1):
