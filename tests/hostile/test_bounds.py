@@ -218,6 +218,14 @@ def test_deep_json_of_runs_is_refused_by_line(
     assert line("runs", command, "deep.jsonl").startswith("deep.jsonl, line 3: the JSON is nested more than 200 deep; ")
 
 
+@pytest.mark.parametrize("value", [b"a", [b"a"]], ids=["bytes", "lists"])
+def test_bytes_are_not_written_as_json(line: Callable[..., str], tmp_path: Path, value: object) -> None:
+    texts = [f"text {i}" for i in range(30)]
+    rows = pl.DataFrame({"premise": texts, "hypothesis": texts, "label": ["x", "y"] * 15, "picture": [value] * 30})
+    rows.write_parquet(tmp_path / "a.parquet")
+    assert "column 'picture': it holds bytes, which JSON lines cannot hold; " in line("split", "a.parquet", "-o", "out")
+
+
 def test_brackets_in_texts_are_not_nested(tmp_path: Path) -> None:
     check_depth(b'{"a": "' + b"[" * 500 + b'"}\n' + b'{"a": "\\"' + b"{" * 500 + b'"}', tmp_path)
     check_depth(b'{"a": [' + b"[]," * 500 + b"[]]}", tmp_path)

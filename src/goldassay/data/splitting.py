@@ -62,7 +62,16 @@ class Splits:
 
         Raises:
             OutputError: The folder cannot be written to.
+            InputError: A column holds bytes, such as pictures, which JSON lines cannot hold.
         """
+        for column in next(iter(self.parts.values()))[0].examples:
+            # Also within lists and structs; the table engine panics at them.
+            if "Binary" in str(column.dtype):
+                raise InputError(
+                    "it holds bytes, which JSON lines cannot hold",
+                    column=column.name,
+                    mend="leave the column out of the file, or write its text",
+                )
         names = []
         with written_together(directory) as folder:
             for seed, parts in self.parts.items():
