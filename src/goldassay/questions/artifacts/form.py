@@ -2,8 +2,9 @@
 
 A word pattern sees neither capitals nor double spaces, lengths or repeats, nor what rare words have in common. Here
 each of these is a pattern of one word (`form_words`, `spelled_with`), and the strongest of a text by lift names its
-label, as among word patterns. A trained probe would find weaker combinations too, but where there is nothing to find it
-guesses, and its interval is wide.
+label, as among word patterns; so do the first and the last word where these places tell anything (`read_places`). A
+trained probe would find weaker combinations too, but where there is nothing to find it guesses, and its interval is
+wide.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from goldassay.artifacts.pattern_lift import label_without_pattern, lifted_patte
 from goldassay.data.text_form import form_words
 from goldassay.data.tokenization import tokenize
 from goldassay.data.word_shapes import spelled_with
+from goldassay.questions.artifacts.places import read_places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,5 +61,7 @@ def read_form_by_lift(
     empty = lifted.strongest_in(mined.tokenized(corpus))[0] < 0
     left = np.bincount(codes[empty], minlength=len(label_names))
     default = label_without_pattern(counts, left, int(counts.argmax()))
-    found, _ = lifted.strongest_in(mined.tokenized((form_words(test_texts) + " " + of_asked).to_list()))
+    found, lifts = lifted.strongest_in(mined.tokenized((form_words(test_texts) + " " + of_asked).to_list()))
+    places = read_places(texts, codes, test_texts, len(label_names))
+    found = np.where(places.lifts > lifts, places.labels, found)
     return np.where(found < 0, default, found)
