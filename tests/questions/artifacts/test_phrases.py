@@ -22,7 +22,8 @@ def document() -> dict[str, Any]:
     rows = []
     for i in range(300):
         label = ("entailment", "neutral", "contradiction")[i % 3]
-        claim = f"claim {i} is made"
+        # Claims of other words each: those of a template are near copies, which count as one.
+        claim = " ".join(f"c{(i * (place + 3) + place * place * 13) % 211}" for place in range(8))
         if label == "entailment" and i % 2:
             claim = f"to put it plainly , {claim}"
         if label == "contradiction" and i % 2:

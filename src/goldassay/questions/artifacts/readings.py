@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.artifacts.label_codes import encode_labels
+from goldassay.artifacts.near_sentences import near_sentences, sign_corpus
 from goldassay.artifacts.pattern_clusters import label_correlation
 from goldassay.artifacts.pattern_lift import label_without_pattern
 from goldassay.artifacts.pattern_worth import guess_by_patterns
@@ -26,6 +27,7 @@ from goldassay.core.effects import Reading
 from goldassay.core.intervals import wilson_bounds
 from goldassay.core.planting import WORDS_FOR_PATTERNS, planted_rows
 from goldassay.data.row_values import normalized_texts
+from goldassay.data.tokenization import tokenize
 from goldassay.questions.artifacts.form import FORM_ROWS, read_form_by_lift
 
 if TYPE_CHECKING:
@@ -59,7 +61,8 @@ class PatternReadings:
         left_open: Training sentences of each label that the patterns by share leave open, (K,).
         sampled: Training sentences of each label in a sample, (K,).
         left: Those of the sample without a pattern by lift, (K,).
-        copied: Design effect of copies of a training text for each label, (K,): how many rows count as one.
+        copied: Design effect of copies and near copies of a training text for each label, (K,): how many rows count as
+            one.
         n_mined: Patterns mined.
         n_labels: Labels that occur in training.
         min_count: Fewest sentences of a pattern.
@@ -210,11 +213,19 @@ def read_by_patterns(
 def _effects_of_copies(texts: pl.Series, codes: NDArray[np.int64], n_labels: int) -> NDArray[np.float64]:
     """1 + (sum_g n_g² / N - 1) rho_l of each label, (K,): n_g rows have one text; rho_l is how alike their labels are.
 
+    The larger one for equal texts and for near copies, as patterns are tested by both: where each label has templates
+    of its own, no pattern of them is significant, and no planted word may be taken for one.
+
     Source: Kish 1965, *Survey Sampling*, section 5.4; see `label_correlation`.
     """
-    same = normalized_texts(texts).rank("dense").to_numpy().astype(np.int64) - 1
-    sizes = np.bincount(same).astype(np.float64)
-    return 1 + (sizes @ sizes / max(sizes.sum(), 1.0) - 1) * label_correlation(codes, same, n_labels)
+    corpus = tokenize(texts, "whitespace")
+    equal = normalized_texts(texts).rank("dense").to_numpy().astype(np.int64) - 1
+    found = np.ones(n_labels)
+    for same in (equal, near_sentences(sign_corpus(corpus), np.diff(corpus.offsets))):
+        sizes = np.bincount(same).astype(np.float64)
+        mean_size = float(sizes @ sizes) / max(float(sizes.sum()), 1.0)
+        found = np.maximum(found, 1 + (mean_size - 1) * label_correlation(codes, same, n_labels))
+    return found
 
 
 def _sample(train: Training, seed: int) -> tuple[TokenizedCorpus, NDArray[np.int64]]:
