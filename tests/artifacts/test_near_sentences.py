@@ -36,7 +36,7 @@ def significant(texts, labels):
     return mine_dataset(Dataset.from_frame(pl.DataFrame(frame)), Bounds())
 
 
-@pytest.mark.parametrize("length", [8, 12, 20])
+@pytest.mark.parametrize("length", [12, 20])
 def test_random_labels_of_near_identical_texts_have_no_significant_pattern(length):
     texts, labels, _ = near_identical(0, n=200, length=length)
     mined = significant(texts, labels)
@@ -92,7 +92,7 @@ def test_short_texts_are_joined_where_their_words_are_the_same():
     base = "a man is sleeping outside now"
     assert len(set(groups([base, "a man is sleeping outside here"]).tolist())) == 2
     assert len(set(groups([base, base.upper(), base]).tolist())) == 1
-    longer = f"{base} in the warm sun of may"
+    longer = f"{base} in the warm sun of may with her dogs"
     assert len(set(groups([longer, longer.replace("warm", "hot")]).tolist())) == 1
 
 
@@ -106,7 +106,7 @@ def test_edited_copies_with_opposite_labels_do_not_hide_exact_copies():
     rng = np.random.default_rng(7)
     chance = 1 / np.arange(1, 301)
     texts, labels = [], []
-    for row in rng.choice(300, (300, 10), p=chance / chance.sum()):
+    for row in rng.choice(300, (300, 12), p=chance / chance.sum()):
         label = int(rng.integers(0, 2))
         edited = [*row[:-1], (row[-1] + 1) % 300]
         texts += [" ".join(f"w{word}" for word in row)] * 10 + [" ".join(f"w{word}" for word in edited)] * 10

@@ -25,7 +25,7 @@ N_BANDS, N_ROWS = 8, 4
 # and in .4 % with 18.
 EQUAL_MINIMA = 18
 # Shorter sentences are near copies by chance: many people write "A man is sleeping outside."
-SHORTEST = 8
+SHORTEST = 12
 # Representatives that are looked at in one band: bounds the time where many sentences are alike.
 MOST_COMPARED = 4
 # Bytes that `near_sentences` takes a sentence, at most.
@@ -36,7 +36,7 @@ _SENTENCES_AT_ONCE = 1 << 15
 def sign_corpus(corpus: TokenizedCorpus) -> NDArray[np.uint64]:
     """MinHash the words of each sentence, (N, 8): each number is four minima of 16 bits.
 
-    Words are compared without case. A sentence of fewer than eight tokens has signatures that are equal to those of
+    Words are compared without case. A sentence of fewer than twelve tokens has signatures that are equal to those of
     sentences of the same words, and near to none.
 
     Source: Broder 1997 (resemblance by minima of hashes); Li and Koenig 2010 (few bits of each minimum suffice).
@@ -61,7 +61,7 @@ def sign_corpus(corpus: TokenizedCorpus) -> NDArray[np.uint64]:
 def near_sentences(signatures: NDArray[np.uint64], lengths: NDArray[np.integer]) -> NDArray[np.int64]:
     """A code for each group of sentences of nearly the same words, from 0 without gaps, (N,).
 
-    Two sentences of eight tokens or more are near copies where 18 of the 32 minima of their words are equal, which are
+    Two sentences of twelve tokens or more are near copies where 18 of the 32 minima of their words are equal, which are
     expected where the words that they share are .56 of the distinct words of both. Sentences are taken by falling
     count; each is joined to the representative with the most equal minima before it, else it becomes one. Copies of
     copies are thus never chained, and the order of rows changes nothing. Shorter sentences are joined where all minima
