@@ -1,8 +1,9 @@
-"""Families of training rows: rows that repeat another, or are a stretch of it.
+"""Families of training rows: rows that are a stretch of another, or repeat it.
 
-Sets of phrases (every constituent of a sentence with a label of its own) and sets with copies have rows whose words
-stand in other rows, too. A probe that is judged on rows left out of a draw then knows their words from rows that were
-drawn, and looks better and surer than it is on texts that are new.
+Sets of phrases (every constituent of a sentence with a label of its own) have rows whose words stand in other rows,
+too. A probe that is judged on rows left out of a draw then knows their words from rows that were drawn, and looks
+better and surer than it is on texts that are new. Mere copies make no families: what a probe knows of copies it is to
+show, since test rows may be copies likewise.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
     from goldassay.models.probe_features import TokenizedTexts
 
-# Of so many random rows, at least this share must have a longer or an equal row, or there are no families.
+# Of so many random rows, at least this share must be a stretch of a longer row, or there are no families.
 SAMPLED_ROWS, LEAST_SHARE = 2_000, 0.5
 # Rows that a row is looked for in at most, the longest first.
 MOST_COMPARED = 2_000
 
 
 def find_families(texts: TokenizedTexts, n_train: int) -> NDArray[np.int64] | None:
-    """The family of each training row, codes from 0 up, (n,); none where fewer than half of the rows have one.
+    """The family of each training row, codes from 0 up, (n,); none where fewer than half of the rows are stretches.
 
     A row belongs to the longest row that contains it: each of its texts is a stretch of consecutive words of the same
     text there, or equal to it. Of the rows that have the rarest word of a row the 2,000 longest are looked at.
@@ -44,10 +45,10 @@ def find_families(texts: TokenizedTexts, n_train: int) -> NDArray[np.int64] | No
     if n_train > SAMPLED_ROWS:
         sampled = np.sort(np.random.default_rng(0).choice(n_train, SAMPLED_ROWS, replace=False))
         within = _find_longest(texts, order, place, counts, sampled)
-        if np.mean(within != sampled) < LEAST_SHARE:
+        if np.mean(lengths[within] > lengths[sampled]) < LEAST_SHARE:
             return None
     within = _find_longest(texts, order, place, counts, rows)
-    if np.mean(within != rows) < LEAST_SHARE:
+    if np.mean(lengths[within] > lengths) < LEAST_SHARE:
         return None
     # The longest row that contains a row is in no longer one, but may equal an earlier one.
     while (within[within] != within).any():

@@ -74,14 +74,15 @@ def compile_late_loops() -> None:
 
 
 def _made_rows() -> dict[str, list[str]]:
-    """Pairs of which a word gives the label away in most, each twice: with copies, probes are fitted in two ways."""
+    """Pairs of which a word gives the label away in most, and stretches of them: of these, probes are fitted twice."""
     rng = np.random.default_rng(0)
     words = np.array(["one", "two", "three", "four", "five", "six", "seven", "eight"])
     rows: dict[str, list[str]] = {"premise": [], "hypothesis": [], "label": []}
     for row in range(N_ROWS // 2):
         label = ("yes", "no")[row % 2]
         rows["premise"] += 2 * [" ".join(rng.choice(words, 6))]
-        rows["hypothesis"] += 2 * [" ".join([*rng.choice(words, 3), label])]
+        hypothesis = [*rng.choice(words, 3), label]
+        rows["hypothesis"] += [" ".join(hypothesis), " ".join(hypothesis[1:])]
         rows["label"] += 2 * [label]
     return rows
 

@@ -49,6 +49,7 @@ from goldassay.questions.leakage.verdict import (
     judge_leakage,
     measure_readings,
     single_run_doubts,
+    telling_doubts,
 )
 from goldassay.questions.left_out import left_out_doubts
 
@@ -406,6 +407,9 @@ def _judge(
     if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
         with steps.step("planting words") as progress:
             doubts += control_doubts(readings, evidence, codes, limits, seed, progress)
+    if evidence.train is not None and evidence.test is not None and judge_effects(effects, doubts).word == "sound":
+        with steps.step("adding up telling words"):
+            doubts += telling_doubts(evidence, [each.part for each in readings], codes, limits, seed)
     if evidence.chance is not None:
         return judge_choices(effects, doubts, evidence, limits), effects
     verdict = judge_leakage(

@@ -13,7 +13,7 @@ from goldassay.core.planting import WORDS_FOR_READERS, filling_word, planted_row
 from goldassay.core.progress import silent
 from goldassay.data.text_form import form_words
 from goldassay.data.word_shapes import spelled_with
-from goldassay.models.naive_bayes import word_evidence
+from goldassay.models.naive_bayes import telling_evidence, word_evidence
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import PROBES, ConditionEvidence, is_part, softmax_at
 from goldassay.training import train_probes
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 QUICK, FORM, WORDS = "quick probe", "form of the text", "naive Bayes on words"
 # Training rows from which the form is learned: it has a few hundred words.
 FORM_ROWS = 100_000
+# Standard errors by which a word may lean to a label by luck: one of twenty, of eighty, of four hundred words.
+LEANINGS = (2.0, 2.5, 3.0)
 
 
 def part_name(condition: str) -> str:
@@ -132,6 +134,24 @@ def word_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> l
             logs += np.log(counts / counts.sum())
         read = _of_logs(part_name(role), WORDS, logs[np.newaxis], gold, codes)
         found.append(replace(read, log_probabilities=None))
+    return found
+
+
+def telling_readings(train: Dataset, test: Dataset, conditions: Sequence[str]) -> list[Reading]:
+    """What the words of one text name that lean to a label by themselves, from three strengths of leaning on."""
+    codes = train.labels()
+    counts = np.bincount(codes, minlength=len(train.label_names))
+    with np.errstate(divide="ignore"):
+        shares = np.log(counts / counts.sum())
+    found = []
+    for role in (name.removesuffix("_only") for name in conditions):
+        known, asked = (part.examples[role].fill_null("") for part in (train, test))
+        evidence = telling_evidence(known, codes, counts.size, asked, LEANINGS)
+        # A label without a training row is named by nothing.
+        evidence[:, :, counts == 0] = -np.inf
+        for least, each in zip(LEANINGS, evidence, strict=True):
+            named, lifted = (values.argmax(axis=1)[np.newaxis] for values in (each + shares, each))
+            found.append(Reading(part_name(role), f"words that lean by {least:g} standard errors", named, lifted))
     return found
 
 
