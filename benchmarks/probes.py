@@ -87,7 +87,8 @@ def read_set(name: str) -> tuple[Dataset, Dataset]:
 def _joined(files: list[str]) -> Dataset:
     parts = [read_dataset(DATA / file, columns={"text": "text", "label": "label"}) for file in files]
     frames = [each.examples.select("text", pl.col("label").cast(pl.String)) for each in parts]
-    return Dataset(pl.concat(frames), ("text",), ("neg", "pos"), "imdb")
+    rows = pl.concat(frames).with_row_index("example_id").with_columns(pl.col("example_id").cast(pl.String))
+    return Dataset(rows, ("text",), ("neg", "pos"), "imdb")
 
 
 def read_rows(name: str) -> tuple[Rows, float, float]:
