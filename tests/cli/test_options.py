@@ -274,8 +274,9 @@ def refusals() -> list[Any]:
                 continue
             far = [bound - 1 for bound in (key.ge, key.gt) if bound is not None]
             far += [bound + 1 for bound in (key.le, key.lt) if bound is not None]
-            found += [pytest.param(declared.function, name, value, id=f"{declared.function}-{name}-{value}")
-                      for value in (*map(int, far), Strange())]  # fmt: skip
+            refused = [(int(each), str(int(each))) for each in far] + [(Strange(), "strange")]
+            found += [pytest.param(declared.function, name, value, id=f"{declared.function}-{name}-{shown}")
+                      for value, shown in refused]  # fmt: skip
     return found
 
 

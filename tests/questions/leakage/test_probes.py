@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
+from goldassay.core.settings import Settings
 from goldassay.data import Dataset
-from goldassay.questions.leakage.choices import choice_evidence, read_questions
+from goldassay.questions.leakage.choices import choice_evidence, load_items
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.leakage.report import study_leakage
 
@@ -75,7 +76,9 @@ def test_how_many_choices_a_question_has_is_known_without_reading() -> None:
         ]  # fmt: skip
         return Dataset.from_frame(pl.DataFrame(rows), name="asked")
 
-    evidence = choice_evidence(read_questions(questions(200)), read_questions(questions(600)), (0,), lambda *_: None)
+    posed = load_items(questions(200), questions(600), None)
+    assert posed is not None
+    evidence = choice_evidence(posed, (0,), Settings(), lambda *_: None)
     assert evidence.null is not None
     sizes = np.array([2 if p > 0.35 else 5 for p in evidence.null[0]])
     assert set(sizes.tolist()) == {2, 5}
