@@ -109,7 +109,7 @@ def audit(
             evidence.load()
         except InputError:
             # Items with choices are no labelled texts: reading them as such is refused.
-            posed = load_items(train, test, columns)
+            posed = load_items(train, test, columns, refused=True)
             if posed is None:
                 raise
             refuse_runs(paths, elsewhere, model)

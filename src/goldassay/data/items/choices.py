@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.items.choice_shapes import Raw, Shape, find_shape
 from goldassay.data.row_values import normalized_text
@@ -151,7 +152,7 @@ def read_choices(
     if shape.answer is None and not any(each.answer for each in raw):
         raise InputError(
             "there are choices, and no column says which of them is right", file=source,
-            mend=f"name it with --columns answer=NAME; the columns are {_listed(frame)}",
+            mend=f"name it with {option('columns', 'answer=NAME')}; the columns are {_listed(frame)}",
         )  # fmt: skip
     texts = [_stripped(each.choices) for each in raw]
     right, said, doubtful = _right_places(raw, texts, shape, frame)

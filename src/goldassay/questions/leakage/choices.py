@@ -76,20 +76,34 @@ class Posed:
     inputs: tuple[dict[str, Any], ...]
 
 
-def load_items(train: Any, test: Any, columns: str | Mapping[str, str] | None) -> Posed | None:
+def load_items(
+    train: Any, test: Any, columns: str | Mapping[str, str] | None, *, refused: bool = False
+) -> Posed | None:
     """Training and evaluation items; None where the data hold no choices.
+
+    Args:
+        train: Those to learn from, or all.
+        test: Those to measure.
+        columns: Which column plays which role.
+        refused: The data were refused as labelled texts: what cannot be read at all is no items, and that error stands.
 
     Raises:
         InputError: One holds choices and the other does not, or they cannot be used.
     """
     roles = dict(parse_columns(columns) if isinstance(columns, str) else columns or {})
     named = roles.get(CHOICES), roles.get(ANSWER)
-    source = _items(train, "train", named)
+    try:
+        table = _table(train, "train")
+    except InputError:
+        if refused:
+            return None
+        raise
+    source = _items(table, named)
     if source is None:
         return None
     if test is None:
         return Posed(None, source, (_described("test", source),))
-    tried = _items(test, "test", named)
+    tried = _items(_table(test, "test"), named)
     if tried is None:
         raise InputError(
             f"{source.name} holds questions with choices, and this holds none", file=named_path(test)[0],
@@ -98,21 +112,24 @@ def load_items(train: Any, test: Any, columns: str | Mapping[str, str] | None) -
     return Posed(source, tried, (_described("train", source), _described("test", tried)))
 
 
-def _items(data: Any, part: str, named: tuple[str | None, str | None]) -> ChoiceItems | None:
+def _table(data: Any, part: str) -> tuple[Table, str, str]:
+    """The columns of a set as they are, its name, and what messages call it."""
     name, place = named_path(data)
     if isinstance(place, Dataset):
-        return read_choices(
-            Table(place.examples, "frame"), name or place.name, choices=named[0], answer=named[1], source=place.source
-        )
+        return Table(place.examples, "frame"), name or place.name, place.source
     if not isinstance(place, (str, os.PathLike)):
-        return read_choices(table_of(place), name or part, choices=named[0], answer=named[1], source=name or part)
+        return table_of(place), name or part, name or part
     if is_hub_name(os.fspath(place)):
         from goldassay.data.hub import read_hub
 
-        table, called = read_hub(os.fspath(place)), os.fspath(place).removeprefix("hf://datasets/")
-    else:
-        table, called = read_table(Path(place)), name_of(Path(place))
-    return read_choices(table, name or called, choices=named[0], answer=named[1], source=os.fspath(place))
+        called = os.fspath(place).removeprefix("hf://datasets/")
+        return read_hub(os.fspath(place)), name or called, os.fspath(place)
+    return read_table(Path(place)), name or name_of(Path(place)), os.fspath(place)
+
+
+def _items(source: tuple[Table, str, str], named: tuple[str | None, str | None]) -> ChoiceItems | None:
+    table, name, place = source
+    return read_choices(table, name, choices=named[0], answer=named[1], source=place)
 
 
 def _described(role: str, items: ChoiceItems) -> dict[str, Any]:
