@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score
 
-from goldassay.core import effects as module
+from goldassay.core import ratio_resampling
 from goldassay.core.effects import (
     ACCURACY,
     BALANCED,
@@ -75,55 +75,6 @@ def test_the_baseline_is_the_mean_share_of_the_labels_that_may_be_the_most_frequ
     value = by_measure(measured(Reading("a", "r", named[np.newaxis]), gold=gold, n_classes=3))[ACCURACY].value
     b = (340 + 330) / 2 / 770
     assert value == pytest.approx((340 / 770 - b) / (1 - b))
-
-
-@pytest.mark.parametrize("of_a_cluster", [1, 4])
-def test_values_and_errors_under_weights_are_those_of_a_loop(of_a_cluster: int) -> None:
-    gold, named, clusters = world(2, 240, [0.5, 0.3, 0.2], 0.5, of_a_cluster)
-    n = clusters.max() + 1
-    ratios = module._Ratios()
-    one = np.ones(gold.size)
-    ratios.add([((named == gold) - (gold == 0).astype(float), one, 1.0)])
-    ratios.add([((named == gold) * (gold == k), (gold == k).astype(float), 1 / 3) for k in range(3)])
-
-    def summed(columns: list[np.ndarray]) -> np.ndarray:
-        return np.stack([np.bincount(clusters, weights=each, minlength=n) for each in columns], axis=1)
-
-    counts = np.random.default_rng(3).multinomial(n, np.full(n, 1 / n), size=5).astype(float)
-    spread = module._Spread(summed(ratios.above), summed(ratios.below), ratios.combined)
-    values, errors = spread.measure(counts)
-    for draw, weights in enumerate(counts):
-        rows = np.repeat(np.arange(n), weights.astype(int))
-        members = [np.flatnonzero(clusters == cluster) for cluster in rows]
-        at = np.concatenate(members)
-        y, right = gold[at], (named == gold)[at].astype(float)
-        own = np.repeat(np.arange(len(members)), [each.size for each in members])
-        mean = (right - (y == 0)).mean()
-        recalls = np.array([right[y == k].mean() for k in range(3)])
-        influence = [
-            (right - (y == 0) - mean) / y.size,
-            sum((y == k) * (right - recalls[k]) / (y == k).sum() / 3 for k in range(3)),
-        ]
-        for place, (value, each) in enumerate(zip((mean, recalls.mean()), influence, strict=True)):
-            sums = np.bincount(own, weights=each)
-            assert values[draw, place] == pytest.approx(value)
-            assert errors[draw, place] == pytest.approx(math.sqrt(n / (n - 1) * (sums**2).sum()))
-
-
-def test_many_labels_are_measured_as_few_are() -> None:
-    gold, named, _ = world(4, 1500, [0.1] * 10, 0.5)
-    ratios = module._Ratios()
-    ratios.add([((named == gold) * (gold == k), (gold == k).astype(float), 0.1) for k in range(10)])
-    above, below = (np.stack(each, axis=1) for each in (ratios.above, ratios.below))
-    counts = np.random.default_rng(5).multinomial(1500, np.full(1500, 1 / 1500), size=3).astype(float)
-    by_moments = module._Spread(above, below, ratios.combined).measure(counts)
-    at_most, module._MOST_BY_MOMENTS = module._MOST_BY_MOMENTS, 2
-    try:
-        by_influence = module._Spread(above, below, ratios.combined).measure(counts)
-    finally:
-        module._MOST_BY_MOMENTS = at_most
-    for one, other in zip(by_moments, by_influence, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 @given(seed=st.integers(0, 50), skill=st.floats(0, 0.9), times=st.integers(2, 5))
@@ -289,13 +240,13 @@ def test_drawing_kinds_of_clusters_is_drawing_clusters(monkeypatch: pytest.Monke
     gold, named, clusters = world(5, 600, [0.6, 0.3, 0.1], 0.3, of_a_cluster)
     reading = Reading("hypothesis", "r", named[np.newaxis])
     drawn: list[int] = []
-    whole = module._draw
+    whole = ratio_resampling._draw
 
     def draw(sizes: Any, n_draws: int, rng: np.random.Generator) -> Any:
         drawn.append(sizes.size)
         return whole(sizes, n_draws, rng)
 
-    monkeypatch.setattr(module, "_draw", draw)
+    monkeypatch.setattr(ratio_resampling, "_draw", draw)
     few = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000, by_kind=True)
     each = measured(reading, gold=gold, n_classes=3, clusters=clusters, n_draws=20_000)
     assert drawn[0] < 60

@@ -19,7 +19,7 @@ thousand times as much and agrees with it from some twenty clusters on; below th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -27,6 +27,7 @@ import numpy as np
 from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import paired_interval, wilson_bounds
+from goldassay.core.ratio_resampling import LEVEL, Ratios, Resampled, resample_ratios
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
@@ -43,16 +44,10 @@ INFORMATION: Final = "information share"
 LEAST_ROWS = 50
 # Fewer independent clusters cannot support the word sound, and Student's t bounds the quantiles.
 LEAST_CLUSTERS = 20
-# Above this, random clusters are merged before they are drawn: the standard error then has a spread of 0.7 %.
-MOST_CLUSTERS = 10_000
-LEVEL = 0.95
 # An effect whose own quantile of |t| exceeds this, twice that of a normal one, is left out of the largest |t|; its
 # lower end is set by its own quantile, corrected for how many are left out.
 WILD = 4.0
 ONE_LABEL = "all test rows have the same label"
-_DRAWS_AT_ONCE = 100
-# Ratios that are combined by moments; of more the influence of each cluster is computed in each draw.
-_MOST_BY_MOMENTS = 12
 
 
 @dataclass(frozen=True)
@@ -165,50 +160,6 @@ class Effects(Result):
         return tuple(each for each in self.effects if each.part == part)
 
 
-@dataclass
-class _Ratios:
-    """Ratios of sums over examples, and the effects that are sums of them."""
-
-    above: list[NDArray[np.float64]] = field(default_factory=list)
-    below: list[NDArray[np.float64]] = field(default_factory=list)
-    combined: list[tuple[list[int], list[float]]] = field(default_factory=list)
-
-    def add(self, terms: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], float]]) -> int:
-        """Add sum_j c_j sum(a_j)/sum(b_j), and give its place."""
-        first = len(self.above)
-        self.above += [above for above, _, _ in terms]
-        self.below += [below for _, below, _ in terms]
-        self.combined.append((list(range(first, first + len(terms))), [weight for _, _, weight in terms]))
-        return len(self.combined) - 1
-
-
-@dataclass(frozen=True)
-class _Resampled:
-    """Values (E,), standard errors (E,) and studentized draws (B, E) of combined ratios."""
-
-    values: NDArray[np.float64]
-    errors: NDArray[np.float64]
-    t: NDArray[np.float64]
-    n_clusters: int
-    few: bool
-
-    def quantile(self, at: int | Sequence[int], level: float = LEVEL) -> float:
-        """The `level` quantile of |t| of one effect, or of the largest |t| of several; infinity where none varies.
-
-        Where there are few clusters, at least that of Student's t.
-        """
-        drawn = np.abs(self.t[:, np.atleast_1d(at)])
-        drawn = drawn[:, ~np.isnan(drawn).all(axis=0)]
-        if drawn.shape[1] == 0:
-            return math.inf
-        found = float(np.quantile(np.nanmax(drawn, axis=1), level, method="higher"))
-        if not self.few:
-            return found
-        from scipy.special import stdtrit
-
-        return max(found, float(stdtrit(self.n_clusters - 1, (1 + level) / 2)))
-
-
 def measure_effects(
     readings: Sequence[Reading],
     gold: NDArray[np.integer],
@@ -267,7 +218,7 @@ def measure_effects(
     rng = np.random.default_rng(seed)
     shares = np.bincount(y, minlength=n_classes) / y.size
     contenders = _contenders(y, shares, codes)
-    ratios = _Ratios()
+    ratios = Ratios()
     plans: list[_Plan] = []
     skipped: list[str] = []
     groups, left_out = _classes_of(y, n_classes)
@@ -282,7 +233,7 @@ def measure_effects(
         if each.log_probabilities is not None:
             plans.append(_plan_information(each, y, p, ratios))
     with one_blas_thread():
-        found = _resample(ratios, codes, effective, rng, n_draws, by_kind=by_kind)
+        found = resample_ratios(ratios, codes, rng, n_draws, few=effective < LEAST_CLUSTERS, by_kind=by_kind)
     leading = [plan.leading for plan in plans if plan.leading is not None and found.errors[plan.leading] > 0]
     # Readers that are constant but for a few rows: in the maximum their draws would hide what all others find.
     wild = [at for at in leading if found.quantile(at) > WILD]
@@ -329,7 +280,7 @@ class _Plan:
     possible: tuple[float, float] = (-1.0, 1.0)
     constant: tuple[float, float] | None = None
 
-    def effect(self, found: _Resampled, together: float, effective: float, limits: Limits) -> Effect:
+    def effect(self, found: Resampled, together: float, effective: float, limits: Limits) -> Effect:
         """The effect with its ends."""
         low = high = ordinary = error = math.nan
         reason = self.reason
@@ -369,7 +320,7 @@ class _Plan:
             reason,
         )
 
-    def _ends(self, found: _Resampled, together: float, effective: float) -> tuple[float, float, float]:
+    def _ends(self, found: Resampled, together: float, effective: float) -> tuple[float, float, float]:
         """Ends of one ratio or of a sum of them."""
         at = self.leading
         assert at is not None
@@ -397,7 +348,7 @@ class _Plan:
         assert self.recalls is not None
         return self.recalls[0].size
 
-    def _effective_rows(self, found: _Resampled, effective: float) -> NDArray[np.float64]:
+    def _effective_rows(self, found: Resampled, effective: float) -> NDArray[np.float64]:
         """Independent rows of each class that tell as much; by the effective clusters where nothing varies."""
         assert self.recalls is not None
         assert self.leading is not None
@@ -429,13 +380,13 @@ class _Paired:
     plain: float
     n: int
 
-    def _effective(self, found: _Resampled, effective: float) -> float:
+    def _effective(self, found: Resampled, effective: float) -> float:
         error = float(found.errors[self.at])
         if error == 0 or self.plain == 0:
             return effective
         return min(self.n / max(1.0, error**2 / self.plain), self.n)
 
-    def low(self, found: _Resampled, quantile: float | None, effective: float) -> float:
+    def low(self, found: Resampled, quantile: float | None, effective: float) -> float:
         """Lower end: by the quantile of all effects, or by its own."""
         own = quantile if quantile is not None else found.quantile(self.at)
         z = own if math.isfinite(own) else _normal(LEVEL)
@@ -443,7 +394,7 @@ class _Paired:
         error = float(found.errors[self.at])
         return min(newcombe[0], float(found.values[self.at]) - z * error if error > 0 else math.inf)
 
-    def high(self, found: _Resampled, level: float, effective: float) -> float:
+    def high(self, found: Resampled, level: float, effective: float) -> float:
         """Upper end at a two-sided level."""
         newcombe = self._newcombe(self._effective(found, effective), _normal(level))
         error = float(found.errors[self.at])
@@ -525,22 +476,19 @@ def _plan_accuracy(
     y: NDArray[np.int64],
     shares: NDArray[np.float64],
     contenders: tuple[int, ...],
-    ratios: _Ratios,
+    ratios: Ratios,
 ) -> _Plan:
     if np.count_nonzero(shares) < 2:
         return _Plan(reading, ACCURACY, None, reason=ONE_LABEL)
     right = reading.right(y)
-    one = np.ones(y.size)
-    paired = {}
     # A label so much rarer than the most frequent that its difference cannot be the least decides nothing.
     near = [k for k in np.flatnonzero(shares).tolist() if k in contenders or shares[k] > 0.5 * shares.max()]
-    for label in near:
-        of_label = (y == label).astype(np.float64)
-        d = right - of_label
-        spread = float(right.std() * of_label.std())
-        phi = float(((right - right.mean()) * (of_label - of_label.mean())).mean()) / spread if spread > 0 else 0.0
-        at = ratios.add([(d, one, 1.0)])
-        paired[label] = _Paired(at, float(right.mean()), float(shares[label]), phi, float(d.var()) / y.size, y.size)
+    place_of = np.full(shares.size, -1)
+    place_of[near] = np.arange(len(near))
+    paired = {
+        label: _Paired(at, float(right.mean()), float(shares[label]), *_compared(right, y == label), y.size)
+        for label, at in zip(near, ratios.add_differences(right, place_of[y], len(near)), strict=True)
+    }
     b = float(shares[list(contenders)].mean())
     return _Plan(
         reading,
@@ -553,7 +501,15 @@ def _plan_accuracy(
     )
 
 
-def _plan_over_chance(reading: Reading, y: NDArray[np.int64], ratios: _Ratios) -> _Plan:
+def _compared(right: NDArray[np.float64], of_label: NDArray[np.bool_]) -> tuple[float, float]:
+    """Correlation of being right and being of a label, and the variance of the mean difference of independent rows."""
+    of = of_label.astype(np.float64)
+    spread = float(right.std() * of.std())
+    phi = float(((right - right.mean()) * (of - of.mean())).mean()) / spread if spread > 0 else 0.0
+    return phi, float((right - of).var()) / of.size
+
+
+def _plan_over_chance(reading: Reading, y: NDArray[np.int64], ratios: Ratios) -> _Plan:
     chance = np.asarray(reading.chance, dtype=np.float64)
     above, below = reading.right(y) - chance, 1 - chance
     if not below.any():
@@ -571,7 +527,7 @@ def _plan_over_chance(reading: Reading, y: NDArray[np.int64], ratios: _Ratios) -
     )
 
 
-def _plan_balanced(reading: Reading, y: NDArray[np.int64], groups: NDArray[np.int64], ratios: _Ratios) -> _Plan:
+def _plan_balanced(reading: Reading, y: NDArray[np.int64], groups: NDArray[np.int64], ratios: Ratios) -> _Plan:
     n_groups = int(groups.max(initial=-1)) + 1
     if n_groups < 2:
         return _Plan(reading, BALANCED, None, reason=f"fewer than two labels have {LEAST_ROWS} test rows")
@@ -581,18 +537,16 @@ def _plan_balanced(reading: Reading, y: NDArray[np.int64], groups: NDArray[np.in
     else:
         named = np.atleast_2d(reading.predictions if reading.lifted is None else reading.lifted)
         right = (np.where(named < 0, -2, groups[named]) == of_row).mean(axis=0)
-    right = right * (of_row >= 0)
     scale = 1 - 1 / n_groups
-    terms = [
-        (right * (of_row == group), (of_row == group).astype(np.float64), 1 / n_groups) for group in range(n_groups)
-    ]
-    rows = np.array([below.sum() for _, below, _ in terms])
-    recalls = np.array([above.sum() for above, _, _ in terms]) / rows
+    within = of_row >= 0
+    rows = np.bincount(of_row[within], minlength=n_groups).astype(np.float64)
+    recalls = np.bincount(of_row[within], weights=right[within], minlength=n_groups) / rows
     value = (float(recalls.mean()) - 1 / n_groups) / scale
-    return _Plan(reading, BALANCED, ratios.add(terms), value=value, scale=scale, recalls=(recalls, rows))
+    at = ratios.add_recalls(right, of_row, n_groups)
+    return _Plan(reading, BALANCED, at, value=value, scale=scale, recalls=(recalls, rows))
 
 
-def _plan_information(reading: Reading, y: NDArray[np.int64], p: NDArray[np.float64], ratios: _Ratios) -> _Plan:
+def _plan_information(reading: Reading, y: NDArray[np.int64], p: NDArray[np.float64], ratios: Ratios) -> _Plan:
     assert reading.log_probabilities is not None
     if (y == y[0]).all():
         return _Plan(reading, INFORMATION, None, reason=ONE_LABEL)
@@ -612,150 +566,3 @@ def _recall_bounds(recall: NDArray[np.float64], rows: NDArray[np.float64], z: fl
     below = math.sqrt(float(((recall - low) ** 2).sum())) / recall.size
     above = math.sqrt(float(((high - recall) ** 2).sum())) / recall.size
     return middle - below, middle + above
-
-
-def _resample(
-    ratios: _Ratios,
-    codes: NDArray[np.int64],
-    effective: float,
-    rng: np.random.Generator,
-    n_draws: int,
-    *,
-    by_kind: bool,
-) -> _Resampled:
-    n = int(codes.max()) + 1
-    if n > MOST_CLUSTERS:
-        codes = (rng.permutation(n) % MOST_CLUSTERS)[codes]
-        n = MOST_CLUSTERS
-    n_effects = len(ratios.combined)
-    if n < 2 or not n_effects:
-        nothing = np.full(n_effects, np.nan)
-        return _Resampled(nothing, np.zeros(n_effects), np.full((1, n_effects), np.nan), n, True)
-    above: NDArray[np.float64] = np.stack(
-        [np.bincount(codes, weights=each, minlength=n) for each in ratios.above], axis=1
-    )
-    below: NDArray[np.float64] = np.stack(
-        [np.bincount(codes, weights=each, minlength=n) for each in ratios.below], axis=1
-    )
-    sizes: NDArray[np.integer] = np.ones(n, dtype=np.int64)
-    if by_kind:
-        above, below, sizes = _kinds_of(above, below)
-    spread = _Spread(above, below, ratios.combined)
-    values, errors = (each[0] for each in spread.measure(sizes[np.newaxis].astype(np.float64)))
-    t = np.empty((n_draws, n_effects))
-    for start in range(0, n_draws, _DRAWS_AT_ONCE):
-        size = min(_DRAWS_AT_ONCE, n_draws - start)
-        resampled, own = spread.measure(_draw(sizes, size, rng).astype(np.float64))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            moved = resampled - values
-            # A draw without spread says nothing of how far it may lie: it counts as far, unless it did not move.
-            t[start : start + size] = np.where((own == 0) & (moved == 0), 0.0, moved / own)
-    t[:, errors == 0] = np.nan
-    t[np.isnan(t) & (errors > 0)] = np.inf
-    return _Resampled(values, errors, t, n, effective < LEAST_CLUSTERS)
-
-
-def _kinds_of(
-    above: NDArray[np.float64], below: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.integer]]:
-    """Kinds of clusters with equal sums (U, J), in the order of their first clusters, and the number of each (U,).
-
-    Where most clusters are of their own kind, nothing is gained, and each is a kind.
-    """
-    sums = np.hstack([above, below])
-    # Sorting rows costs more than the draws; equal rows have equal weighted sums, and others are found by comparing.
-    key = sums @ np.random.default_rng(0).random(sums.shape[1])
-    _, first, of_cluster, sizes = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    if sizes.size > len(sums) / 2 or not np.array_equal(sums[first[of_cluster]], sums):
-        return above, below, np.ones(len(sums), dtype=np.int64)
-    order = np.argsort(first)
-    return above[first[order]], below[first[order]], sizes[order]
-
-
-def _draw(sizes: NDArray[np.integer], n_draws: int, rng: np.random.Generator) -> NDArray[np.integer]:
-    """How often each of U kinds, with `sizes` clusters, is among G clusters drawn with replacement, (B, U)."""
-    n = int(sizes.sum())
-    if sizes.size < n:
-        return rng.multinomial(n, sizes / n, n_draws)
-    drawn = rng.integers(0, n, (n_draws, n)) + n * np.arange(n_draws)[:, np.newaxis]
-    return np.bincount(drawn.ravel(), minlength=n_draws * n).reshape(n_draws, n)
-
-
-class _Columns:
-    """Distinct columns: many ratios have the same denominator, and multiplying by it once is enough."""
-
-    def __init__(self) -> None:
-        self._places: dict[bytes, int] = {}
-        self._columns: list[NDArray[np.float64]] = []
-
-    def place(self, column: NDArray[np.float64]) -> int:
-        """Where the column is; it is added if it is new."""
-        at = self._places.setdefault(column.tobytes(), len(self._columns))
-        if at == len(self._columns):
-            self._columns.append(column)
-        return at
-
-    def stacked(self) -> NDArray[np.float64]:
-        """All of them side by side, (U, C)."""
-        return np.stack(self._columns, axis=1)
-
-
-class _Spread:
-    """Values and linearized standard errors of combined ratios under weights of clusters.
-
-    With A_j, B_j the weighted sums and r_j = A_j/B_j, the influence of a cluster on sum_j c_j r_j is
-    sum_j c_j (a_j - r_j b_j)/B_j, and the variance G/(G-1) times the weighted sum of its squares. That sum is one of
-    products of sums, so that no draw goes through the clusters again.
-    """
-
-    def __init__(
-        self, above: NDArray[np.float64], below: NDArray[np.float64], combined: Sequence[tuple[list[int], list[float]]]
-    ) -> None:
-        self._above, self._below, self._combined = above, below, combined
-        sums = _Columns()
-        self._of_above, self._of_below = ([sums.place(column) for column in part.T] for part in (above, below))
-        self._pairs: list[list[tuple[int, int, tuple[int, int, int, int]]]] = []
-        for places, _ in combined:
-            pairs = []
-            if len(places) <= _MOST_BY_MOMENTS:
-                for i, j in enumerate(places):
-                    for k in places[i:]:
-                        if j != k and not (below[:, j] * below[:, k]).any():
-                            continue
-                        products = (
-                            sums.place(above[:, j] * above[:, k]),
-                            sums.place(above[:, j] * below[:, k]),
-                            sums.place(below[:, j] * above[:, k]),
-                            sums.place(below[:, j] * below[:, k]),
-                        )
-                        pairs.append((j, k, products))
-            self._pairs.append(pairs)
-        self._columns = sums.stacked()
-
-    def measure(self, counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Values and standard errors, (B, E), for counts of each kind of cluster, (B, U)."""
-        sums = counts @ self._columns
-        a, b = sums[:, self._of_above], sums[:, self._of_below]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            r = a / b
-        n = counts.sum(axis=1)
-        values = np.empty((counts.shape[0], len(self._combined)))
-        errors = np.empty_like(values)
-        for effect, (places, weights) in enumerate(self._combined):
-            weight = dict(zip(places, weights, strict=True))
-            values[:, effect] = r[:, places] @ np.asarray(weights)
-            if len(places) > _MOST_BY_MOMENTS:
-                scaled = np.asarray(weights) / b[:, places]
-                influence = self._above[:, places] @ scaled.T - self._below[:, places] @ (scaled * r[:, places]).T
-                variance = np.einsum("bg,gb->b", counts, influence**2)
-            else:
-                variance = np.zeros(counts.shape[0])
-                for j, k, products in self._pairs[effect]:
-                    aa, ab, ba, bb = (sums[:, at] for at in products)
-                    part = aa - r[:, k] * ab - r[:, j] * ba + r[:, j] * r[:, k] * bb
-                    twice = 1.0 if j == k else 2.0
-                    variance += twice * weight[j] * weight[k] * part / (b[:, j] * b[:, k])
-            # What rounding leaves where nothing varies.
-            variance = np.where(variance < 1e-17, 0.0, variance)
-            errors[:, effect] = np.sqrt(n / (n - 1) * variance)
-        return values, errors

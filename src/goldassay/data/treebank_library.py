@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -24,6 +25,7 @@ _PARENTS = ("nltk", "nltk.tokenize")
 _lock = threading.Lock()
 
 
+@cache
 def treebank_tokenizer() -> Callable[[str], list[str]]:
     """The `tokenize` of NLTK's TreebankWordTokenizer.
 
