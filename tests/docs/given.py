@@ -130,6 +130,19 @@ def _two_models(folder: Path, page: Path) -> None:
         write_runs(runs, folder / "runs" / model)
 
 
+def _prompts(folder: Path, page: Path) -> None:
+    """prompts: runs of one model with two prompts, two seeds each."""
+    rng = np.random.default_rng(0)
+    for prompt, share in (("cot", 0.75), ("plain", 0.4)):
+        runs = Runs.from_arrays(
+            scores=(rng.random((2, 200)) < share).astype(float),
+            model="mock",
+            dataset="mcq",
+            configuration={"prompt": prompt, "shots": 5},
+        )
+        write_runs(runs, folder / "prompts")
+
+
 _MAKERS = {
     "policy": _policy,
     "data": _data,
@@ -139,4 +152,5 @@ _MAKERS = {
     "plan": _plan,
     "two_datasets": _two_datasets,
     "two_models": _two_models,
+    "prompts": _prompts,
 }

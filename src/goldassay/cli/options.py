@@ -164,6 +164,7 @@ AlignOption = Annotated[
     Align,
     of_option("align", group=RUNS),
 ]
+PoolConfigurations = Annotated[bool, of_option("pool_configurations", group=RUNS)]
 
 # --- Patterns ------------------------------------------------------------------------------------------------------
 

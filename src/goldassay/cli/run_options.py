@@ -17,6 +17,7 @@ from goldassay.cli.options import (
     LabelNames,
     Labels,
     Model,
+    PoolConfigurations,
     Split,
     Tests,
     TrainSet,
@@ -39,6 +40,7 @@ def choose(
     labels: Labels = None,
     label_names: LabelNames = None,
     align: AlignOption = "exact",
+    pool_configurations: PoolConfigurations = False,
 ) -> RunChoice:
     """What the options say, as the rooms take it. Its parameters are the options themselves."""
     from goldassay.data import parse_columns
@@ -55,6 +57,7 @@ def choose(
         labels=parse_labels(labels),
         label_names=parse_names(label_names),
         align=align,
+        pool_configurations=pool_configurations,
         gold=parse_gold(gold or []),
     )
 

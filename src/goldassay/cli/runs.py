@@ -50,20 +50,26 @@ def list_(
     json_file: JsonFile = None,
     quiet: Quiet = False,
 ) -> None:
-    """List models, datasets and conditions, with the number of runs, checkpoints and examples of each."""
+    """List models, datasets and conditions, with the number of runs, checkpoints and examples of each.
+
+    Where a model was asked in several ways (prompt, shots, temperature), each of these configurations is a row.
+    """
     import json
 
     from goldassay.data import parse_columns
-    from goldassay.runs import list_runs
+    from goldassay.runs.configurations import say_configurations
+    from goldassay.runs.reading import find_slices, list_slices
+    from goldassay.runs.slices import Request
 
-    found = list_runs(path, file_format, columns=parse_columns(columns) if columns else None)
-    rows = found.to_dicts()
+    found = find_slices(path, file_format, Request(parse_columns(columns) if columns else {}, listed=True))
+    rows = list_slices(found).to_dicts()
     if json_file is not None:
         write_json(json_file, json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
     if quiet:
         return
     names = {
         "model": "model",
+        "configuration": "configuration",
         "dataset": "dataset",
         "condition": "condition",
         "split": "split",
@@ -75,7 +81,7 @@ def list_(
     }
     shown = [key for key in names if any(row[key] not in ("", None) for row in rows)]
     table = [[names[key] for key in shown], *([_cell(row[key]) for key in shown] for row in rows)]
-    for line in _aligned(table):
+    for line in [*_aligned(table), *say_configurations(found)]:
         typer.echo(line)
 
 
@@ -209,6 +215,7 @@ def _show(found: dict[str, Any], first: bool) -> None:
     lines = {
         "split": found.get("split"),
         "trained on": found.get("train_set"),
+        "configured": _configuration(found.get("configuration")),
         "labels": _few(found.get("label_names", ()), 12),
         "groups": ", ".join(f"{name} ({n})" for name, n in found.get("groups", {}).items()),
         "checkpoints": _few([str(step) for step in checkpoints]) if len(checkpoints) > 1 else "",
@@ -221,6 +228,17 @@ def _show(found: dict[str, Any], first: bool) -> None:
     for name, value in lines.items():
         if value:
             typer.echo(f"  {name:<12} {value}")
+
+
+def _configuration(found: dict[str, Any] | None) -> str:
+    """Digits, and what the files tell, each setting in a few characters."""
+    if not found or not found["digest"]:
+        return ""
+    told = [
+        f"{name}={text if len(text := str(value)) <= 30 else text[:27] + '...'}"
+        for name, value in found["told"].items()
+    ]
+    return f"{found['digest']}: {_few(told, 12)}"
 
 
 def _few(items: Sequence[str], most: int = 8) -> str:

@@ -115,6 +115,14 @@ OPTIONS: dict[str, Key] = {
         kind=str,
     ),
     "outside": Key(help="The same models on other distributions; labels are ignored."),
+    "pool_configurations": Key(
+        help=(
+            "Take runs that were asked in different ways (prompt, shots, temperature) for repeats of one. Without it "
+            "each configuration is a model of its own."
+        ),
+        kind=bool,
+        default=False,
+    ),
     "probabilities": Key(help="The right label's probability, a row an example."),
     "runs": Key(help="Predictions made elsewhere: files or folders in any known format (goldassay runs --help)."),
     "split": Key(help="Runs on this part of the dataset only.", kind=str),
@@ -332,7 +340,17 @@ _SETTINGS, _SHOWN = {"settings": "config", "quiet": "quiet"}, ("json",)
 _REPORT = ("out", "json", "figures", "latex")
 # What every function that reads runs takes.
 _READING = _named(
-    "format", "condition", "split", "train_set", "checkpoint", "columns", "labels", "label_names", "align", gold="test"
+    "format",
+    "condition",
+    "split",
+    "train_set",
+    "checkpoint",
+    "columns",
+    "labels",
+    "label_names",
+    "align",
+    "pool_configurations",
+    gold="test",
 )
 _READING_ALL = _READING | _named("model", "dataset")
 _MINING = ("max_tokens", "max_gap", "min_count", "tokenizer", "text", "columns", "clusters", "format")

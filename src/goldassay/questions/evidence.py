@@ -19,6 +19,7 @@ from goldassay.questions.instability.texts import read_texts
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unloaded_sets
+from goldassay.runs.configurations import tell_apart
 
 if TYPE_CHECKING:
     import os
@@ -205,7 +206,8 @@ class Evidence:
         Raises:
             InputError: As for `found_runs`, or a path that is to be one dataset holds others.
         """
-        return [part for place in self.places for part in find_at(place, self.choice)]
+        # One place may hold another configuration of a model than the next.
+        return tell_apart([part for place in self.places for part in find_at(place, self.choice)])
 
     @property
     def places(self) -> list[Place]:

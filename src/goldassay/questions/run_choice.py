@@ -36,6 +36,7 @@ class RunFormat(TypedDict, total=False):
     labels: Mapping[str, str] | None
     label_names: Sequence[str] | None
     align: Align
+    pool_configurations: bool
     gold: Any
 
 
@@ -62,6 +63,7 @@ class RunChoice:
         labels: {name in the files: label}.
         label_names: All labels in order.
         align: "exact", "intersect" or "position".
+        pool_configurations: Whether runs of different configurations are taken for repeats of one.
         gold: {dataset: its right labels, a path or the dataset itself}; "" stands for every dataset that is not named.
     """
 
@@ -76,6 +78,7 @@ class RunChoice:
     labels: Mapping[str, str] | None = None
     label_names: Sequence[str] | None = None
     align: Align = "exact"
+    pool_configurations: bool = False
     gold: Mapping[str, str | Dataset] = field(default_factory=dict)
 
     @classmethod

@@ -21,6 +21,7 @@ from goldassay.instability import summarize_scores
 from goldassay.leakage.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_choice import RunChoice, parse_gold
 from goldassay.runs.answers import read_answers
+from goldassay.runs.configurations import digest, refuse_base_name
 from goldassay.runs.gold import read_gold
 from goldassay.runs.reading import find_slices, runs_of
 from goldassay.runs.slices import UNNAMED, Collection, Request
@@ -179,10 +180,12 @@ def find_runs(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> lis
         InputError: Nothing is there or cannot be read, or nothing there is what was asked for.
     """
     with placed(paths):
-        found = find_slices(list(paths), choice.format, Request(dict(choice.columns)))
+        request = Request(dict(choice.columns), pool_configurations=choice.pool_configurations)
+        found = find_slices(list(paths), choice.format, request)
         asked = _asked(choice)
         kept = [part for part in found if _matches(part.collection, asked)]
         if not kept:
+            refuse_base_name(found, asked.get("model", ""))
             raise _nothing(found, asked)
         _check_gold(choice, {part.collection.dataset for part in kept})
         return kept
@@ -418,6 +421,7 @@ def describe_set(runs: Runs) -> dict[str, Any]:
             "condition": runs.condition,
             "split": runs.split,
             "train_set": runs.train_set,
+            "configuration": {"digest": digest(runs.configuration), "told": dict(runs.configuration)},
             "n_runs": runs.n_runs,
             "n_checkpoints": runs.n_checkpoints,
             "n_examples": runs.n_examples,

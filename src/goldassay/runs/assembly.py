@@ -11,6 +11,7 @@ from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.alignment import align_examples, position_of
 from goldassay.runs.coding import contradicted, gold_of, label_set, logits_of, predictions_of, scores_of
+from goldassay.runs.configurations import check_one
 from goldassay.runs.loading import Align, Loaded, load_all, taken
 from goldassay.runs.runs import Runs
 from goldassay.runs.slices import UNNAMED
@@ -48,9 +49,10 @@ def assemble(
             all cover, "position" takes the i-th row for the i-th example of the gold, whatever the ids say.
 
     Raises:
-        InputError: Runs cover different checkpoints or examples, an example is there twice, labels do not
-            match, or there is nothing to score by.
+        InputError: Runs have different configurations, cover different checkpoints or examples, an example is there
+            twice, labels do not match, or there is nothing to score by.
     """
+    check_one(slices)
     seeds, checkpoints, grid = _grid(slices)
     loaded = load_all([part for row in grid for part in row], label_names, align)
     if gold is None and all(item.columns.label is None and item.columns.score is None for item in loaded):
@@ -81,6 +83,7 @@ def assemble(
         split=collection.split,
         train_set=collection.train_set,
     )
+    made = replace(made, configuration=slices[0].configuration, base_model=slices[0].base_model)
     return made if gold is None else replace(made, contradicted=contradicted(loaded, made, labels))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.naming import is_wildcard, matches
+from goldassay.runs.configurations import refuse_base_name
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def choose_slices(found: list[Slice], asked: Mapping[str, str | None]) -> list[S
         elif want is not None:
             chosen = [part for part in chosen if getattr(part.collection, field) == want]
             if not chosen:
+                refuse_base_name(found, want)
                 raise InputError(f"there are no runs with {word} {want!r}", mend=f"there are {listing(choices, 8)}")
         elif len(choices) > 1:
             raise InputError(

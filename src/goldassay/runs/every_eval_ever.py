@@ -5,8 +5,9 @@ A run at one checkpoint is two files, as the project's datastore lays them out:
     data/DATASET/DEVELOPER/MODEL/UUID.json             the aggregate: one score with its standard error
     data/DATASET/DEVELOPER/MODEL/UUID_samples.jsonl    a line an example
 
-The schema knows neither seeds nor checkpoints. They stand, as text, in each line's `metadata`, with condition, split,
-training set, logits (as JSON) and groups (`group_NAME`), and in the aggregate's `model_info.additional_details`.
+The schema knows neither seeds nor checkpoints nor all settings. They stand, as text, in each line's `metadata`, with
+condition, split, training set, configuration and logits (as JSON) and groups (`group_NAME`), and in the aggregate's
+`model_info.additional_details`.
 What the runs do not say (who ran them, how the model is served) is named as unknown, never made up.
 """
 
@@ -26,6 +27,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of, written_together
+from goldassay.runs.configurations import canonical, digest
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
@@ -94,6 +96,7 @@ class _Identity:
     def __init__(self, runs: Runs, run: int, step: int, developer: str, timestamp: float) -> None:
         seed = runs.seeds[run].item()
         checkpoint = None if runs.checkpoints is None else runs.checkpoints[step].item()
+        self.model = runs.base_model or runs.model
         self.at = (run, step) if runs.scores.ndim == 3 else (run,)
         self.metadata = {"seed": as_text(seed)}
         if checkpoint is not None:
@@ -101,13 +104,17 @@ class _Identity:
         for name in ("condition", "split", "train_set"):
             if getattr(runs, name):
                 self.metadata[name] = getattr(runs, name)
-        name = f"{runs.dataset}," + ",".join(f"{key}={value}" for key, value in self.metadata.items())
+        said = dict(self.metadata)
+        if runs.configuration:
+            self.metadata["configuration"] = canonical(runs.configuration)
+            said["configuration"] = digest(runs.configuration)
+        name = f"{runs.dataset}," + ",".join(f"{key}={value}" for key, value in said.items())
         self.timestamp = f"{timestamp:.6f}"
-        self.evaluation_id = f"{name.replace('/', '_')}/{runs.model}/{self.timestamp}"
+        self.evaluation_id = f"{name.replace('/', '_')}/{self.model}/{self.timestamp}"
         # The same run gets the same files again, so that writing it twice does not double it.
-        digest = hashlib.sha256(f"{name}\0{runs.model}".encode()).digest()
-        self.uuid = str(uuid.UUID(bytes=digest[:16], version=4))
-        prefix, _, rest = runs.model.partition("/")
+        hashed = hashlib.sha256(f"{name}\0{self.model}".encode()).digest()
+        self.uuid = str(uuid.UUID(bytes=hashed[:16], version=4))
+        prefix, _, rest = self.model.partition("/")
         self.developer = prefix if rest else developer
         self.folder = Path("data", *(_portable(part) for part in (runs.dataset, self.developer, rest or prefix)))
 
@@ -166,7 +173,7 @@ def _samples(runs: Runs, about: _Identity, inputs: list[dict[str, Any]]) -> Iter
         yield {
             "schema_version": SCHEMA_VERSION,
             "evaluation_id": about.evaluation_id,
-            "model_id": runs.model,
+            "model_id": about.model,
             "evaluation_name": runs.dataset,
             "evaluation_result_id": metric,
             "sample_id": str(identifier),
@@ -212,8 +219,8 @@ def _aggregate(runs: Runs, about: _Identity, organization: str, checksum: str) -
         },
         "eval_library": {"name": "goldassay", "version": __version__},
         "model_info": {
-            "name": runs.model,
-            "id": runs.model,
+            "name": about.model,
+            "id": about.model,
             "developer": about.developer,
             "additional_details": {"deployment_type": "unknown", "model_availability": "unknown", **details},
         },

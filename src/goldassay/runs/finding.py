@@ -15,6 +15,7 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.pipes import seekable
 from goldassay.runs.adapters import adapters
+from goldassay.runs.configurations import pooled, tell_apart
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import refuse_pickle
@@ -75,7 +76,8 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
                 else "it is empty: name the folder that holds them",
             )
         found.extend(parts)
-    return _named_by_files(found)
+    found = _named_by_files(found)
+    return pooled(found) if request.pool_configurations else tell_apart(found)
 
 
 def _named_by_files(found: list[Slice]) -> list[Slice]:

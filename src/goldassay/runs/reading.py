@@ -14,6 +14,7 @@ from goldassay.core.errors import InputError
 from goldassay.runs.answers import AnswerMetric, read_answers, score_columns
 from goldassay.runs.assembly import Align, assemble, ordered
 from goldassay.runs.choosing import at_checkpoint, choose_slices
+from goldassay.runs.configurations import digest
 from goldassay.runs.finding import NoRunsError, RunsPath, find_slices
 from goldassay.runs.gold import read_gold
 from goldassay.runs.slices import Collection, Columns, Request, Slice
@@ -44,6 +45,7 @@ def read_runs(
     label_names: Sequence[str] | None = None,
     align: Align = "exact",
     answer_metric: AnswerMetric = "f1",
+    pool_configurations: bool = False,
 ) -> Runs:
     """Read the runs of one model, on one dataset, under one condition.
 
@@ -64,12 +66,18 @@ def read_runs(
         label_names: All labels in order: which class each logit belongs to.
         align: "exact", "intersect" (keep the examples that all runs cover), or "position" (row for row).
         answer_metric: "f1" or "exact_match", where the gold is a SQuAD file.
+        pool_configurations: Take runs that were asked in different ways (prompt, shots, temperature) for repeats of
+            one; without it each such configuration is a model of its own, "NAME [prompt=cot]".
 
     Raises:
         InputError: Nothing is there or cannot be read, several things are there and no choice was made (the
             line names them), runs do not cover the same examples, or labels do not match.
     """
-    request = Request(dict(columns or {}), None if label_names is None else tuple(label_names))
+    request = Request(
+        dict(columns or {}),
+        None if label_names is None else tuple(label_names),
+        pool_configurations=pool_configurations,
+    )
     return runs_of(
         find_slices(path, format, request),
         {"model": model, "dataset": dataset, "split": split, "condition": condition, "train_set": train_set},
@@ -136,11 +144,13 @@ def runs_of(
 
 
 def list_runs(path: RunsPath, format: str = "auto", *, columns: Mapping[str, str] | None = None) -> pl.DataFrame:  # noqa: A002
-    """Say what is there to read: a row for each model, dataset, split, condition and training set.
+    """Say what is there to read: a row for each model, configuration, dataset, split, condition and training set.
+
+    Where a model answered one dataset in several configurations, what differs stands with its name: "NAME [shots=5]".
 
     Returns:
-        Columns model, dataset, condition, split, train_set, n_runs, n_checkpoints, n_examples (of the first
-        run), seeds (a list of names), format.
+        Columns model, configuration (first digits of its SHA-256, "" where no file tells it), dataset, condition,
+        split, train_set, n_runs, n_checkpoints, n_examples (of the first run), seeds (a list of names), format.
 
     Raises:
         InputError: Nothing is there, or a file cannot be read.
@@ -156,6 +166,7 @@ def list_slices(found: Iterable[Slice]) -> pl.DataFrame:
     rows = [
         {
             "model": key.model,
+            "configuration": digest(parts[0].configuration),
             "dataset": key.dataset,
             "condition": key.condition,
             "split": key.split,

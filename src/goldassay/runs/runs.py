@@ -11,6 +11,7 @@ import numpy as np
 
 from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
+from goldassay.runs.configurations import flat
 from goldassay.runs.validation import check_codes, check_scores, check_unique
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Runs:
         train_set: What the model was trained on, or "".
         contradicted: Examples whose right label in the runs' files is another one than in the file of right labels that
             was given, which counts.
+        configuration: How the model was asked, {dotted name: value}: prompt, shots, temperature; {} where nothing says.
+        base_model: The model's own name, where its configuration stands in `model` to tell it from others; else "".
     """
 
     model: str
@@ -61,6 +64,8 @@ class Runs:
     groups: dict[str, NDArray[Any]] = field(default_factory=dict)
     train_set: str = ""
     contradicted: int = 0
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    base_model: str = ""
 
     @classmethod
     def from_arrays(
@@ -80,6 +85,7 @@ class Runs:
         condition: str = "paired",
         split: str = "",
         train_set: str = "",
+        configuration: Mapping[str, Any] | None = None,
     ) -> Runs:
         """Make runs from what is in memory.
 
@@ -102,6 +108,8 @@ class Runs:
             condition: paired, premise_only or hypothesis_only.
             split: Name of the part.
             train_set: Name of the training data.
+            configuration: How the model was asked: {"prompt": "cot", "temperature": 0}. Runs in one table that have
+                others are never taken for repeats.
 
         Raises:
             InputError: There is nothing to score, shapes do not fit, scores are NaN or outside [0, 1], logits
@@ -137,6 +145,7 @@ class Runs:
             example_ids=_strings(np.arange(n_examples) if example_ids is None else example_ids),
             groups={name: _strings(values) for name, values in (groups or {}).items()},
             train_set=train_set,
+            configuration=flat(configuration or {}),
         )
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,6 +72,8 @@ class Slice:
         format: Name of the adapter.
         load: Reads the rows.
         n_parameters: Weights of the model, where the file says so.
+        configuration: How the model was asked, as far as the file says so; see `goldassay.runs.configurations`.
+        base_model: The model's own name, where its configuration was added to tell it from others; else "".
     """
 
     collection: Collection
@@ -81,6 +84,8 @@ class Slice:
     format: str
     load: Callable[[], Columns]
     n_parameters: int | None = None
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    base_model: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what names no run, before it is sorted among others.
@@ -93,6 +98,8 @@ class Slice:
             allowed = (int, str) if what in ("seed", "checkpoint") else (str,)
             if not isinstance(value, allowed) and not (what == "checkpoint" and value is None):
                 raise _misnamed(what, value, self.file)
+        if not isinstance(self.configuration, Mapping) or not all(isinstance(name, str) for name in self.configuration):
+            raise _misnamed("configuration", self.configuration, self.file)
         for what, number in (("n_examples", self.n_examples), ("n_parameters", self.n_parameters)):
             if not isinstance(number, int) and not (what == "n_parameters" and number is None):
                 raise _misnamed(what, number, self.file)
@@ -113,12 +120,14 @@ class Request:
         outright: Whether the file was named by the caller: what is merely found in a folder, and is of no use, is
             passed over, where this one is refused.
         listed: Whether the slices are only listed: large files are then not read into memory, and cannot be loaded.
+        pool_configurations: Whether runs of different configurations are taken for repeats of one, as was asked for.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
     label_names: tuple[str, ...] | None = None
     outright: bool = False
     listed: bool = False
+    pool_configurations: bool = False
 
 
 def not_loaded() -> Columns:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.core.files import write_parquet, written_whole
+from goldassay.runs.configurations import digest
 
 if TYPE_CHECKING:
     import os
@@ -25,8 +26,9 @@ FORMAT_VERSION = 1
 def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
     """Write one Parquet file a run and checkpoint into `directory`; files of the same run are replaced.
 
-    Columns: run_id, model, seed, train_set, condition, checkpoint, dataset, split, example_id, label, prediction,
-    score, logits, and group_NAME; those that the runs do not have are left out. Labels and predictions are names.
+    Columns: run_id, model, configuration (first digits of a digest), seed, train_set, condition, checkpoint, dataset,
+    split, example_id, label, prediction, score, logits, and group_NAME; those that the runs do not have are left out.
+    Labels and predictions are names.
     What is constant in a file is stored once (dictionary encoding) and repeated in the file's metadata under
     "goldassay_run", with the label names in order, so that a folder is listed without reading rows. Each file is
     written whole or not at all, and the same runs give the same bytes.
@@ -42,7 +44,7 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
     for run in range(runs.n_runs):
         for step in range(runs.n_checkpoints):
             identity = identity_of(
-                model=runs.model,
+                model=runs.base_model or runs.model,
                 seed=runs.seeds[run].item(),
                 train_set=runs.train_set,
                 condition=runs.condition,
@@ -50,6 +52,7 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
                 dataset=runs.dataset,
                 split=runs.split,
                 label_names=runs.label_names,
+                configuration=runs.configuration,
             )
             paths.append(write_answers(_columns(runs, run, step, shared), identity, directory))
     return paths
@@ -66,6 +69,7 @@ def identity_of(
     split: str,
     label_names: Sequence[str] = (),
     n_parameters: int | None = None,
+    configuration: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What tells a file of the store from others, as its metadata hold it.
 
@@ -79,8 +83,12 @@ def identity_of(
         split: Part of it.
         label_names: In order; none where the labels are numbers.
         n_parameters: How many weights the model has, where that is known.
+        configuration: How it was asked, where that is known.
     """
-    name = [model, train_set, condition, f"seed={seed}"]
+    name = [model, digest(configuration or {}), train_set, condition, f"seed={seed}"]
+    known: dict[str, Any] = {} if n_parameters is None else {"n_parameters": n_parameters}
+    if configuration:
+        known["configuration"] = dict(configuration)
     return {
         "version": FORMAT_VERSION,
         "run_id": "/".join(part for part in name if part),
@@ -92,7 +100,7 @@ def identity_of(
         "dataset": dataset,
         "split": split,
         "label_names": list(label_names),
-    } | ({} if n_parameters is None else {"n_parameters": n_parameters})
+    } | known
 
 
 def write_answers(
@@ -111,6 +119,8 @@ def write_answers(
     """
     constants = ("run_id", "model", "seed", "train_set", "condition", "checkpoint", "dataset", "split")
     present = {name: identity[name] for name in constants if identity[name] not in (None, "")}
+    if configured := digest(identity.get("configuration") or {}):
+        present["configuration"] = configured
     frame = pl.DataFrame(dict(columns))
     frame = frame.select(*[pl.lit(value).alias(name) for name, value in present.items()], pl.all())
     content = {**identity, "n_examples": frame.height}
@@ -156,8 +166,10 @@ def run_file(identity: Mapping[str, Any], directory: str | os.PathLike[str]) -> 
     parts.append(f"seed-{identity['seed']}")
     if identity["checkpoint"] is not None:
         parts.append(f"checkpoint-{identity['checkpoint']}")
+    if configured := digest(identity.get("configuration") or {}):
+        parts.append(f"configuration-{configured}")
     readable = [re.sub(r"[^\w.-]+", "-", str(part)).strip("-.") for part in parts]
     name = "__".join(part for part in readable if part)[:150]
     # The readable name may be that of another run too ("a/b" and "a b"), so a digest of the true one is added.
-    digest = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:8]
-    return Path(directory) / f"{name}__{digest}.parquet"
+    hashed = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:8]
+    return Path(directory) / f"{name}__{hashed}.parquet"

@@ -24,6 +24,7 @@ from goldassay.questions.instability.texts import group_names
 from goldassay.questions.instability.training import measure_correlations, measure_trajectories, trajectory_table
 from goldassay.questions.instability.verdict import WHOLE, judged_name
 from goldassay.questions.run_sets import short_names
+from goldassay.runs.configurations import say_configurations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,7 +109,8 @@ def measure(
     done = [by_position[position] for position in sorted(by_position)]
     names = short_names([sets[position] for position in sorted(by_position)])
     section = _section(choice.reference, done, maps.kept, names, evidence.settings.verdicts.instability)
-    remarks = dict.fromkeys([*evidence.remarks, *(each.remark for each in done if each.remark)])
+    configured = say_configurations(part for runs in sets for part in runs.slices)
+    remarks = dict.fromkeys([*evidence.remarks, *configured, *(each.remark for each in done if each.remark)])
     if remarks:
         section["note"] = " ".join(remarks)
     if stopped:

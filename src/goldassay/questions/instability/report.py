@@ -58,8 +58,8 @@ def measure_instability(
         settings: Hold the limits from which the verdict follows; by default `Settings()`.
         quiet: Show no progress.
         reading: Which runs to take and how to read them: `gold`, `model`, `dataset`, `columns`, `labels`,
-            `label_names`, `align`, `checkpoint`, `split`, `condition`, `train_set`, `format`, as for `read_runs`;
-            `gold` may be {dataset: data}.
+            `label_names`, `align`, `checkpoint`, `split`, `condition`, `train_set`, `format`,
+            `pool_configurations`, as for `read_runs`; `gold` may be {dataset: data}.
 
     Sets of runs are read and measured one after the other: memory holds the largest of them, not all.
 

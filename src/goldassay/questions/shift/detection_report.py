@@ -36,6 +36,7 @@ from goldassay.questions.shift.overlaps import check_covered, say_overlaps
 from goldassay.questions.shift.probabilities import say_probabilities
 from goldassay.questions.shift.sentences import say_detection
 from goldassay.questions.shift.verdicts import judge_detection
+from goldassay.runs.configurations import tell_apart
 from goldassay.shift.false_alarms import check_rule
 from goldassay.shift.inputs import check_draws
 
@@ -178,7 +179,10 @@ def _paths(halves: Sequence[Evidence]) -> list[str]:
 
 def _sides(inside: Evidence, outside: Evidence) -> tuple[FoundSets, str]:
     """Both sides together, and the name of the model's own set, which the other side's paths may hold too."""
-    own, other = (find_sets(half.named_runs) for half in (inside, outside))
+    # One side may hold more configurations of a model than the other: it has one name on both.
+    both = tell_apart([*inside.named_runs, *outside.named_runs])
+    n_own = len(inside.named_runs)
+    own, other = (find_sets(half) for half in (both[:n_own], both[n_own:]))
     names = {name for sets in own.models.values() for name in sets}
     if len(names) > 1:
         raise InputError(

@@ -32,6 +32,7 @@ from goldassay.questions.shift.probabilities import say_probabilities
 from goldassay.questions.shift.rows import wrong_rows
 from goldassay.questions.shift.sentences import say_domains, say_gaps, say_knowing, say_known, say_unlearned
 from goldassay.questions.shift.verdicts import judged_gap
+from goldassay.runs.configurations import say_configurations
 from goldassay.shift import label_constants
 from goldassay.shift.inputs import check_draws
 from goldassay.shift.set_metrics import METRICS
@@ -87,6 +88,7 @@ def read_models(evidence: Evidence, asked: GapChoice) -> Read:
     )
     notes = [
         *found.notes,
+        *say_configurations(found.slices),
         *_say_unlabelled(unlabelled, asked.leave_out),
         *(f"{name} is the training data, and was not taken for another set." for name in predicted),
         *notes_of(groups, found),

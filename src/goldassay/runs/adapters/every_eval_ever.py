@@ -3,7 +3,8 @@
 A run is named by `metadata.seed` and `metadata.checkpoint` where a line has them (ours do), else by its evaluation_id.
 Where an example has several results, `columns={"score": RESULT}` says which is the score. Labels and predictions are
 taken where all examples have the same choices and both are among them; the score always is the record's. Where the
-aggregate record lies beside, its checksum and number of rows must be those of the file.
+aggregate record lies beside, its checksum and number of rows must be those of the file, and its generation settings and
+library are the configuration, where the lines do not tell it (`metadata.configuration`, as ours do).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
+from goldassay.runs.configurations import flat, version_of
 from goldassay.runs.every_eval_ever import aggregate_in, from_text
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.slices import Collection, Columns, Request, Slice
@@ -72,6 +74,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             file=str(path),
             format=NAME,
             load=partial(_load, results, request, path),
+            configuration=_own_configuration(results, path) or _aggregate_configuration(path, run.collection.dataset),
         )
         for run, results in runs.items()
     ]
@@ -152,6 +155,38 @@ def _check_against_aggregate(path: Path, n_rows: int) -> None:
         raise InputError(f"there are {n_rows} records, but {beside.name} says {total}", file=path, mend="copy it again")
     if about.get("hash_algorithm") == "sha256" and about.get("checksum") not in (None, sha256_of(path)):
         raise InputError(f"the file's checksum is not the one in {beside.name}", file=path, mend="copy it again")
+
+
+def _own_configuration(results: dict[str, list[_Row]], path: Path) -> dict[str, Any]:
+    """The configuration that the lines of a run tell, as `write_every_eval_ever` writes it."""
+    text = next((rows[0].metadata.get("configuration") for rows in results.values()), None)
+    if text is None:
+        return {}
+    try:
+        return flat(json.loads(text))
+    except (ValueError, AttributeError) as error:
+        raise InputError(
+            "the configuration is not a JSON object", file=path, column="metadata.configuration"
+        ) from error
+
+
+def _aggregate_configuration(path: Path, dataset: str) -> dict[str, Any]:
+    """The configuration that the aggregate record beside tells."""
+    beside = path.with_name(path.name.replace("_samples.jsonl", ".json"))
+    record = aggregate_in(beside) if beside != path and beside.is_file() else None
+    if record is None:
+        return {}
+    results, library = record.get("evaluation_results"), record.get("eval_library")
+    settings = [
+        result.get("generation_config")
+        for result in (results if isinstance(results, list) else [])
+        if isinstance(result, dict) and result.get("evaluation_name") == dataset
+    ]
+    library = library if isinstance(library, dict) else {}
+    # What goldassay wrote was asked by something else, of which nothing is known.
+    name = str(library.get("name") or "")
+    version = {name: version_of(library.get("version"))} if name not in ("", "goldassay") else None
+    return flat({"generate": next((each for each in settings if each), None), "library": version})
 
 
 def _load(results: dict[str, list[_Row]], request: Request, path: Path) -> Columns:

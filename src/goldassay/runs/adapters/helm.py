@@ -3,8 +3,8 @@
 Each trial (`train_trial_index`: another draw of in-context examples) is a run. HELM measures many things of an
 instance; `columns={"score": METRIC}` says which is the score, unless there is only one that can be. Perturbed instances
 are a dataset of their own, NAME/PERTURBATION. From files that lie beside come the names of model and scenario
-(run_spec.json), the answers (display_predictions.json) and, where these are mapped to references, the right ones
-(instances.json).
+(run_spec.json, which also tells the configuration), the answers (display_predictions.json) and, where these are mapped
+to references, the right ones (instances.json).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.runs.configurations import flat
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, start_of, unpacked
@@ -37,6 +38,8 @@ _BOOKKEEPING = (
 )
 # Of a perturbation's fields, these say what it is for; the others (a probability, say) tell two of a name apart.
 _PURPOSE = {"name", "robustness", "fairness", "computed_on", "seed"}
+# Of how a model is asked these tell its name, and how many trials there are.
+_NO_SETTINGS = ("model", "model_deployment", "num_train_trials", "num_trials")
 
 
 class _Place(NamedTuple):
@@ -62,7 +65,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if not _START.match(head) or b'"train_trial_index"' not in head or not _STATS.search(head):
         return None
     measured = _measured(path)
-    model, scenario = _names(path)
+    model, scenario, configuration = _names(path)
     slices = []
     for place, by_instance in measured.items():
         dataset = f"{scenario}/{place.perturbation}" if place.perturbation else scenario
@@ -75,6 +78,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
                 file=str(path),
                 format=NAME,
                 load=partial(_load, by_instance, place, request, path),
+                configuration=configuration,
             )
         )
     return slices
@@ -124,14 +128,19 @@ def _perturbation(record: Any) -> str:
     return ",".join([str(about["name"]), *more])
 
 
-def _names(path: Path) -> tuple[str, str]:
-    """Model and scenario, with the scenario's arguments but without the model, which HELM counts among them."""
+def _names(path: Path) -> tuple[str, str, dict[str, Any]]:
+    """Model, scenario and configuration.
+
+    The scenario has its arguments, but not the model, which HELM counts among them.
+    """
     spec = path.parent / "run_spec.json"
     run, model = path.resolve().parent.name, ""
+    configuration: dict[str, Any] = {}
     if spec.is_file():
         try:
             about = json.loads(unpacked(spec))
             run, model = str(about["name"]), str(about["adapter_spec"]["model"])
+            configuration = flat({"adapter": about["adapter_spec"]}, without=_NO_SETTINGS)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
                 "the run's settings are damaged", file=spec, mend="copy them again, or move them away"
@@ -140,7 +149,7 @@ def _names(path: Path) -> tuple[str, str]:
     named = [argument for argument in arguments.split(",") if argument.startswith("model=")]
     others = [argument for argument in arguments.split(",") if argument and argument not in named]
     model = model or (named[0].removeprefix("model=") if named else "model")
-    return model, f"{scenario}:{','.join(others)}" if others else scenario
+    return model, f"{scenario}:{','.join(others)}" if others else scenario, configuration
 
 
 def _load(measured: dict[str, dict[str, float]], place: _Place, request: Request, path: Path) -> Columns:

@@ -3,7 +3,8 @@
 The score is that of the first scorer; `columns={"score": SCORER}` chooses another, or SCORER/PART where a scorer gives
 several values. C, P, I and N count as 1, 0.5, 0, 0. Where samples have choices, their letters are labels and
 predictions. Fields of the samples' metadata whose values repeat are groups. Samples that failed, or that an evaluation
-cut short never reached, have no score.
+cut short never reached, have no score. The configuration is what the header tells of task, solver, scorers, generation
+and limits.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.inspect_archive import members_of, read_member
+from goldassay.runs.configurations import flat, version_of
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import start_of
 from goldassay.runs.validation import listing
@@ -44,6 +46,7 @@ class _Log(NamedTuple):
     sample_ids: tuple[str, ...]
     n_epochs: int
     summaries: tuple[dict[str, Any], ...]
+    configuration: dict[str, Any]
 
 
 def find(path: Path, request: Request) -> list[Slice] | None:
@@ -77,6 +80,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             file=str(path),
             format=NAME,
             load=partial(_load, ids, samples, log.status, request, path),
+            configuration=log.configuration,
         )
         for epoch, samples in sorted(by_epoch.items())
     ]
@@ -112,6 +116,45 @@ def _read_log(path: Path) -> _Log | None:
         sample_ids=tuple(map(str, sample_ids)) if isinstance(sample_ids, list) else (),
         n_epochs=epochs if isinstance(epochs, int) and 0 < epochs <= len(summaries) else 1,
         summaries=tuple(summaries),
+        configuration=_configuration(about, header.get("plan")),
+    )
+
+
+def _configuration(about: Mapping[str, Any], plan: Any) -> dict[str, Any]:
+    """What the header tells of how the model was asked; what it may not hold in this form is left out."""
+
+    def mapping(value: Any) -> Mapping[str, Any]:
+        return value if isinstance(value, dict) else {}
+
+    plan, dataset, config = mapping(plan), mapping(about.get("dataset")), mapping(about.get("config"))
+    steps = plan.get("steps")
+    scorers = about.get("scorers")
+    return flat(
+        {
+            "task_args": about.get("task_args"),
+            "task_version": about.get("task_version"),
+            "solver": about.get("solver"),
+            "solver_args": about.get("solver_args"),
+            # A task's own solver stands in the plan alone.
+            "plan": [
+                {name: step.get(name) for name in ("solver", "params")} for step in steps if isinstance(step, dict)
+            ]
+            if isinstance(steps, list)
+            else None,
+            "scorers": [
+                {name: scorer.get(name) for name in ("name", "options")}
+                for scorer in scorers
+                if isinstance(scorer, dict)
+            ]
+            if isinstance(scorers, list)
+            else None,
+            "generate": {**mapping(plan.get("config")), **mapping(about.get("model_generate_config"))},
+            "model_args": about.get("model_args"),
+            "model_roles": about.get("model_roles"),
+            "dataset": {name: dataset.get(name) for name in ("name", "location")},
+            "limits": {name: value for name, value in config.items() if name.endswith("_limit")},
+            "version": {name: version_of(number) for name, number in mapping(about.get("packages")).items()},
+        }
     )
 
 

@@ -3,7 +3,8 @@
 The score is the only metric within [0, 1] that the task has; of several, `columns={"score": METRIC}` must name one.
 A task that is asked in two ways (by log-probabilities and by writing) has each document twice, and only the rows that
 hold the metric count. A run is named by its time, or by the seed of generation where the results beside the
-details name one. Log-probabilities of the choices become logits where the score is that of the likeliest choice.
+details name one, which also tell the configuration. Log-probabilities of the choices become logits where the score is
+that of the likeliest choice.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import json
 import re
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.long_table import as_scores
+from goldassay.runs.configurations import flat, number_or_text
 from goldassay.runs.score_choice import choose_score
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import is_parquet, logits_array, unpacked
@@ -49,15 +51,17 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if about.height == 0:
         raise InputError("there are no documents in the details", file=path)
     model, time = _model_and_time(path)
+    task, general = str(about["task_name"][0]), _results(path, model, time)
     return [
         Slice(
-            collection=Collection(model, str(about["task_name"][0]), "", "paired", ""),
-            seed=_seed(path, model, time),
+            collection=Collection(model, task, "", "paired", ""),
+            seed=_seed(general, time),
             checkpoint=None,
             n_examples=about["id"].n_unique(),
             file=str(path),
             format=NAME,
             load=partial(_load, path, names, request),
+            configuration=_configuration(general, task),
         )
     ]
 
@@ -74,22 +78,47 @@ def _model_and_time(path: Path) -> tuple[str, str]:
     return "/".join(above), time
 
 
-def _seed(path: Path, model: str, time: str) -> int | str:
-    """The seed that generation was given, from the results file that belongs to the details; else their time."""
+def _results(path: Path, model: str, time: str) -> dict[str, Any]:
+    """The results that belong to the details; {} where they are not beside them.
+
+    Raises:
+        InputError: They are damaged.
+    """
     top = next((folder.parent for folder in path.resolve().parents if folder.name == "details"), None)
-    results = None if top is None else top / "results" / model / f"results_{time}.json"
-    if results is None or not results.is_file():
-        return time
+    file = None if top is None else top / "results" / model / f"results_{time}.json"
+    if file is None or not file.is_file():
+        return {}
     try:
-        settings = json.loads(unpacked(results))["config_general"]["model_config"]["generation_parameters"]
+        results: dict[str, Any] = json.loads(unpacked(file))
+        results["config_general"]["model_config"]["generation_parameters"]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             "the results that belong to the details are damaged",
-            file=results,
+            file=file,
             mend="copy them again, or move them away",
         ) from error
+    return results
+
+
+def _seed(results: dict[str, Any], time: str) -> int | str:
+    """The seed that generation was given; else the time."""
+    settings = results["config_general"]["model_config"]["generation_parameters"] if results else None
     seed = settings.get("seed") if isinstance(settings, dict) else None
     return seed if isinstance(seed, int) else time
+
+
+def _configuration(results: dict[str, Any], task: str) -> dict[str, Any]:
+    """How the task was asked: settings of model and generation, and those of the task, whose name ends in |SHOTS."""
+    if not results:
+        return {}
+    name, _, shots = task.rpartition("|")
+    told: dict[str, Any] = {"model": results["config_general"]["model_config"]}
+    told |= {"shots": number_or_text(shots)} if name else {}
+    for section in ("config_tasks", "versions"):
+        every = results.get(section)
+        if isinstance(every, dict):
+            told[section] = every.get(task, every.get(name))
+    return flat(told, without=("model_name",))
 
 
 def _collected(path: Path, *columns: pl.Expr) -> pl.DataFrame:

@@ -6,7 +6,8 @@ choices become logits where the score is that of the likeliest choice.
 
 The results file of the same time, results_TIME.json beside the samples, names the model; without it the model is the
 name of the folder, as the harness lays it out. A run is the number of `--seed N`, where that was given; else it is
-named by its time, since the harness's own seeds are the same in each run.
+named by its time, since the harness's own seeds are the same in each run. The configuration is what the results file
+tells of the task, its shots, the generation and the chat template.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.runs.configurations import arguments_of, flat, version_of
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, lines_of, unpacked
 
@@ -41,6 +43,8 @@ _PREFERRED = ("acc", "exact_match", "f1", "acc_norm")
 _NAMING = ("peft", "delta", "pretrained", "model", "path", "engine")
 # Three of the four seeds that one --seed N sets; left alone they differ from each other.
 _SEEDS = ("random_seed", "numpy_seed", "torch_seed")
+# Of the chat template its digest tells enough.
+_TOLD = ("chat_template_sha", "fewshot_as_multiturn", "system_instruction")
 _MAX_RESULTS = 1 << 28
 
 
@@ -59,6 +63,7 @@ class _Run(NamedTuple):
 
     model: str
     seed: int | str
+    results: dict[str, Any]
 
 
 def find(path: Path, request: Request) -> list[Slice] | None:
@@ -87,6 +92,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
                 file=str(path),
                 format=NAME,
                 load=partial(_load, kept, request, path),
+                configuration=_configuration(run.results, task),
             )
         )
     return slices
@@ -138,7 +144,7 @@ def _run(path: Path, time: str) -> _Run:
     folder = path.resolve().parent
     file = folder / f"results_{time}.json"
     if not file.is_file():
-        return _Run(folder.name, time)
+        return _Run(folder.name, time, {})
     try:
         results = json.loads(unpacked(file, _MAX_RESULTS))
     except (ValueError, RecursionError) as error:
@@ -151,7 +157,24 @@ def _run(path: Path, time: str) -> _Run:
     name = results.get("model_name") if is_named else config.get("model")
     first, *others = (config.get(name) for name in _SEEDS)
     seed = first if isinstance(first, int) and all(other == first for other in others) else time
-    return _Run(name if isinstance(name, str) and name else folder.name, seed)
+    return _Run(name if isinstance(name, str) and name else folder.name, seed, results)
+
+
+def _configuration(results: dict[str, Any], task: str) -> dict[str, Any]:
+    """How a task was asked, as the results file tells it; {} without one."""
+
+    def of_task(name: str) -> Any:
+        every = results.get(name)
+        return every.get(task) if isinstance(every, dict) else None
+
+    settings, config = of_task("configs"), results.get("config")
+    config = config if isinstance(config, dict) else {}
+    told = {name: results.get(name) for name in _TOLD}
+    # A task's metadata repeat the arguments of the model, its name among them.
+    told |= {"task": {k: v for k, v in settings.items() if k != "metadata"} if isinstance(settings, dict) else None}
+    told |= {"n_shot": of_task("n-shot"), "version": of_task("versions")}
+    told |= {"gen_kwargs": arguments_of(config.get("gen_kwargs")), "model_args": arguments_of(config.get("model_args"))}
+    return flat(told | {"lm_eval": version_of(results.get("lm_eval_version"))}, without=(*_NAMING, "tokenizer"))
 
 
 def _load(samples: Sequence[_Sample], request: Request, path: Path) -> Columns:

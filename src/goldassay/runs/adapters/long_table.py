@@ -13,7 +13,8 @@ Columns are found by name, the first of these that is there (case does not matte
     checkpoint   checkpoint, global_step, step, epoch
     model        model, model_name, system
     dataset      dataset, task, benchmark, benchmark_id
-    split, condition, train_set; and group_NAME for groups
+    split, condition, train_set; group_NAME for groups; and config_NAME for how the model was asked: config_prompt,
+                 config_temperature. Rows with other values of these are of other runs.
 
 `columns={"role": "name"}` goes before all of these.
 """
@@ -28,6 +29,7 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.runs.configurations import flat, number_or_text
 from goldassay.runs.key_columns import key_columns
 from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import features_array, logits_array, read_table
@@ -63,6 +65,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
 _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint")
 _KEY_NAMES = frozenset(name for role in _KEYS for name in SYNONYMS[role])
+_SETTING = "config_"
 _ANSWERS = frozenset({"prediction", "score", "logits"})
 
 
@@ -85,8 +88,8 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         raise _no_ids(path)
     if table.height == 0:
         raise _no_rows(path)
-    keys = [role for role in _KEYS if role in roles]
-    parts = table.partition_by([roles[key] for key in keys], maintain_order=True) if keys else [table]
+    keys = [*(roles[role] for role in _KEYS if role in roles), *filter(_is_setting, table.columns)]
+    parts = table.partition_by(keys, maintain_order=True) if keys else [table]
     return [
         _slice(
             part.row(0, named=True),
@@ -101,7 +104,9 @@ def find(path: Path, request: Request) -> list[Slice] | None:
 
 def _listed(path: Path, request: Request) -> list[Slice] | None:
     """What `find` finds, without rows, of the key columns alone."""
-    table = key_columns(path, lambda name: name.lower() in _KEY_NAMES or name in request.columns.values())
+    table = key_columns(
+        path, lambda name: name.lower() in _KEY_NAMES or _is_setting(name) or name in request.columns.values()
+    )
     if table is None or is_beside_the_point(table.columns, request):
         return None
     roles = find_roles(table.columns, request.columns, path)
@@ -112,10 +117,14 @@ def _listed(path: Path, request: Request) -> list[Slice] | None:
         if len(seeds) > 1 and all(n == 1 for _, n in seeds):
             return None
         raise _no_ids(path)
-    found = table.counted([roles[role] for role in _KEYS if role in roles])
+    found = table.counted([*(roles[role] for role in _KEYS if role in roles), *filter(_is_setting, table.columns)])
     if not found:
         raise _no_rows(path)
     return [_slice(first, n, roles, path, not_loaded) for first, n in found]
+
+
+def _is_setting(name: str) -> bool:
+    return name.lower().startswith(_SETTING) and len(name) > len(_SETTING)
 
 
 def _no_ids(path: Path) -> InputError:
@@ -175,6 +184,7 @@ def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path
         file=str(path),
         format=NAME,
         load=load,
+        configuration=flat({name[len(_SETTING) :]: number_or_text(first[name]) for name in first if _is_setting(name)}),
     )
 
 

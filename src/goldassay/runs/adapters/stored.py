@@ -47,6 +47,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             format=NAME,
             load=partial(_load, path, tuple(identity["label_names"])),
             n_parameters=identity.get("n_parameters"),
+            configuration=identity.get("configuration") or {},
         )
     ]
 
