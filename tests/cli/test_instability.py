@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from goldassay.cli.main import run
+from goldassay.instability import score_one_run
 from tests.cli.run_files import goldassay, long_table, refused, write_checkpoints
 from tests.end_to_end.conftest import Outcome
 from tests.end_to_end.conftest import goldassay as process
@@ -124,13 +125,50 @@ def test_options_that_do_not_fit(
     assert not (tmp_path / "goldassay-instability").exists()
 
 
-def test_one_run_is_not_enough(goldassay: Command, refused: Callable[..., str], tmp_path: Path) -> None:
-    long_table(seeds=(1,)).write_csv(tmp_path / "one.csv")
-    assert "one.csv: one run is there, and a spread needs at least two" in refused("instability", "one.csv")
+def test_one_run_has_a_score_with_an_interval_and_no_spread(goldassay: Command, tmp_path: Path) -> None:
+    table = long_table(seeds=(1,))
+    table.write_csv(tmp_path / "one.csv")
+    done = goldassay("instability", "one.csv", "-o", "report")
+    assert done.status == 0, done.err
+    assert "NOT MEASURABLE" in done.out
+    report = json.loads((tmp_path / "report/report.json").read_text())
+    assert report["verdicts"]["instability"]["verdict"] == "not measurable"
+    (row,) = report["instability"]["results"]
+    right = table.filter(pl.col("prediction") == pl.col("label")).height / table.height
+    alone = score_one_run((table["prediction"] == table["label"]).cast(pl.Float64).to_numpy())
+    assert row["mean"] == pytest.approx(right)
+    assert (row["mean_low"], row["mean_high"]) == pytest.approx((alone.interval.low, alone.interval.high))
+    assert "sd" not in row
+    # The same at every door: figures, sentences and the page.
+    (figure,) = [each for each in report["figures"] if each["id"].startswith("instability.mean")]
+    assert (figure["low"], figure["high"]) == pytest.approx((alone.interval.low, alone.interval.high))
+    assert f"scores {100 * right:.2f} points" in report["verdicts"]["instability"]["evidence"]
+    assert "One run: its score, with the interval over other examples" in (tmp_path / "report/report.html").read_text()
+
+
+def test_examples_of_one_premise_count_together(goldassay: Command, tmp_path: Path) -> None:
+    """Four examples a premise, all right or all wrong: the interval is twice as wide as of so many by themselves."""
+    rows = [
+        {"id": f"e{i}", "premise": f"Premise {i // 4} of its own.", "hypothesis": f"Claim {i} is made.", "label": "yes"}
+        for i in range(400)
+    ]
+    pl.DataFrame(rows).write_ndjson(tmp_path / "test.jsonl")
+    scores = [{"id": f"e{i}", "model": "m", "dataset": "d", "score": float(i // 4 % 3 > 0)} for i in range(400)]
+    pl.DataFrame(scores).write_csv(tmp_path / "one.csv")
+    widths = {}
+    for name, more in (("blind", ()), ("told", ("--test", "test.jsonl"))):
+        done = goldassay("instability", "one.csv", *more, "-o", name, "--quiet")
+        assert done.status == 0, done.err
+        (row,) = json.loads((tmp_path / name / "report.json").read_text())["instability"]["results"]
+        widths[name] = row["mean_high"] - row["mean_low"]
+    assert widths["told"] == pytest.approx(2 * widths["blind"], rel=0.05)
+
+
+def test_one_run_of_several_models(goldassay: Command, tmp_path: Path) -> None:
     long_table(models=("a1", "a2"), seeds=(1,)).write_csv(tmp_path / "two.csv")
-    line = refused("instability", "two.csv")
-    assert "one run of each of 2 models" in line
-    assert "--model 'NAME*'" in line
+    done = goldassay("instability", "two.csv")
+    assert done.status == 0, done.err
+    assert "NOT MEASURABLE" in done.out
     assert goldassay("instability", "two.csv", "--model", "a*", "--quiet").status == 0
 
 

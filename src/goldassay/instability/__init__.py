@@ -17,6 +17,7 @@ from goldassay.instability.decomposition import VarianceDecomposition, decompose
 from goldassay.instability.deviation import normalized_deviation, normalized_deviation_interval
 from goldassay.instability.example_correlation import ExampleCorrelation, correlate_examples
 from goldassay.instability.group_resampling import GroupIntervals, resample_groups
+from goldassay.instability.one_run import OneRunScore, score_one_run
 from goldassay.instability.pairs import top_covarying_pairs
 from goldassay.instability.planning import SeedPlan, comparison_power, plan_seeds, seeds_needed, smallest_difference
 from goldassay.instability.resampling import ResampledIntervals, resample_scores
@@ -36,6 +37,7 @@ __all__ = [
     "ExampleStability",
     "GroupDecomposition",
     "GroupIntervals",
+    "OneRunScore",
     "ResampledIntervals",
     "RunClass",
     "ScoreAboveConstant",
@@ -61,6 +63,7 @@ __all__ = [
     "resample_groups",
     "resample_scores",
     "score_above_constant",
+    "score_one_run",
     "seeds_needed",
     "select_checkpoints",
     "smallest_difference",

@@ -282,9 +282,10 @@ def say_configurations(found: Iterable[Slice]) -> list[str]:
         if part.base_model:
             by_model[part.base_model].append(part)
     return [
-        f"{model} was run in {len({part.collection.model for part in parts})} configurations, which differ in "
-        f"{_listed(differing_in(parts))}: these are different sets of runs."
+        f"{model} was run in {len(names)} configurations, which differ in {_listed(differing_in(parts))}: these are "
+        "different sets of runs."
         for model, parts in sorted(by_model.items())
+        if len(names := {part.collection.model for part in parts}) > 1
     ]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.questions.answered import say_unknown_labels
+from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.deviations import NOTE, measure_deviation
 from goldassay.questions.instability.examples import measure_examples
 from goldassay.questions.instability.inputs import describe_reading
@@ -193,7 +194,8 @@ def _measure_set(
     runs = _with_groups(runs_set.load(), choice.groups, texts)
     final, means = runs.final(), RunMeans.of(runs)
     by_position = evidence.choice.align == "position"
-    result = {**measure_spread(final, by_position), **describe_reading(runs, runs_set.slices)}
+    together = clusters_of(texts, final.example_ids, evidence.settings.data.clusters) if final.n_runs == 1 else None
+    result = {**measure_spread(final, by_position, together), **describe_reading(runs, runs_set.slices)}
     groups = measure_groups(final)
     own, kin = (runs.model, runs.condition), (runs.model, runs.condition, runs.train_set)
     is_reference = runs.dataset == choice.reference

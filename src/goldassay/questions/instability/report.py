@@ -24,7 +24,6 @@ from goldassay.questions.run_sources import run_paths
 from goldassay.runs.reading import NoRunsError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
     from typing import Unpack
 
@@ -61,13 +60,14 @@ def measure_instability(
             `label_names`, `align`, `checkpoint`, `split`, `condition`, `train_set`, `format`,
             `pool_configurations`, as for `read_runs`; `gold` may be {dataset: data}.
 
-    Sets of runs are read and measured one after the other: memory holds the largest of them, not all.
+    One run of a model has a score with an interval over examples, and a spread that is not measurable. Sets of runs are
+    read and measured one after the other: memory holds the largest of them, not all.
 
     Returns:
         The report; it shows itself in a notebook, and `.save(directory)` writes its files.
 
     Raises:
-        InputError: The runs cannot be read, no model has two runs, or the reference or a group column is not there.
+        InputError: The runs cannot be read, or the reference or a group column is not there.
     """
     asked = InstabilityChoice(reference, groups)
     return study_instability(runs, asked, seed=seed, settings=settings, quiet=quiet, **reading)
@@ -113,7 +113,6 @@ def _measure(paths: list[str], choice: RunChoice, asked: InstabilityChoice, sett
             raise
         _check_takes_scores(reference, groups, curves)
         return report_curves(curves, paths, settings, evidence.steps, choice.said())
-    _check_spread(sets, paths)
     check_reference(sets, reference)
     with placed(paths):
         _check_groups(evidence, groups or ())
@@ -147,18 +146,6 @@ def _check_takes_scores(reference: str | None, groups: Sequence[str] | None, cur
                 file=curves[0].files[0],
                 mend=f"leave {name} out, or give the predictions of each run",
             )
-
-
-def _check_spread(sets: Sequence[RunSet], paths: Sequence[str | os.PathLike[str]]) -> None:
-    if all(runs.n_runs < 2 for runs in sets):
-        models = list(dict.fromkeys(runs.model for runs in sets))
-        mend = "give the predictions of other seeds of the same model"
-        if len(models) > 1:
-            mend += f", or take several models as runs of one with {option('model', 'NAME*')}"
-        what = "one run is there" if len(sets) == 1 else f"there is one run of each of {len(models)} models"
-        raise InputError(
-            f"{what}, and a spread needs at least two, better ten", file=", ".join(map(str, paths[:3])), mend=mend
-        )
 
 
 def _check_groups(evidence: Evidence, wanted: Sequence[str]) -> None:

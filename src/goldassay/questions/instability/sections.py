@@ -74,6 +74,7 @@ def _spread(document: Mapping[str, Any]) -> Section:
         caveats=caveats,
         parts=(
             Part("instability_runs", _scores(found)),
+            Part(table=_one_run(found)),
             Part("instability_scores"),
             Part("instability_decomposition", _decomposition(found)),
             Part(table=_intervals(found)),
@@ -101,6 +102,20 @@ def _scores(found: Mapping[str, Any]) -> Table:
     )
     rows = tuple({**row, "of": row_name(row)} for row in records(found.get("results")))
     return Table("scores", "Scores over runs, in points", columns, rows, file="instability")
+
+
+def _one_run(found: Mapping[str, Any]) -> Table:
+    """What single runs score, and would score on other examples."""
+    columns = (
+        _RUNS_OF,
+        Column("n_examples", "examples", "count"),
+        Column("n_clusters", "clusters", "count"),
+        with_bounds("mean", "score", "points", 2),
+    )
+    alone = [row for row in records(found.get("results")) if row.get("n_runs") == 1 and "mean_low" in row]
+    caption = "One run: its score, with the interval over other examples of the kind, 95 %, in points"
+    rows = tuple({**row, "of": row_name(row)} for row in alone)
+    return Table("one_run", caption, columns, rows, file="instability")
 
 
 def _decomposition(found: Mapping[str, Any]) -> Table:

@@ -36,12 +36,23 @@ def say(
         judged: The evidence of the verdict is about this set: what it says already is not said again.
     """
     if result["n_runs"] < 2:
-        return [f"{name}: one run, so nothing can be said of its spread."]
+        return [f"{name}: {_one_run(result)}, so nothing can be said of its spread."]
     sentences = [_size(result, groups, name, judged=judged)]
     if examples is not None:
         sentences.append(_stability(examples, name))
     sentences.append(_seeds(result, name))
     return [sentence for sentence in sentences if sentence]
+
+
+def _one_run(result: Mapping[str, Any]) -> str:
+    if "mean_low" not in result:
+        return "one run"
+    clusters, n = result["n_clusters"], result["n_examples"]
+    of = f"{n:,} examples" if clusters == n else f"{n:,} examples in {clusters:,} clusters"
+    return (
+        f"one run scores {points(result['mean'], 2)} points on {of}, and {points(result['mean_low'], 2)} to "
+        f"{points(result['mean_high'], 2)} on others of the kind"
+    )
 
 
 def _size(result: Mapping[str, Any], groups: Sequence[Mapping[str, Any]], name: str, *, judged: bool) -> str:

@@ -19,6 +19,7 @@ from goldassay.instability import (
     examples_to_exceed,
     resample_scores,
     score_above_constant,
+    score_one_run,
     summarize_scores,
 )
 
@@ -61,13 +62,16 @@ def _misplaced(row: Mapping[str, Any]) -> str:
     )
 
 
-def measure_spread(runs: Runs, by_position: bool = False) -> dict[str, Any]:
+def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.int64] | None = None) -> dict[str, Any]:
     """A row of the section's results: mean, spread and decomposition of runs (R, N), or why there is none.
+
+    One run has a mean with an interval over examples, and no spread.
 
     Args:
         runs: At their last checkpoint.
         by_position: Whether runs and right labels were put together row by row; else that is so where examples are
             named by their row numbers.
+        clusters: Of one run: which examples count together, (N,); None where each counts by itself.
     """
     scores = runs.scores
     row: dict[str, Any] = {
@@ -82,8 +86,7 @@ def measure_spread(runs: Runs, by_position: bool = False) -> dict[str, Any]:
         **above_constant(runs, by_position),
     }
     if scores.shape[0] < 2:
-        mean = float(scores.mean())
-        return {**row, "mean": mean, "min": mean, "max": mean, "reason": "one run has no spread; give at least two"}
+        return {**row, **_of_one_run(scores[0], clusters), "reason": "one run has no spread; give at least two"}
     summary = summarize_scores(scores)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UndefinedMeasureWarning)
@@ -110,6 +113,22 @@ def measure_spread(runs: Runs, by_position: bool = False) -> dict[str, Any]:
         "effective_size_low": bounds.effective_size.low,
         "effective_size_high": bounds.effective_size.high,
         "reason": reason or None,
+    }
+
+
+def _of_one_run(scores: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> dict[str, Any]:
+    """Mean of one run (N,), with its interval where there are two examples at least."""
+    mean = float(scores.mean())
+    plain = {"mean": mean, "min": mean, "max": mean}
+    if scores.size < 2:
+        return plain
+    found = score_one_run(scores, clusters)
+    return {
+        **plain,
+        "mean_low": found.interval.low,
+        "mean_high": found.interval.high,
+        "standard_error": found.standard_error,
+        "n_clusters": found.n_clusters,
     }
 
 

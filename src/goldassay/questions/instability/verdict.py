@@ -23,6 +23,8 @@ WHOLE = (PAIRED, TEXT)
 LEAST_RUNS = 5
 # Share of the examples with another right label in the runs' own files from which on a score is of unknown labels.
 MOST_CONTRADICTED = 0.01
+# Scores of single runs that the evidence names; the others stand in the table.
+_MOST_SCORES = 3
 # More runs than these are no plan.
 MOST_RUNS = 10_000
 
@@ -75,7 +77,7 @@ def judge_results(results: Sequence[Mapping[str, Any]], limits: InstabilityLimit
     spreads = [spread_of(row) for row in whole if row["n_runs"] > 1]
     if not spreads:
         return not_measurable(
-            "Only one run of each model was given: a spread needs at least two, better ten.",
+            f"Only one run of each model was given: a spread needs at least two, better ten.{_scores_of_one(whole)}",
             "Give the predictions of at least 5 seeds with --runs PATH.",
         )
     verdict = judge_instability(spreads, limits)
@@ -88,6 +90,18 @@ def judge_results(results: Sequence[Mapping[str, Any]], limits: InstabilityLimit
         evidence=f"{verdict.evidence} Only one run was given of {', '.join(alone)}: a spread needs at least two.",
         next_step=f"Give the predictions of at least 5 seeds of {', '.join(alone)}.",
     )
+
+
+def _scores_of_one(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What single runs score, of the first few of them."""
+    shown = [row for row in rows if "mean_low" in row][:_MOST_SCORES]
+    said = [
+        f" {_name_of(row)} scores {100 * row['mean']:.2f} points, {100 * row['mean_low']:.2f} to "
+        f"{100 * row['mean_high']:.2f} on other examples of the kind."
+        for row in shown
+    ]
+    left = len(rows) - len(shown)
+    return "".join(said) + (f" {left} more are in the table." if shown and left else "")
 
 
 def flips_together(low: float, high: float) -> bool | None:
