@@ -85,7 +85,6 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
      ([{"example_id": "a", "prediction": "x", "label": "x", "seed": seed, "step": step}
        for seed, step in ((1, 1), (1, 2), (2, 1))],),
      {}),
-    ("measure_instability", ([{"example_id": "a", "prediction": "x", "label": "x", "seed": 1}],), {}),
     ("measure_instability", (3,), {}),
     ("measure_instability", ({"test": "runs"},), {}),
     ("measure_instability", ("runs",), {"columns": ["prediction"]}),
@@ -170,7 +169,7 @@ LINES = [
     "instability steps.csv",
     "instability uneven.csv",
     "instability anonymous.csv",
-    "instability one.csv",
+    "instability one.csv --reference nothing",
     "compare runs --model a",
     "compare runs --clusters nothing",
     "compare runs --clusters auto",

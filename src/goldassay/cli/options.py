@@ -164,6 +164,7 @@ AlignOption = Annotated[
     Align,
     of_option("align", group=RUNS),
 ]
+Grades = Annotated[str | None, of_option("grades", metavar="LOW:HIGH", group=RUNS)]
 PoolConfigurations = Annotated[bool, of_option("pool_configurations", group=RUNS)]
 
 # --- Patterns ------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from goldassay.cli.options import (
     Condition,
     DatasetName,
     Format,
+    Grades,
     LabelNames,
     Labels,
     Model,
@@ -40,6 +41,7 @@ def choose(
     labels: Labels = None,
     label_names: LabelNames = None,
     align: AlignOption = "exact",
+    grades: Grades = None,
     pool_configurations: PoolConfigurations = False,
 ) -> RunChoice:
     """What the options say, as the rooms take it. Its parameters are the options themselves."""
@@ -57,6 +59,7 @@ def choose(
         labels=parse_labels(labels),
         label_names=parse_names(label_names),
         align=align,
+        grades=grades,
         pool_configurations=pool_configurations,
         gold=parse_gold(gold or []),
     )

@@ -212,6 +212,13 @@ OPTIONS: dict[str, Key] = {
     "grid": Key(
         help="Score the clusters for several numbers of clusters and components, too.", kind=bool, default=False
     ),
+    "grades": Key(
+        help=(
+            "Scores are grades from LOW to HIGH, both of which there can be: 1:5. They are measured as shares of that "
+            "scale, and means are shown on it."
+        ),
+        kind=str,
+    ),
     "groups": Key(
         help="Take the variance apart by this column: a template, a heuristic.  [default: all groups]",
         kind=Sequence[str],
@@ -349,6 +356,7 @@ _READING = _named(
     "labels",
     "label_names",
     "align",
+    "grades",
     "pool_configurations",
     gold="test",
 )

@@ -36,6 +36,7 @@ class RunFormat(TypedDict, total=False):
     labels: Mapping[str, str] | None
     label_names: Sequence[str] | None
     align: Align
+    grades: str | None
     pool_configurations: bool
     gold: Any
 
@@ -63,6 +64,7 @@ class RunChoice:
         labels: {name in the files: label}.
         label_names: All labels in order.
         align: "exact", "intersect" or "position".
+        grades: The scale that scores are on, "LOW:HIGH".
         pool_configurations: Whether runs of different configurations are taken for repeats of one.
         gold: {dataset: its right labels, a path or the dataset itself}; "" stands for every dataset that is not named.
     """
@@ -78,6 +80,7 @@ class RunChoice:
     labels: Mapping[str, str] | None = None
     label_names: Sequence[str] | None = None
     align: Align = "exact"
+    grades: str | None = None
     pool_configurations: bool = False
     gold: Mapping[str, str | Dataset] = field(default_factory=dict)
 

@@ -23,6 +23,7 @@ from goldassay.questions.run_choice import RunChoice, parse_gold
 from goldassay.runs.answers import read_answers
 from goldassay.runs.configurations import digest, refuse_base_name
 from goldassay.runs.gold import read_gold
+from goldassay.runs.grades import parse_grades
 from goldassay.runs.reading import find_slices, runs_of
 from goldassay.runs.slices import UNNAMED, Collection, Request
 
@@ -180,7 +181,8 @@ def find_runs(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> lis
         InputError: Nothing is there or cannot be read, or nothing there is what was asked for.
     """
     with placed(paths):
-        request = Request(dict(choice.columns), pool_configurations=choice.pool_configurations)
+        scale = parse_grades(choice.grades)
+        request = Request(dict(choice.columns), grades=scale, pool_configurations=choice.pool_configurations)
         found = find_slices(list(paths), choice.format, request)
         asked = _asked(choice)
         kept = [part for part in found if _matches(part.collection, asked)]

@@ -83,7 +83,8 @@ def assemble(
         split=collection.split,
         train_set=collection.train_set,
     )
-    made = replace(made, configuration=slices[0].configuration, base_model=slices[0].base_model)
+    own = slices[0]
+    made = replace(made, configuration=own.configuration, base_model=own.base_model, grades=own.grades)
     return made if gold is None else replace(made, contradicted=contradicted(loaded, made, labels))
 
 

@@ -17,6 +17,7 @@ from goldassay.core.pipes import seekable
 from goldassay.runs.adapters import adapters
 from goldassay.runs.configurations import pooled, tell_apart
 from goldassay.runs.curves import kind_of_scores
+from goldassay.runs.grades import as_shares
 from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import refuse_pickle
 
@@ -101,9 +102,27 @@ def _is_named_by_file(part: Slice) -> bool:
     return isinstance(part.seed, str) and Path(part.file).name.startswith(part.seed) and not _RUN.search(part.seed)
 
 
-def _load(part: Slice) -> Columns:
+def _load(part: Slice, grades: tuple[float, float] | None) -> Columns:
     with reading(part.file):
-        return part.load()
+        columns = part.load()
+        return columns if grades is None else as_shares(columns, grades, part.file)
+
+
+def _on_scale(part: Slice, asked: tuple[float, float] | None) -> Slice:
+    """The slice, whose scores are put on the scale that was asked for unless its file says that they are.
+
+    Raises:
+        InputError: The file says that they are shares of another scale.
+    """
+    if asked is not None and part.grades is not None and part.grades != asked:
+        low, high = part.grades
+        raise InputError(
+            f"the scores are shares of a scale of grades from {low:g} to {high:g} already",
+            file=part.file,
+            mend=f"leave {option('grades')} out",
+        )
+    scale = asked if part.grades is None else None
+    return replace(part, load=partial(_load, part, scale), grades=asked or part.grades)
 
 
 def _find(place: Path, offered: Iterable[Adapter], request: Request, seen: set[Path]) -> list[Slice]:
@@ -111,7 +130,7 @@ def _find(place: Path, offered: Iterable[Adapter], request: Request, seen: set[P
         with reading(place):
             parts: list[Slice] | None = adapter.find(place, request)
         if parts is not None:
-            return [replace(part, load=partial(_load, part)) for part in parts]
+            return [_on_scale(part, request.grades) for part in parts]
     # A link may lead back to a folder above it, and two such make endlessly many paths: each folder is read once.
     if not place.is_dir() or (real := place.resolve()) in seen:
         return []

@@ -17,6 +17,7 @@ from goldassay.runs.choosing import at_checkpoint, choose_slices
 from goldassay.runs.configurations import digest
 from goldassay.runs.finding import NoRunsError, RunsPath, find_slices
 from goldassay.runs.gold import read_gold
+from goldassay.runs.grades import parse_grades
 from goldassay.runs.slices import Collection, Columns, Request, Slice
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def read_runs(
     align: Align = "exact",
     answer_metric: AnswerMetric = "f1",
     pool_configurations: bool = False,
+    grades: str | None = None,
 ) -> Runs:
     """Read the runs of one model, on one dataset, under one condition.
 
@@ -68,6 +70,7 @@ def read_runs(
         answer_metric: "f1" or "exact_match", where the gold is a SQuAD file.
         pool_configurations: Take runs that were asked in different ways (prompt, shots, temperature) for repeats of
             one; without it each such configuration is a model of its own, "NAME [prompt=cot]".
+        grades: The scale that scores are on, "LOW:HIGH": "1:5"; they are taken as shares of it.
 
     Raises:
         InputError: Nothing is there or cannot be read, several things are there and no choice was made (the
@@ -76,6 +79,7 @@ def read_runs(
     request = Request(
         dict(columns or {}),
         None if label_names is None else tuple(label_names),
+        grades=parse_grades(grades),
         pool_configurations=pool_configurations,
     )
     return runs_of(

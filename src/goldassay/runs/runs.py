@@ -46,6 +46,7 @@ class Runs:
         contradicted: Examples whose right label in the runs' files is another one than in the file of right labels that
             was given, which counts.
         configuration: How the model was asked, {dotted name: value}: prompt, shots, temperature; {} where nothing says.
+        grades: Lowest and highest grade of the scale that `scores` are shares of; None where they are fractions.
         base_model: The model's own name, where its configuration stands in `model` to tell it from others; else "".
     """
 
@@ -65,6 +66,7 @@ class Runs:
     train_set: str = ""
     contradicted: int = 0
     configuration: Mapping[str, Any] = field(default_factory=dict)
+    grades: tuple[float, float] | None = None
     base_model: str = ""
 
     @classmethod

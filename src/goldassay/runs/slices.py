@@ -73,6 +73,7 @@ class Slice:
         load: Reads the rows.
         n_parameters: Weights of the model, where the file says so.
         configuration: How the model was asked, as far as the file says so; see `goldassay.runs.configurations`.
+        grades: The scale that its scores are shares of, where it is not that of fractions.
         base_model: The model's own name, where its configuration was added to tell it from others; else "".
     """
 
@@ -85,6 +86,7 @@ class Slice:
     load: Callable[[], Columns]
     n_parameters: int | None = None
     configuration: Mapping[str, Any] = field(default_factory=dict)
+    grades: tuple[float, float] | None = None
     base_model: str = ""
 
     def __post_init__(self) -> None:
@@ -120,6 +122,7 @@ class Request:
         outright: Whether the file was named by the caller: what is merely found in a folder, and is of no use, is
             passed over, where this one is refused.
         listed: Whether the slices are only listed: large files are then not read into memory, and cannot be loaded.
+        grades: Lowest and highest grade, where scores are on a scale of their own.
         pool_configurations: Whether runs of different configurations are taken for repeats of one, as was asked for.
     """
 
@@ -127,6 +130,7 @@ class Request:
     label_names: tuple[str, ...] | None = None
     outright: bool = False
     listed: bool = False
+    grades: tuple[float, float] | None = None
     pool_configurations: bool = False
 
 

@@ -53,6 +53,7 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
                 split=runs.split,
                 label_names=runs.label_names,
                 configuration=runs.configuration,
+                grades=runs.grades,
             )
             paths.append(write_answers(_columns(runs, run, step, shared), identity, directory))
     return paths
@@ -70,6 +71,7 @@ def identity_of(
     label_names: Sequence[str] = (),
     n_parameters: int | None = None,
     configuration: Mapping[str, Any] | None = None,
+    grades: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
     """What tells a file of the store from others, as its metadata hold it.
 
@@ -84,11 +86,14 @@ def identity_of(
         label_names: In order; none where the labels are numbers.
         n_parameters: How many weights the model has, where that is known.
         configuration: How it was asked, where that is known.
+        grades: The scale that the scores are shares of, where it has other ends than 0 and 1.
     """
     name = [model, digest(configuration or {}), train_set, condition, f"seed={seed}"]
     known: dict[str, Any] = {} if n_parameters is None else {"n_parameters": n_parameters}
     if configuration:
         known["configuration"] = dict(configuration)
+    if grades is not None:
+        known["grades"] = list(grades)
     return {
         "version": FORMAT_VERSION,
         "run_id": "/".join(part for part in name if part),

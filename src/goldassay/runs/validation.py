@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.runs.grades import advice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ def check_scores(scores: NDArray[np.float64], *, axes: str = "(R, N) or (R, T, N
     first = np.argwhere(bad)[0]
     raise InputError(
         f"{int(bad.sum())} scores lie outside [0, 1], the first at {_place(first)} is {scores[tuple(first)]:g}",
-        mend="divide points by 100",
+        mend=advice(scores),
     )
 
 

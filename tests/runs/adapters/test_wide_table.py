@@ -19,6 +19,13 @@ def write(path: Path, columns: dict[str, Sequence[Any]]) -> Path:
     return path
 
 
+def test_rows_of_several_runs_are_no_columns_of_one(tmp_path: Path) -> None:
+    """They were taken for two examples of one run."""
+    (tmp_path / "runs.csv").write_text("prediction,label,seed\nx,x,1\nx,x,2\n")
+    with pytest.raises(InputError, match="no runs were recognized"):
+        read_runs(tmp_path / "runs.csv")
+
+
 def test_columns_of_seeds_are_runs_of_one_model(tmp_path: Path) -> None:
     path = write(
         tmp_path / "dev.tsv", {"row": [0, 1], "gold_label": ["a", "b"], "seed_1": ["a", "a"], "seed_2": ["b", "b"]}

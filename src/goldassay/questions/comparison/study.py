@@ -58,7 +58,8 @@ def compare_models(
         settings: Everything else that can be set; by default `Settings()`.
         quiet: Show no progress.
         reading: How runs are read: `gold`, `columns`, `labels`, `label_names`, `align`, `checkpoint`, `split`,
-            `condition`, `train_set`, `format`, `pool_configurations`, as for `read_runs`; `gold` may be a path,
+            `condition`, `train_set`, `format`, `grades`,
+            `pool_configurations`, as for `read_runs`; `gold` may be a path,
             `Dataset` or frame.
 
     Returns:

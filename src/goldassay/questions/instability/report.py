@@ -57,7 +57,7 @@ def measure_instability(
         settings: Hold the limits from which the verdict follows; by default `Settings()`.
         quiet: Show no progress.
         reading: Which runs to take and how to read them: `gold`, `model`, `dataset`, `columns`, `labels`,
-            `label_names`, `align`, `checkpoint`, `split`, `condition`, `train_set`, `format`,
+            `label_names`, `align`, `checkpoint`, `split`, `condition`, `train_set`, `format`, `grades`,
             `pool_configurations`, as for `read_runs`; `gold` may be {dataset: data}.
 
     One run of a model has a score with an interval over examples, and a spread that is not measurable. Sets of runs are

@@ -75,6 +75,7 @@ def _spread(document: Mapping[str, Any]) -> Section:
         parts=(
             Part("instability_runs", _scores(found)),
             Part(table=_one_run(found)),
+            Part(table=_grades(found)),
             Part("instability_scores"),
             Part("instability_decomposition", _decomposition(found)),
             Part(table=_intervals(found)),
@@ -116,6 +117,29 @@ def _one_run(found: Mapping[str, Any]) -> Table:
     caption = "One run: its score, with the interval over other examples of the kind, 95 %, in points"
     rows = tuple({**row, "of": row_name(row)} for row in alone)
     return Table("one_run", caption, columns, rows, file="instability")
+
+
+def _grades(found: Mapping[str, Any]) -> Table:
+    """Means on the scale of the grades."""
+    rows = []
+    for row in records(found.get("results")):
+        scale = row.get("grades")
+        if isinstance(scale, list) and len(scale) == 2:
+            low, width = scale[0], scale[1] - scale[0]
+            on_scale = {
+                key: low + width * value
+                for key in ("mean", "mean_low", "mean_high", "min", "max")
+                if (value := number(row.get(key))) is not None
+            }
+            rows.append({"of": row_name(row), "scale": f"{scale[0]:g} to {scale[1]:g}", **on_scale})
+    columns = (
+        _RUNS_OF,
+        Column("scale", "scale"),
+        Column("mean", "mean grade", "decimal", low="mean_low", high="mean_high"),
+        Column("min", "lowest run", "decimal"),
+        Column("max", "highest run", "decimal"),
+    )
+    return Table("grades", "Mean grades, on their own scale", columns, tuple(rows), file="instability")
 
 
 def _decomposition(found: Mapping[str, Any]) -> Table:

@@ -39,7 +39,7 @@ def say(
         return [f"{name}: {_one_run(result)}, so nothing can be said of its spread."]
     sentences = [_size(result, groups, name, judged=judged)]
     if examples is not None:
-        sentences.append(_stability(examples, name))
+        sentences.append(_stability(examples, name, graded=bool(result.get("graded"))))
     sentences.append(_seeds(result, name))
     return [sentence for sentence in sentences if sentence]
 
@@ -109,12 +109,13 @@ def say_selection(row: Mapping[str, Any], reference: str, name: str) -> str:
     )
 
 
-def _stability(examples: Mapping[str, Any], name: str) -> str:
+def _stability(examples: Mapping[str, Any], name: str, *, graded: bool) -> str:
     n = examples["n_examples"]
     varying = n - examples["n_constant"]
+    right, wrong = ("have the full score", "have none") if graded else ("are right", "wrong")
     return (
-        f"Of the {name} examples {examples['n_always_right']:,} are right in all {examples['n_runs']} runs, "
-        f"{examples['n_always_wrong']:,} wrong in all; {varying:,} ({100 * varying / n:.1f} %) depend on the seed."
+        f"Of the {name} examples {examples['n_always_right']:,} {right} in all {examples['n_runs']} runs, "
+        f"{examples['n_always_wrong']:,} {wrong} in all; {varying:,} ({100 * varying / n:.1f} %) depend on the seed."
     )
 
 

@@ -84,6 +84,7 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
         "contradicted": runs.contradicted,
         "accuracies": scores.mean(axis=1).tolist(),
         **above_constant(runs, by_position),
+        **({} if runs.grades is None else {"grades": list(runs.grades)}),
     }
     if scores.shape[0] < 2:
         return {**row, **_of_one_run(scores[0], clusters), "reason": "one run has no spread; give at least two"}

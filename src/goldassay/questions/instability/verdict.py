@@ -50,6 +50,8 @@ class Spread(Result):
     examples_to_exceed: int | None = None
     n_distinct: int | None = None
     contradicted: int = 0
+    graded: bool = False
+    grades: tuple[float, float] | None = None
 
     @property
     def distinct(self) -> int:
@@ -98,10 +100,16 @@ def _scores_of_one(rows: Sequence[Mapping[str, Any]]) -> str:
     said = [
         f" {_name_of(row)} scores {100 * row['mean']:.2f} points, {100 * row['mean_low']:.2f} to "
         f"{100 * row['mean_high']:.2f} on other examples of the kind."
+        + (f" {_on_grades(row['mean'], row['grades'])}" if row.get("grades") else "")
         for row in shown
     ]
     left = len(rows) - len(shown)
     return "".join(said) + (f" {left} more are in the table." if shown and left else "")
+
+
+def _on_grades(mean: float, grades: Sequence[float]) -> str:
+    low, high = grades
+    return f"The mean grade is {low + mean * (high - low):.2f} on {low:g} to {high:g}, of which a point is a hundredth."
 
 
 def flips_together(low: float, high: float) -> bool | None:
@@ -122,10 +130,13 @@ def judge_instability(spreads: Sequence[Spread], limits: InstabilityLimits) -> V
     """
     worst = least_stable(spreads, limits)
     word = _word_of(worst, limits)
+    what = "the score" if worst.graded else "accuracy"
     evidence = (
-        f"{worst.name}: accuracy moves by {100 * worst.sd:.2f} points (SD, {100 * worst.sd_low:.2f} to "
+        f"{worst.name}: {what} moves by {100 * worst.sd:.2f} points (SD, {100 * worst.sd_low:.2f} to "
         f"{100 * worst.sd_high:.2f}) over {worst.n_runs} runs{_effective(worst)}."
     )
+    if worst.grades is not None:
+        evidence += f" {_on_grades(worst.score, worst.grades)}"
     if worst.sd == 0 and worst.n_examples:
         evidence += f" Equal scores may hide a true SD of up to {100 * _highest(worst):.2f} points."
     if worst.n_runs < LEAST_RUNS:
@@ -281,6 +292,8 @@ def spread_of(result: Mapping[str, Any]) -> Spread:
         examples_to_exceed=result.get("examples_to_exceed"),
         n_distinct=result.get("n_distinct"),
         contradicted=result.get("contradicted") or 0,
+        graded=bool(result.get("graded")),
+        grades=tuple(result["grades"]) if result.get("grades") else None,
     )
 
 

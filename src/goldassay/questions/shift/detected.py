@@ -34,6 +34,7 @@ class DetectionReading(TypedDict, total=False):
     columns: Mapping[str, str] | str | None
     labels: Mapping[str, str] | None
     label_names: Sequence[str] | None
+    grades: str | None
     pool_configurations: bool
     gold: Any
 
@@ -72,7 +73,8 @@ def detect_shift(
         settings: Everything else that can be set; by default `Settings()`.
         quiet: Show no progress.
         reading: How runs are read: `gold`, `model`, `columns`, `labels`, `label_names`, `checkpoint`, `split`,
-            `condition`, `train_set`, `format`, `pool_configurations`, as for `read_runs`.
+            `condition`, `train_set`, `format`, `grades`,
+            `pool_configurations`, as for `read_runs`.
 
     Returns:
         The report; it shows itself in a notebook, and `.save(directory)` writes its files.

@@ -83,7 +83,8 @@ def measure_shift(
         settings: Everything else that can be set; by default `Settings()`.
         quiet: Show no progress.
         reading: How runs are read: `gold`, `columns`, `labels`, `label_names`, `align`, `checkpoint`, `split`,
-            `condition`, `train_set`, `format`, `pool_configurations`, as for `read_runs`; `gold` may be
+            `condition`, `train_set`, `format`, `grades`,
+            `pool_configurations`, as for `read_runs`; `gold` may be
             {dataset: data}, and gives texts too. `columns` holds for data as well.
 
     Returns:

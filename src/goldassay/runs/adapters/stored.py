@@ -48,8 +48,19 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             load=partial(_load, path, tuple(identity["label_names"])),
             n_parameters=identity.get("n_parameters"),
             configuration=identity.get("configuration") or {},
+            grades=_scale(identity.get("grades"), path),
         )
     ]
+
+
+def _scale(told: Any, path: Path) -> tuple[float, float] | None:
+    if told is None:
+        return None
+    try:
+        low, high = map(float, told)
+    except (TypeError, ValueError) as error:
+        raise _broken(path) from error
+    return low, high
 
 
 def _load(path: Path, label_names: tuple[str, ...]) -> Columns:

@@ -56,6 +56,9 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if table is None or table.height == 0 or is_beside_the_point(table.columns, request):
         return None
     roles = find_roles(table.columns, request.columns, path)
+    if "seed" in roles and "example_id" not in roles and table[roles["seed"]].n_unique() > 1:
+        # A row is of one run, and does not say of which example: its columns are no runs.
+        return None
     label = table[roles["label"]].cast(pl.String) if "label" in roles else None
     others = [name for name in table.columns if name not in (roles.get("example_id"), roles.get("label"))]
     runs = _runs(table, others, label, path)

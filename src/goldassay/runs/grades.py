@@ -1,0 +1,71 @@
+"""Grades on a scale of their own, 1 to 5: measured as shares of the scale, and shown on it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.runs.slices import Columns
+
+# Of more different values it cannot be told whether they are grades or points.
+MOST_GRADES = 11
+
+
+def parse_grades(text: str | None) -> tuple[float, float] | None:
+    """`LOW:HIGH` as two numbers.
+
+    Raises:
+        InputError: They are not two finite numbers, the lower first.
+    """
+    if text is None:
+        return None
+    parts = text.split(":")
+    try:
+        low, high = map(float, parts)
+    except ValueError:
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(
+            f"{text!r} is no scale of grades", mend=f"give the lowest and the highest grade, {option('grades', '1:5')}"
+        )
+    return low, high
+
+
+def as_shares(columns: Columns, scale: tuple[float, float], file: str) -> Columns:
+    """Scores as shares of a scale: (grade - low)/(high - low).
+
+    Raises:
+        InputError: There are no scores, or one lies outside the scale.
+    """
+    if columns.score is None:
+        raise InputError(
+            "the runs hold predictions and no grades", file=file, mend=f"leave {option('grades')} out, or give scores"
+        )
+    low, high = scale
+    outside = columns.score.filter(~columns.score.is_between(low, high))
+    if outside.len():
+        raise InputError(
+            f"{outside.len()} of {columns.score.len()} grades lie outside {low:g} to {high:g}, the first is "
+            f"{outside[0]:g}",
+            file=file,
+            mend=f"give the lowest and the highest grade there can be with {option('grades', 'LOW:HIGH')}",
+        )
+    return replace(columns, score=(columns.score - low) / (high - low))
+
+
+def advice(scores: NDArray[np.float64]) -> str:
+    """How to read scores that lie outside [0, 1]: as grades where few values are there, else as points."""
+    values = np.unique(scores)
+    if values.size <= MOST_GRADES and values[-1] - values[0] < MOST_GRADES:
+        seen = f"{values[0]:g}:{values[-1]:g}"
+        return f"name the scale of the grades with {option('grades', seen)}, the lowest and the highest there can be"
+    return f"divide points by 100, or name their scale with {option('grades', '0:100')}"

@@ -1,0 +1,103 @@
+"""Grades on a scale of their own are measured as shares of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goldassay.core.errors import InputError
+from goldassay.questions.instability.report import measure_instability
+from goldassay.runs import Runs, read_runs, write_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RNG = np.random.default_rng(5)
+GRADES = RNG.integers(1, 6, (5, 60))
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rows = [
+        {"id": f"e{i}", "model": "judge", "seed": run, "score": int(grade)}
+        for run, of_run in enumerate(GRADES)
+        for i, grade in enumerate(of_run)
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "grades.csv")
+    return tmp_path / "grades.csv"
+
+
+def test_scores_are_shares_of_the_scale(table: Path) -> None:
+    runs = read_runs(table, grades="1:5")
+    assert runs.grades == (1, 5)
+    assert (runs.scores == (GRADES - 1) / 4).all()
+    wider = read_runs(table, grades="0:10")
+    assert wider.scores == pytest.approx(GRADES / 10)
+
+
+def test_without_the_scale_it_is_asked_for(table: Path) -> None:
+    with pytest.raises(InputError, match="outside") as refused:
+        read_runs(table)
+    assert "grades='1:5'" in str(refused.value.mend)
+    with pytest.raises(InputError) as refused:
+        Runs.from_arrays(scores=np.linspace(0, 100, 50))
+    assert "divide points by 100" in str(refused.value.mend)
+
+
+@pytest.mark.parametrize("scale", ["5:1", "1:1", "1", "1:2:3", "a:b", "", "nan:5", "1:inf"])
+def test_what_is_no_scale(table: Path, scale: str) -> None:
+    with pytest.raises(InputError, match="is no scale of grades"):
+        read_runs(table, grades=scale)
+
+
+def test_grades_beyond_the_scale_are_refused_with_their_number(table: Path) -> None:
+    beyond = int((GRADES[0] == 5).sum())
+    with pytest.raises(InputError, match=f"{beyond} of 60 grades lie outside 1 to 4, the first is 5"):
+        read_runs(table, grades="1:4")
+
+
+def test_predictions_have_no_grades(tmp_path: Path) -> None:
+    pl.DataFrame({"id": ["a", "b"], "label": ["x", "y"], "prediction": ["x", "x"]}).write_csv(tmp_path / "runs.csv")
+    with pytest.raises(InputError, match="predictions and no grades"):
+        read_runs(tmp_path / "runs.csv", grades="1:5")
+
+
+def test_stored_grades_keep_their_scale(table: Path, tmp_path: Path) -> None:
+    runs = read_runs(table, grades="1:5")
+    write_runs(runs, tmp_path / "store")
+    for scale in (None, "1:5"):
+        again = read_runs(tmp_path / "store", grades=scale)
+        assert again.grades == (1, 5)
+        assert (again.scores == runs.scores).all()
+    with pytest.raises(InputError, match="of grades from 1 to 5 already"):
+        read_runs(tmp_path / "store", grades="0:5")
+
+
+def test_the_report_gives_means_on_the_scale(table: Path, tmp_path: Path) -> None:
+    report = measure_instability(str(table), grades="1:5")
+    (row,) = report.document["instability"]["results"]
+    assert row["mean"] == pytest.approx((GRADES.mean() - 1) / 4)
+    assert row["sd"] == pytest.approx(GRADES.mean(axis=1).std(ddof=1) / 4)
+    evidence = report.document["verdicts"]["instability"]["evidence"]
+    assert f"The mean grade is {GRADES.mean():.2f} on 1 to 5" in evidence
+    assert "accuracy" not in evidence
+    sentences = " ".join(report.document["instability"]["sentences"])
+    assert "full score" in sentences
+    assert "right in all" not in sentences
+    report.save(tmp_path / "report")
+    page = (tmp_path / "report/report.md").read_text()
+    assert "Mean grades, on their own scale" in page
+    assert f"{GRADES.mean():.2f}" in page
+    assert json.loads((tmp_path / "report/report.json").read_text())["settings"]["reading"]["grades"] == "1:5"
+
+
+def test_one_run_of_grades(table: Path, tmp_path: Path) -> None:
+    pl.read_csv(table).filter(pl.col("seed") == 0).write_csv(tmp_path / "one.csv")
+    report = measure_instability(str(tmp_path / "one.csv"), grades="1:5")
+    assert (
+        f"The mean grade is {GRADES[0].mean():.2f} on 1 to 5" in report.document["verdicts"]["instability"]["evidence"]
+    )
