@@ -22,6 +22,7 @@ from goldassay.instability.pairs import top_covarying_pairs
 from goldassay.instability.planning import SeedPlan, comparison_power, plan_seeds, seeds_needed, smallest_difference
 from goldassay.instability.resampling import ResampledIntervals, resample_scores
 from goldassay.instability.selection import CheckpointSelection, select_checkpoints
+from goldassay.instability.sensitivity import ConfigurationSpread, configuration_spread, order_changes
 from goldassay.instability.skill import ScoreAboveConstant, examples_to_exceed, score_above_constant
 from goldassay.instability.stability import ExampleStability, measure_stability
 from goldassay.instability.summary import ScoreSummary, summarize_scores
@@ -32,6 +33,7 @@ __all__ = [
     "ClassOverlaps",
     "Comparison",
     "Comparisons",
+    "ConfigurationSpread",
     "DatasetCorrelation",
     "ExampleCorrelation",
     "ExampleStability",
@@ -48,6 +50,7 @@ __all__ = [
     "compare",
     "compare_all",
     "comparison_power",
+    "configuration_spread",
     "correlate_datasets",
     "correlate_examples",
     "correlate_final_scores",
@@ -58,6 +61,7 @@ __all__ = [
     "measure_stability",
     "normalized_deviation",
     "normalized_deviation_interval",
+    "order_changes",
     "overlap_classes",
     "plan_seeds",
     "resample_groups",

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from goldassay.core.errors import InputError
+from goldassay.instability import configuration_spread, order_changes
+
+
+def planted(rng: np.random.Generator, n: int, repeats: int, sigma: float, noise: float) -> list[np.ndarray[Any, Any]]:
+    """Scores whose run means have normal components; examples of a run share them, as only the means count."""
+    configurations = 0.5 + sigma * rng.standard_normal(n)
+    pattern = np.tile([-0.1, 0.1], 5)
+    return [m + noise * rng.standard_normal((repeats, 1)) + pattern for m in configurations]
+
+
+def test_components_are_those_of_analysis_of_variance() -> None:
+    statsmodels = pytest.importorskip("statsmodels.formula.api")
+    anova = pytest.importorskip("statsmodels.stats.anova")
+    import pandas as pd
+
+    scores = planted(np.random.default_rng(0), 8, 4, 0.03, 0.01)
+    found = configuration_spread(scores)
+    rows = [{"c": str(c), "m": run.mean()} for c, each in enumerate(scores) for run in each]
+    table = anova.anova_lm(statsmodels.ols("m ~ C(c)", pd.DataFrame(rows)).fit())
+    of_config, of_repeat = table["mean_sq"]
+    assert found.repeat_sd == pytest.approx(np.sqrt(of_repeat))
+    assert found.sd == pytest.approx(np.sqrt((of_config - of_repeat) / 4))
+
+
+@pytest.mark.parametrize("n", [5, 10])
+@pytest.mark.parametrize(("sigma", "noise", "repeats"), [(0.03, 0.01, 3), (0.01, 0.01, 2), (0.005, 0.02, 5)])
+def test_intervals_cover_the_planted_spread(n: int, sigma: float, noise: float, repeats: int) -> None:
+    """At least 91 % of 500 draws."""
+    rng = np.random.default_rng(n)
+    covered = sum(
+        sigma in (configuration_spread(planted(rng, n, repeats, sigma, noise)).sd_interval or ()) for _ in range(500)
+    )
+    assert covered >= 0.91 * 500
+
+
+@pytest.mark.parametrize("repeats", [2, 4])
+def test_no_spread_is_seldom_found_where_there_is_none(repeats: int) -> None:
+    rng = np.random.default_rng(3)
+    found = [configuration_spread(planted(rng, 6, repeats, 0.0, 0.02)).sd_interval for _ in range(400)]
+    assert sum(each is not None and each.low > 0 for each in found) <= 0.05 * 400
+
+
+def test_without_repeats_nothing_is_told_apart() -> None:
+    found = configuration_spread(planted(np.random.default_rng(1), 6, 1, 0.03, 0.01))
+    assert not found.separable
+    assert found.repeat_sd is None
+    assert found.sd == pytest.approx(np.std(found.means, ddof=1))
+    assert found.sd_interval is not None
+    assert found.sd_interval.low == 0
+
+
+def test_few_configurations_have_a_range_alone() -> None:
+    rng = np.random.default_rng(1)
+    scores = [(rng.random((2, 300)) < share).astype(float) for share in (0.4, 0.6, 0.5)]
+    clusters = np.repeat(np.arange(100), 3)
+    found = configuration_spread(scores, clusters)
+    assert found.sd is None
+    assert found.sd_interval is None
+    assert (found.best, found.worst) == (1, 0)
+    differences = (scores[1].mean(axis=0) - scores[0].mean(axis=0)).reshape(100, 3).mean(axis=1)
+    from scipy.stats import ttest_1samp
+
+    wanted = ttest_1samp(differences, 0).confidence_interval(0.95)
+    assert found.range == pytest.approx(differences.mean())
+    assert (found.range_interval.low, found.range_interval.high) == pytest.approx((wanted.low, wanted.high))
+
+
+def test_the_best_of_equals_is_not_better_than_the_others() -> None:
+    """Twenty configurations of one skill: the best looks better by luck, and held-out examples take that off."""
+    rng = np.random.default_rng(0)
+    seen, corrected = [], []
+    for _ in range(40):
+        found = configuration_spread([(rng.random((1, 200)) < 0.5).astype(float) for _ in range(20)])
+        seen.append(found.means[found.best])
+        corrected.append(found.best_score.mean)
+    assert np.mean(seen) > 0.55
+    # Three standard errors of the mean of 40 scores on 200 examples.
+    assert abs(np.mean(corrected) - 0.5) < 3 * 0.5 / np.sqrt(200 * 40)
+
+
+def test_unequal_numbers_of_repeats() -> None:
+    scores = planted(np.random.default_rng(0), 6, 4, 0.03, 0.01)
+    ragged = [each[: 1 + place % 4] for place, each in enumerate(scores)]
+    found = configuration_spread(ragged)
+    assert found.n_repeats == (1, 2, 3, 4, 1, 2)
+    assert found.sd_interval is not None
+    assert found.sd in found.sd_interval
+
+
+def test_equal_configurations_have_no_spread() -> None:
+    found = configuration_spread([np.tile([0.0, 1.0], (2, 10))] * 5)
+    assert (found.sd, found.range, found.repeat_sd) == (0, 0, 0)
+
+
+def test_orders_that_change() -> None:
+    means = [[0.5, 0.6, 0.7], [0.4, 0.7, 0.6], [0.1, 0.1, 0.1], [0.5, np.nan, np.nan]]
+    assert order_changes(means) == (1, 3)
+    # Equal scores are no change.
+    assert order_changes([[0.5, 0.5], [0.5, 0.6]]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([[[1.0, 0.0]]], "one configuration is there"),
+        ([[[1.0, 0.0]], [[1.0, 0.0, 1.0]]], "do not cover the same examples"),
+        ([[[1.0, float("nan")]], [[1.0, 0.0]]], "not finite"),
+        ([[[1.0]], [[0.0]]], "cluster"),
+    ],
+)
+def test_what_cannot_be_measured(scores: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        configuration_spread(scores)
