@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from goldassay.questions.instability.report import measure_instability
     from goldassay.questions.leakage.report import measure_leakage
     from goldassay.questions.leakage.suggested import suggest_rewrites
+    from goldassay.questions.sensitivity.study import measure_sensitivity
     from goldassay.questions.shift.building import build_shift
     from goldassay.questions.shift.detected import detect_shift
     from goldassay.questions.shift.report import measure_shift
@@ -52,6 +53,7 @@ _HOME = {
     "measure_artifacts": "goldassay.questions.artifacts.study",
     "measure_instability": "goldassay.questions.instability.report",
     "measure_leakage": "goldassay.questions.leakage.report",
+    "measure_sensitivity": "goldassay.questions.sensitivity.study",
     "measure_shift": "goldassay.questions.shift.report",
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
@@ -83,6 +85,7 @@ __all__ = [
     "measure_artifacts",
     "measure_instability",
     "measure_leakage",
+    "measure_sensitivity",
     "measure_shift",
     "read_dataset",
     "read_runs",

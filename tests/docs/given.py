@@ -143,6 +143,19 @@ def _prompts(folder: Path, page: Path) -> None:
         write_runs(runs, folder / "prompts")
 
 
+def _many_prompts(folder: Path, page: Path) -> None:
+    """prompts: runs of one model with six prompts, three seeds each."""
+    rng = np.random.default_rng(0)
+    for place, prompt in enumerate(("plain", "polite", "cot", "role", "list", "short")):
+        runs = Runs.from_arrays(
+            scores=(rng.random((3, 500)) < 0.55 + 0.04 * place).astype(float),
+            model="mock",
+            dataset="mcq",
+            configuration={"prompt": prompt, "shots": 5},
+        )
+        write_runs(runs, folder / "prompts")
+
+
 _MAKERS = {
     "policy": _policy,
     "data": _data,
@@ -153,4 +166,5 @@ _MAKERS = {
     "two_datasets": _two_datasets,
     "two_models": _two_models,
     "prompts": _prompts,
+    "many_prompts": _many_prompts,
 }

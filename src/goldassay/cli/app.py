@@ -38,6 +38,7 @@ _MOVED = {
             "runs import",
             "runs show",
             "runs summarize",
+            "sensitivity",
             "shift detection",
             "shift generalization",
         )
@@ -47,7 +48,7 @@ _MOVED = {
 # What `goldassay --help` lists, by task.
 TASKS = {
     "Audit and gate": ("audit", "check", "diff", "specimen"),
-    "Single questions": ("artifacts", "leakage", "instability", "compare", "shift"),
+    "Single questions": ("artifacts", "leakage", "instability", "sensitivity", "compare", "shift"),
     "Data and runs": ("split", "runs"),
     "Training and papers": ("train", "sweep", "studies"),
 }
@@ -161,6 +162,7 @@ _GROUPS = (
     "runs",
     "runs_summary",
     "instability",
+    "sensitivity",
     "compare",
     "train",
     "sweep",

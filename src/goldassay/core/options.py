@@ -191,6 +191,9 @@ OPTIONS: dict[str, Key] = {
         kind=bool,
         default=False,
     ),
+    "claim": Key(
+        help="A difference between models, in points: does it exceed what configurations do?", kind=float, gt=0
+    ),
     "class": Key(help="The column of classes; also class_by_classifier.", kind=str, default="class"),
     "clean": Key(help="Plant no flaw: a benchmark that is to be called sound.", kind=bool, default=False),
     "cluster_threshold": Key(
@@ -431,6 +434,14 @@ COMMANDS = {
         shell=_REPORT,
         places=("runs",),
         function="measure_instability",
+    ),
+    "sensitivity": Command(
+        {name: each for name, each in _READING_ALL.items() if name != "pool_configurations"}
+        | _named("claim", "seed")
+        | _SETTINGS,
+        shell=_SHOWN,
+        places=("runs",),
+        function="measure_sensitivity",
     ),
     "compare": Command(
         _READING

@@ -1,0 +1,119 @@
+"""From the spread of scores over configurations to a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from goldassay.core.severity import severity
+from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
+from goldassay.instability.sensitivity import LEAST_CONFIGURATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.core.severity import Word
+    from goldassay.instability import ConfigurationSpread
+
+# SD over configurations from which on a score is called so, in fractions.
+CAUTION, UNSOUND = 0.01, 0.03
+RULE = (
+    "By the SD over configurations of the most sensitive model, without the noise of repeats: unsound if the lower end "
+    f"of its interval is at least {100 * UNSOUND:g} points, caution if at least {100 * CAUTION:g}, sound if the upper "
+    f"end is below {100 * UNSOUND:g} in at least {LEAST_CONFIGURATIONS} configurations that differ in their answers, "
+    "of a model that surely knows something, else not measurable."
+)
+
+Claim = Literal["exceeds", "does not exceed", "undecided"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One set of configurations with its word.
+
+    Attributes:
+        name: What it is of.
+        spread: Its figures.
+        knows: Whether the model surely knows something: one that knows nothing is steady, too.
+        n_distinct: How many configurations differ from all others; the others may be copies of them.
+    """
+
+    name: str
+    spread: ConfigurationSpread
+    knows: bool
+    n_distinct: int
+
+    @property
+    def word(self) -> Word:
+        """What its interval says."""
+        found = self.spread.sd_interval
+        if found is None:
+            return "not measurable"
+        word = judge_interval(found.low, found.high, CAUTION, UNSOUND)
+        trusted = self.knows and self.n_distinct >= LEAST_CONFIGURATIONS
+        return word if word != "sound" or trusted else "not measurable"
+
+
+def judge(sets: Sequence[Judged]) -> Verdict:
+    """The verdict on several sets of configurations: that of the most severe."""
+    worst = max(sets, key=lambda each: (severity(each.word), each.spread.sd or 0.0, each.spread.range))
+    found = worst.spread
+    n = len(found.means)
+    span = (
+        f"scores of {n} configurations span {100 * found.range:.1f} points ({100 * found.range_interval.low:.1f} to "
+        f"{100 * found.range_interval.high:.1f} over examples)"
+    )
+    if found.sd is None or found.sd_interval is None:
+        return not_measurable(
+            f"{worst.name}: {span}. A spread over configurations needs at least {LEAST_CONFIGURATIONS}.",
+            f"Ask in {LEAST_CONFIGURATIONS - n} more ways at least, each several times.",
+        )
+    low, high = found.sd_interval.low, found.sd_interval.high
+    evidence = (
+        f"{worst.name}: the score moves by {100 * found.sd:.2f} points (SD, {100 * low:.2f} to {100 * high:.2f}) over "
+        f"{n} configurations; {span}."
+    )
+    if not found.separable:
+        evidence += " No configuration was repeated, so that chance and configuration cannot be told apart."
+    if not worst.knows:
+        evidence += " Nothing shows that the model knows anything."
+    if worst.n_distinct < n:
+        evidence += f" Only {worst.n_distinct} of them differ in their answers: the others may be copies."
+    if worst.word == "sound":
+        evidence += f" Shown of these {n} ways of asking alone."
+    next_step = {
+        "unsound": "Report the score over many configurations, and compare models in the same ones.",
+        "caution": "Report the configuration with the score, and no difference smaller than this spread.",
+        "sound": "Report the score with its configuration as here.",
+        "not measurable": _settle(worst),
+    }[worst.word]
+    return Verdict(
+        worst.word, evidence, Headline("SD of the score over configurations", found.sd, low, high, "points"), next_step,
+        RULE,
+    )  # fmt: skip
+
+
+def _settle(worst: Judged) -> str:
+    """What would settle it."""
+    if worst.n_distinct < LEAST_CONFIGURATIONS:
+        return "Check that the configurations changed what the model was asked."
+    if not worst.knows:
+        return "Check that the right labels belong to these answers."
+    if not worst.spread.separable:
+        return "Repeat each configuration, with another seed or epoch."
+    return "Ask in more ways, each several times: the number of configurations narrows the interval most."
+
+
+def judge_claim(claim: float, spread: ConfigurationSpread) -> Claim:
+    """Whether a claimed difference exceeds what two ways of asking do to one model: 1.96 sqrt(2) SD.
+
+    Args:
+        claim: In fractions.
+        spread: Of the model.
+    """
+    if spread.sd_interval is None:
+        return "does not exceed" if claim <= spread.range_interval.low else "undecided"
+    reach = 1.96 * 2**0.5
+    if claim > reach * spread.sd_interval.high:
+        return "exceeds"
+    return "does not exceed" if claim < reach * spread.sd_interval.low else "undecided"

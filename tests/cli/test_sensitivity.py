@@ -1,0 +1,162 @@
+"""`goldassay sensitivity`: how far a score moves with the way of asking, at both doors."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import goldassay as package
+from goldassay.instability import configuration_spread
+from tests.cli.run_files import goldassay, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.end_to_end.conftest import Outcome
+
+    Command = Callable[..., Outcome]
+
+__all__ = ["goldassay", "refused"]
+
+
+def scores_of(shares: dict[str, float], repeats: int, n: int = 300, seed: int = 0) -> dict[str, np.ndarray[Any, Any]]:
+    """Answers of each prompt, right by a skill that each example needs, so that repeats differ little."""
+    rng = np.random.default_rng(seed)
+    need = rng.random(n)
+    return {
+        prompt: (np.clip(need + 0.02 * rng.standard_normal((repeats, n)), 0, 1) < share).astype(float)
+        for prompt, share in shares.items()
+    }
+
+
+def write(path: Path, made: dict[str, np.ndarray[Any, Any]], model: str = "mock") -> pl.DataFrame:
+    rows = [
+        {"id": f"e{i}", "model": model, "dataset": "mcq", "seed": seed, "config_prompt": prompt, "score": score}
+        for prompt, scores in made.items()
+        for seed, run in enumerate(scores.tolist())
+        for i, score in enumerate(run)
+    ]
+    table = pl.DataFrame(rows)
+    table.write_csv(path)
+    return table
+
+
+STEEP = {"a": 0.4, "b": 0.5, "c": 0.6, "d": 0.7, "e": 0.8, "f": 0.45}
+FLAT = dict.fromkeys("abcdefghijkl", 0.7)
+
+
+def word(done: Outcome) -> str:
+    assert done.status == 0, done.err
+    return done.out.splitlines()[0].removeprefix("Sensitivity").strip()
+
+
+def test_prompts_that_move_the_score(goldassay: Command, tmp_path: Path) -> None:
+    made = scores_of(STEEP, 3)
+    write(tmp_path / "runs.csv", made)
+    done = goldassay("sensitivity", "runs.csv", "--claim", "1.2", "--json", "found.json")
+    assert word(done) == "UNSOUND"
+    assert "claim      1.2 points: no more than another configuration does" in done.out
+    found = json.loads((tmp_path / "found.json").read_text())
+    wanted = configuration_spread(list(made.values()))
+    (one,) = found["models"]
+    assert one["spread"]["sd"] == pytest.approx(wanted.sd)
+    assert one["spread"]["sd_interval"]["low"] == pytest.approx(wanted.sd_interval.low if wanted.sd_interval else None)
+    assert one["configurations"][one["spread"]["best"]] == "prompt=e"
+    assert one["settings"] == ["prompt"]
+    # The same through Python.
+    study = package.measure_sensitivity(str(tmp_path / "runs.csv"), claim=1.2)
+    assert study.to_dict() == found
+    assert study.to_frame()["mean"].to_list() == pytest.approx(list(wanted.means))
+
+
+def test_prompts_that_do_not(goldassay: Command, tmp_path: Path) -> None:
+    write(tmp_path / "runs.csv", scores_of(FLAT, 3, n=2000))
+    done = goldassay("sensitivity", "runs.csv", "--claim", "15")
+    assert word(done) == "SOUND"
+    assert "Shown of these 12 ways of asking alone." in done.out
+    assert "15 points: more than another configuration does" in done.out
+
+
+def test_copies_are_not_sound(goldassay: Command, tmp_path: Path) -> None:
+    """One run under twelve names of prompts has no spread, and shows nothing."""
+    run = scores_of({"a": 0.7}, 1)["a"]
+    write(tmp_path / "runs.csv", {name: np.repeat(run, 2, axis=0) for name in FLAT})
+    done = goldassay("sensitivity", "runs.csv")
+    assert word(done) == "NOT MEASURABLE"
+    assert "Only 1 of them differ in their answers" in done.out
+
+
+def test_a_model_that_knows_nothing_is_not_sound(goldassay: Command, tmp_path: Path) -> None:
+    """It says yes nearly always, whatever it is asked: steady, and worth nothing."""
+    rng = np.random.default_rng(0)
+    gold = rng.random(900) < 0.6
+    rows = [
+        {
+            "id": f"e{i}", "model": "mock", "dataset": "mcq", "seed": seed, "config_prompt": prompt,
+            "label": "yes" if gold[i] else "no", "prediction": "no" if no else "yes",
+        }
+        for prompt in FLAT
+        for seed in (1, 2, 3)
+        for i, no in enumerate((rng.random(900) < 0.1).tolist())
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_csv(tmp_path / "runs.csv")
+    done = goldassay("sensitivity", "runs.csv")
+    assert word(done) == "NOT MEASURABLE"
+    assert "Nothing shows that the model knows anything." in done.out
+
+
+def test_without_repeats_no_flaw_is_called(goldassay: Command, tmp_path: Path) -> None:
+    write(tmp_path / "runs.csv", scores_of(STEEP, 1))
+    done = goldassay("sensitivity", "runs.csv")
+    assert word(done) == "NOT MEASURABLE"
+    assert "cannot be told apart" in done.out
+    assert "repeats included" in done.out
+
+
+def test_few_configurations_have_a_range(goldassay: Command, tmp_path: Path) -> None:
+    write(tmp_path / "runs.csv", scores_of({"a": 0.4, "b": 0.8}, 3))
+    done = goldassay("sensitivity", "runs.csv")
+    assert word(done) == "NOT MEASURABLE"
+    assert "SD" not in done.out.replace("SD over", "")
+    assert "range" in done.out
+    assert "Ask in 3 more ways at least" in done.out
+
+
+def test_orders_of_models_that_change(goldassay: Command, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    write(tmp_path / "runs/one.csv", scores_of({"a": 0.4, "b": 0.8}, 2), "one")
+    write(tmp_path / "runs/two.csv", scores_of({"a": 0.6, "b": 0.6}, 2), "two")
+    write(tmp_path / "runs/three.csv", scores_of({"a": 0.1}, 2), "three")
+    done = goldassay("sensitivity", "runs")
+    assert "order: 1 of 1 pairs of models change it" in done.out
+    assert "left out, with one configuration: three on mcq" in done.out
+    only = goldassay("sensitivity", "runs", "--model", "two")
+    assert "one on mcq" not in only.out
+    assert "two on mcq" in only.out
+
+
+def test_items_may_come_in_any_order(goldassay: Command, tmp_path: Path) -> None:
+    table = write(tmp_path / "runs.csv", scores_of(STEEP, 2))
+    straight = goldassay("sensitivity", "runs.csv").out.splitlines()
+    parts = table.partition_by("config_prompt", maintain_order=True)
+    turned = [part.sort("id", descending=place % 2 == 0) for place, part in enumerate(parts)]
+    pl.concat(turned).write_csv(tmp_path / "runs.csv")
+    again = goldassay("sensitivity", "runs.csv").out.splitlines()
+    # Folds follow the order of the first configuration, and with them what is picked on other examples.
+    same = [(one, other) for one, other in zip(straight, again, strict=True) if "picked" not in one]
+    assert all(one == other for one, other in same)
+
+
+def test_what_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
+    table = write(tmp_path / "runs.csv", scores_of({"a": 0.4, "b": 0.8}, 1, n=20))
+    assert "there are no runs with model 'x'; there are mock" in refused("sensitivity", "runs.csv", "--model", "x")
+    assert "--claim" in refused("sensitivity", "runs.csv", "--claim", "0")
+    table.filter(pl.col("config_prompt") == "a").write_csv(tmp_path / "one.csv")
+    assert "one configuration, and sensitivity needs at least two" in refused("sensitivity", "one.csv")
+    table.filter((pl.col("config_prompt") == "a") | (pl.col("id") != "e3")).write_csv(tmp_path / "uneven.csv")
+    assert "cover different examples, 19 in common" in refused("sensitivity", "uneven.csv")
