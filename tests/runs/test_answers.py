@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
+from goldassay.questions.instability.report import measure_instability
 from goldassay.runs import read_runs
 from goldassay.runs.answers import normalize_answer, score_answer
 
@@ -76,3 +78,75 @@ def test_published_systems(data_dir: Path) -> None:
     with pytest.raises(InputError, match="13 of 10570 questions have no prediction"):
         read_runs(regression, gold=gold)
     assert read_runs(regression, gold=gold, align="intersect").n_examples == 10_557
+
+
+def squad2(path: Path, answers: dict[str, list[str]]) -> Path:
+    """A file of SQuAD 2.0, which says of each question whether it is impossible."""
+    told = json.loads(squad(path, answers).read_text())
+    for question in told["data"][0]["paragraphs"][0]["qas"]:
+        question["is_impossible"] = not question["answers"]
+    path.write_text(json.dumps({"version": "v2.0", **told}))
+    return path
+
+
+@pytest.mark.parametrize("metric", ["f1", "exact_match"])
+@pytest.mark.parametrize(("prediction", "score"), [("", 1.0), (" The. ", 1.0), ("Paris", 0.0)])
+def test_the_right_answer_to_an_impossible_question_is_none(prediction: str, score: float, metric: Any) -> None:
+    assert score_answer(prediction, [""], metric) == score
+
+
+@pytest.mark.parametrize("metric", ["f1", "exact_match"])
+def test_questions_without_an_answer(tmp_path: Path, metric: Any) -> None:
+    gold = squad2(tmp_path / "dev.json", {"q1": ["Paris"], "q2": [], "q3": [], "q4": ["the"], "q5": ["a", "Rome"]})
+    said = {"q1": "", "q2": "", "q3": "Rome", "q4": "", "q5": ""}
+    (tmp_path / "p.json").write_text(json.dumps(said))
+    runs = read_runs(tmp_path / "p.json", gold=gold, answer_metric=metric)
+    # References of no words do not count: q4 has none left, and q5 one.
+    assert runs.scores.tolist() == [[0, 1, 0, 1, 0]]
+    assert runs.groups["answer"].tolist() == [
+        "there is one", "there is none", "there is none", "there is none", "there is one",
+    ]  # fmt: skip
+
+
+def test_files_without_impossible_questions_are_read_as_before(tmp_path: Path) -> None:
+    gold = squad(tmp_path / "dev.json", {"q1": ["Paris"], "q2": []})
+    (tmp_path / "p.json").write_text(json.dumps({"q1": "Paris", "q2": ""}))
+    with pytest.raises(InputError, match="no reference answer"):
+        read_runs(tmp_path / "p.json", gold=gold)
+
+
+@pytest.mark.parametrize(
+    ("system", "exact", "f1"), [("nlnet", 75.84, 78.79), ("bidaf_self_attention_elmo", 65.72, 67.89)]
+)
+def test_published_systems_on_the_second_version(data_dir: Path, system: str, exact: float, f1: float) -> None:
+    path, gold = data_dir / f"predictions/squad_dev/v2.0_{system}.json.gz", data_dir / "squad/dev-v2.0-rebuilt.json.gz"
+    found = read_runs(path, gold=gold)
+    assert found.n_examples == 11_873
+    assert (found.groups["answer"] == "there is none").sum() == 5945
+    assert 100 * found.scores.mean() == pytest.approx(f1, abs=0.05)
+    found = read_runs(path, gold=gold, answer_metric="exact_match")
+    assert 100 * found.scores.mean() == pytest.approx(exact, abs=0.05)
+
+
+def test_answering_nothing_shows_no_skill(tmp_path: Path) -> None:
+    """Half of the questions have no answer, so that silence scores 50 points, and must not pass for knowledge."""
+    gold = squad2(tmp_path / "dev.json", {f"q{i}": ["Paris"] if i % 2 else [] for i in range(400)})
+    rng = np.random.default_rng(0)
+    (tmp_path / "runs").mkdir()
+    for seed in range(6):
+        # Now and then it says something, and is wrong.
+        said = {f"q{i}": "x" if word else "" for i, word in enumerate((rng.random(400) < 0.02).tolist())}
+        (tmp_path / "runs" / f"seed_{seed}.json").write_text(json.dumps(said))
+    report = measure_instability(str(tmp_path / "runs"), gold=str(gold))
+    (row,) = report.document["instability"]["results"]
+    assert row["mean"] == pytest.approx(0.49, abs=0.01)
+    assert (row["constant"], row["constant_score"]) == ("nothing", 0.5)
+    assert row["above_constant_low"] < 0
+    assert report.document["verdicts"]["instability"]["verdict"] != "sound"
+
+
+def test_answers_that_were_taken_out_are_no_answers(tmp_path: Path) -> None:
+    gold = squad(tmp_path / "dev.json", {"q1": [""], "q2": [""]})
+    (tmp_path / "p.json").write_text(json.dumps({"q1": "", "q2": ""}))
+    with pytest.raises(InputError, match="all right answers are empty"):
+        read_runs(tmp_path / "p.json", gold=gold)

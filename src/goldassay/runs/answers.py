@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 AnswerMetric = Literal["f1", "exact_match"]
+# The only right answer to a question that the text does not answer: none.
+NO_ANSWER = ""
+# The group that says of each question whether it has an answer, and its names.
+ANSWERABLE, WITH_ANSWER, WITHOUT_ANSWER = "answer", "there is one", "there is none"
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 # Variants of a question in AddSent and AddOneSent: the question's own id, then which distracting sentence was added.
@@ -35,12 +39,13 @@ def normalize_answer(text: str) -> str:
 def score_answer(prediction: str, references: Sequence[str], metric: AnswerMetric = "f1") -> float:
     """Best score of a predicted answer over the reference answers, in [0, 1].
 
-    F1 is over the words after normalization, with repeats counted; 0 where no word is shared.
+    F1 is over the words after normalization, with repeats counted; 0 where no word is shared, but 1 where neither has
+    any: that is the right answer, `NO_ANSWER`, to a question that has none.
 
     Raises:
         InputError: There is no reference answer.
 
-    Source: Rajpurkar, Zhang, Lopyrev and Liang 2016.
+    Source: Rajpurkar, Zhang, Lopyrev and Liang 2016; Rajpurkar, Jia and Liang 2018 for questions without an answer.
     """
     if not references:
         raise InputError("a question has no reference answer")
@@ -52,13 +57,19 @@ def score_answer(prediction: str, references: Sequence[str], metric: AnswerMetri
 
 
 def _f1(predicted: list[str], reference: list[str]) -> float:
+    if not predicted and not reference:
+        return 1.0
     shared = sum((Counter(predicted) & Counter(reference)).values())
     # 2pr/(p + r) with p = shared/predicted and r = shared/reference.
     return 2 * shared / (len(predicted) + len(reference)) if shared else 0.0
 
 
 def read_answers(path: Path) -> dict[str, list[str]] | None:
-    """Reference answers of a SQuAD file by question id; None if it is not one."""
+    """Reference answers of a SQuAD file by question id; None if it is not one.
+
+    In a file of SQuAD 2.0, which says of each question whether it is impossible, a question without an answer has the
+    one reference `NO_ANSWER`, and references without words (a mere "the") do not count, as its official script has it.
+    """
     if not path.is_file() or (start_of(path, 1) not in (b"{", b"\x1f", b"\x28")):
         return None
     data = unpacked(path)
@@ -66,14 +77,28 @@ def read_answers(path: Path) -> dict[str, list[str]] | None:
         return None
     try:
         articles = json.loads(data)["data"]
-        return {
-            str(question["id"]): [str(answer["text"]) for answer in question["answers"]]
-            for article in articles
-            for paragraph in article["paragraphs"]
-            for question in paragraph["qas"]
-        }
+        questions = [
+            question for article in articles for paragraph in article["paragraphs"] for question in paragraph["qas"]
+        ]
+        found = {str(question["id"]): _references(question) for question in questions}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"the SQuAD file is damaged ({error})", file=path) from error
+    if found and not any("is_impossible" in question for question in questions):
+        given = [text for wanted in found.values() for text in wanted]
+        if given and not any(text.strip() for text in given):
+            raise InputError(
+                "all right answers are empty, and the file does not say that the questions have none",
+                file=path,
+                mend="get the file with its answers, which test sets are often handed out without",
+            )
+    return found
+
+
+def _references(question: dict[str, Any]) -> list[str]:
+    given = [str(answer["text"]) for answer in question["answers"]]
+    if "is_impossible" not in question:
+        return given
+    return [text for text in given if normalize_answer(text)] or [NO_ANSWER]
 
 
 def question_of(name: str) -> str:
@@ -109,11 +134,16 @@ def score_columns(
             mend=f"give them, or keep the others with {option('align', 'intersect')}",
         )
     lowest: dict[str, float] = {}
+    answerable: dict[str, str] = {}
     for question, wanted in references.items():
         if question in predictions:
             name = question_of(question)
             score = score_answer(str(predictions[question]), wanted, metric)
             lowest[name] = min(score, lowest.get(name, 1.0))
+            answerable[name] = WITHOUT_ANSWER if wanted == [NO_ANSWER] else WITH_ANSWER
+    both = len(set(answerable.values())) > 1
     return Columns(
-        example_ids=pl.Series(list(lowest), dtype=pl.String), score=pl.Series(list(lowest.values()), dtype=pl.Float64)
+        example_ids=pl.Series(list(lowest), dtype=pl.String),
+        score=pl.Series(list(lowest.values()), dtype=pl.Float64),
+        groups={ANSWERABLE: pl.Series(list(answerable.values()), dtype=pl.String)} if both else {},
     )

@@ -22,6 +22,7 @@ from goldassay.instability import (
     score_one_run,
     summarize_scores,
 )
+from goldassay.runs.answers import ANSWERABLE, WITHOUT_ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,15 +144,29 @@ def above_constant(runs: Runs, by_position: bool = False) -> dict[str, Any]:
     graded = runs.gold is None or not bool(((runs.scores == 0) | (runs.scores == 1)).all())
     if runs.n_examples < 2:
         return {"constant": None, "constant_score": None, "above_constant_low": math.nan, "examples_to_exceed": None}
-    found = score_above_constant(runs.scores, None if graded else runs.gold)
+    silent = silent_codes(runs)
+    found = score_above_constant(runs.scores, silent if silent is not None else None if graded else runs.gold)
+    constant = None if found.constant is None else "nothing" if silent is not None else runs.label_names[found.constant]
     rows = by_position or _are_row_numbers(runs.example_ids)
     return {
-        "constant": None if found.constant is None else runs.label_names[found.constant],
+        "constant": constant,
         "constant_score": found.constant_score,
         "above_constant_low": found.low,
         "examples_to_exceed": examples_to_exceed(found),
-        "by_position": rows and found.constant is not None,
+        "by_position": rows and found.constant is not None and silent is None,
     }
+
+
+def silent_codes(runs: Runs) -> NDArray[np.int64] | None:
+    """Codes by which answering nothing is a constant answer, (N,); None where each question has an answer.
+
+    Questions without an answer share the code 0; each other question has a code of its own, which no constant gets.
+    """
+    answers = runs.groups.get(ANSWERABLE)
+    if runs.gold is not None or answers is None:
+        return None
+    without = np.asarray(answers) == WITHOUT_ANSWER
+    return np.where(without, 0, 1 + np.arange(runs.n_examples)) if without.any() else None
 
 
 def _are_row_numbers(example_ids: NDArray[Any]) -> bool:

@@ -23,6 +23,7 @@ from goldassay.instability import (
     score_above_constant,
 )
 from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.instability.spread import silent_codes
 from goldassay.questions.instability.texts import read_texts
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import RunSet, find_runs, placed, unloaded_sets
@@ -241,7 +242,9 @@ def _knows(every: Sequence[Runs]) -> bool:
     scores = np.concatenate([runs.scores for runs in every])
     if scores.shape[1] < 2:
         return False
-    gold = _common_gold(every) if bool(np.isin(scores, (0.0, 1.0)).all()) else None
+    gold = silent_codes(every[0])
+    if gold is None and bool(np.isin(scores, (0.0, 1.0)).all()):
+        gold = _common_gold(every)
     return score_above_constant(scores, gold).low > 0
 
 

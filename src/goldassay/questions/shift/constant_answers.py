@@ -111,7 +111,9 @@ class _Table:
         shared = (self._incidence(candidates, grow=False) @ self._right.T).toarray()
         lengths = np.array([len(each.split()) for each in candidates], dtype=np.float64)
         both = lengths[:, np.newaxis] + self._lengths
-        return np.where(shared > 0, 2 * shared / np.where(both > 0, both, 1.0), 0.0)[:, self._of]
+        # Of no words each: no answer to a question that has none.
+        found = np.where(shared > 0, 2 * shared / np.where(both > 0, both, 1.0), (both == 0).astype(np.float64))
+        return np.asarray(found)[:, self._of]
 
     def _incidence(self, answers: Sequence[str], *, grow: bool) -> Any:
         """Which words an answer has, the k-th of several equal ones counting as a word of its own, (A, V), sparse."""
