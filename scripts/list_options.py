@@ -69,7 +69,7 @@ def page() -> str:
         own = name.removeprefix("--").replace("-", "_")
         setting = f"`{SETTING_OF[own]}`" if own in SETTING_OF else ""
         value = f"`{kind(first)}`".replace("|", "\\|") if kind(first) else ""
-        has = ", ".join(path for path, _ in given)
+        has = ", ".join(sorted(path for path, _ in given))
         rows.append(f"| {spelled} | {value} | {meaning(first)} | {setting} | {has} |")
     return HEAD + "\n".join(rows) + "\n"
 

@@ -462,6 +462,7 @@ _NEEDED = {
     "artifacts": ("data.jsonl",),
     "leakage": ("nothing",),
     "runs": ("runs.jsonl",),
+    "sensitivity": ("runs.jsonl",),
     "shift": ("nothing",),
 }
 # Options that take any text: what follows from it is tried by other cases.

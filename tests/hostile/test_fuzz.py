@@ -70,7 +70,7 @@ def test_an_error_behind_the_last_line_is_named(tmp_path: Path, monkeypatch: pyt
         words: Any = "words"
         shown(words)
 
-    monkeypatch.setattr("goldassay.runs.list_runs", broken)
+    monkeypatch.setattr("goldassay.runs.reading.find_slices", broken)
     line = shown.__code__.co_firstlineno + 2
     assert fuzz.fault(["runs", "list", "a.csv"]) == f"exit status 70: TypeError at core/bounds.py:{line}"
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldassay.core.errors import OutputError
+from goldassay.core.errors import InputError, OutputError
 from goldassay.runs import Runs, list_runs, read_runs, write_runs
 
 if TYPE_CHECKING:
@@ -98,6 +99,23 @@ def test_names_that_read_alike_do_not_overwrite_each_other(tmp_path: Path) -> No
         write_runs(Runs.from_arrays(scores=[[1.0]], model=model), tmp_path / "runs")
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
     assert list_runs(tmp_path)["model"].to_list() == ["../../a-b", "a b", "a-b", "a/b"]
+
+
+@pytest.mark.parametrize("field", ["model", "condition", "seed", "checkpoint", "label_names", "configuration"])
+def test_half_of_a_surrogate_pair_is_no_name(tmp_path: Path, field: str) -> None:
+    """JSON spells half of a pair as an escape; neither a table nor UTF-8 can hold it."""
+    write_runs(example_runs(seeds=[1], checkpoints=[2], logits=np.zeros((1, 1, 5, 3))), tmp_path)
+    (file,) = tmp_path.rglob("*.parquet")
+    metadata = pl.read_parquet_metadata(file)
+    key = next(key for key, value in metadata.items() if '"version"' in value)
+    half = {"label_names": ["a", "b", "c\ud800"], "configuration": {"shots\udfff": 1}}.get(field, "a\ud800")
+    changed = json.dumps(json.loads(metadata[key]) | {field: half})
+    pl.read_parquet(file).write_parquet(file, metadata={key: changed})
+    for read in (list_runs, read_runs):
+        with pytest.raises(InputError, match="half of a surrogate pair") as refused:
+            read(tmp_path)
+        assert refused.value.file == str(file)
+        assert str(refused.value).encode()
 
 
 def test_writing_the_same_run_again_replaces_it(tmp_path: Path) -> None:

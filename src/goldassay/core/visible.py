@@ -16,12 +16,19 @@ if TYPE_CHECKING:
 # C0 but tab, line feed and carriage return; DEL and C1; marks, embeddings and isolates of direction.
 _HIDDEN = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 # And halves of surrogates.
-_PATTERN = re.compile(f"[{_HIDDEN}\ud800-\udfff]")
+_HALVES = r"\ud800-\udfff"
+_PATTERN = re.compile(f"[{_HIDDEN}{_HALVES}]")
+_HALF = re.compile(f"[{_HALVES}]")
 
 
 def visible(text: object) -> str:
     """A text with its control characters escaped, tabs and line breaks as they are."""
     return _PATTERN.sub(_escaped, str(text))
+
+
+def has_half_pair(text: str) -> bool:
+    """Whether half of a surrogate pair stands alone in a text: no character, and nothing that UTF-8 can write."""
+    return _HALF.search(text) is not None
 
 
 def one_line(text: object) -> str:

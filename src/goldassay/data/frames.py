@@ -10,6 +10,7 @@ import polars as pl
 
 from goldassay.core.bounds import check_columns
 from goldassay.core.errors import InputError
+from goldassay.core.visible import has_half_pair
 from goldassay.data.table import Table, stacked
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _series(name: str, values: list[Any], path: Path | None, lines: NDArray[np.i
             return pl.Series(name, values, dtype=pl.List(pl.String))
         return pl.Series(name, [_as_text(value) for value in values], dtype=pl.String)
     except UnicodeEncodeError as error:
-        row = next(i for i, value in enumerate(values) if _has_surrogate(value))
+        row = next(i for i, value in enumerate(values) if has_half_pair(_as_text(value) or ""))
         raise InputError(
             "the text holds half of a surrogate pair, which is no character",
             file=path,
@@ -97,10 +98,6 @@ def _as_text(value: Any) -> str | None:
     if isinstance(value, (bool, list, tuple, Mapping)):
         return json.dumps(value, ensure_ascii=False, default=str)
     return str(value)
-
-
-def _has_surrogate(value: Any) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in _as_text(value) or "")
 
 
 def columns_to_frame(columns: Mapping[Any, Any], path: Path | None = None) -> pl.DataFrame:

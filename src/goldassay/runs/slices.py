@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldassay.core.errors import InputError
+from goldassay.core.visible import has_half_pair, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +95,8 @@ class Slice:
         """Refuse what names no run, before it is sorted among others.
 
         Raises:
-            InputError: A name is no text, or a seed, checkpoint or number is neither a number nor a text.
+            InputError: A name is no text or holds half of a surrogate pair, or a seed, checkpoint or number is neither
+                a number nor a text.
         """
         named = {**self.collection._asdict(), "seed": self.seed, "checkpoint": self.checkpoint}
         for what, value in named.items():
@@ -105,6 +108,23 @@ class Slice:
         for what, number in (("n_examples", self.n_examples), ("n_parameters", self.n_parameters)):
             if not isinstance(number, int) and not (what == "n_parameters" and number is None):
                 raise _misnamed(what, number, self.file)
+        check_characters({**named, "configuration": self.configuration}, self.file)
+
+
+def check_characters(named: Mapping[str, object], file: str) -> None:
+    r"""Refuse names that no table or terminal can hold: JSON may spell half of a surrogate pair, as "\ud800".
+
+    Raises:
+        InputError: A name, or what a list or mapping of names holds, is no text of characters.
+    """
+    for what, value in named.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        if has_half_pair(text):
+            raise InputError(
+                f"the {what} of a run is {visible(text)[:60]}: half of a surrogate pair is no character",
+                file=file,
+                mend="write the character itself, or both halves of its escape",
+            )
 
 
 def _misnamed(what: str, value: object, file: str) -> InputError:

@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.core.boundary import panics_unprinted
 from goldassay.core.errors import InputError
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.slices import Collection, Columns, Request, Slice, check_characters
 from goldassay.runs.store import FORMAT_VERSION, METADATA_KEY
 from goldassay.runs.tables import is_parquet, logits_array
 
@@ -37,6 +37,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
         raise InputError(
             f"the file was written by a newer goldassay (format {identity['version']})", file=path, mend="upgrade"
         )
+    check_characters({"label_names": identity["label_names"]}, str(path))
     return [
         Slice(
             collection=Collection(*(identity[name] for name in Collection._fields)),
