@@ -115,12 +115,11 @@ def test_columns_of_a_table_tell_the_configuration(tmp_path: Path, suffix: str) 
 
 
 def test_large_tables_are_listed_with_their_configurations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from goldassay.runs.adapters import long_table
 
     rows = [{"id": f"e{i}", "config_prompt": prompt, "score": 1.0} for prompt in ("a", "b") for i in range(3)]
     pl.DataFrame(rows).write_csv(tmp_path / "runs.csv")
     read = list_runs(tmp_path / "runs.csv")
-    monkeypatch.setattr(long_table, "_SMALL", 0)
+    monkeypatch.setattr("goldassay.runs.key_columns._SMALL", 0)
     assert list_runs(tmp_path / "runs.csv").equals(read)
     assert read["model"].to_list() == ["model [prompt=a]", "model [prompt=b]"]
 

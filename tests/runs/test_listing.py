@@ -34,6 +34,19 @@ TABLE = pl.DataFrame(
 )  # fmt: skip
 
 
+WIDE = pl.DataFrame(
+    {
+        "id": [f"e{i}" for i in range(6)],
+        "label": ["a", "b"] * 3,
+        "pred_bert_seed_1": ["a"] * 6,
+        "pred_bert_seed_2": [None, *["b"] * 5],
+        "correct_bert-hypothesis": [0, 1] * 3,
+    }
+)
+NUMBERED = WIDE.select("id", "label", seed_1="pred_bert_seed_1", seed_7=pl.lit("b"))
+BY_VALUE = WIDE.select("id", "label", bert="pred_bert_seed_1", esim=pl.lit("b"), other=pl.lit("words"))
+
+
 def packed(write: Callable[[pl.DataFrame], bytes], pack: Callable[[bytes], bytes]) -> Callable[[pl.DataFrame], bytes]:
     return lambda table: pack(write(table))
 
@@ -58,7 +71,7 @@ WRITERS: dict[str, Callable[[pl.DataFrame], bytes]] = {
 @pytest.fixture(params=["small", "large"])
 def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Whether files count as small, which are read as a whole, or as large."""
-    monkeypatch.setattr(long_table, "_SMALL", -1 if request.param == "large" else 1 << 40)
+    monkeypatch.setattr("goldassay.runs.key_columns._SMALL", -1 if request.param == "large" else 1 << 40)
     return str(request.param)
 
 
@@ -80,26 +93,40 @@ def test_runs_of_a_table(tmp_path: Path, size: str, kind: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("kind", WRITERS)
+def test_runs_named_by_columns_are_listed_unread(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"runs.{kind}").write_bytes(WRITERS[kind](WIDE))
+    monkeypatch.setattr("goldassay.runs.key_columns._SMALL", -1)
+    for module in ("key_columns", "adapters.long_table", "adapters.wide_table"):
+        monkeypatch.setattr(f"goldassay.runs.{module}.read_table", unread)
+    found = list_runs(tmp_path)
+    assert found.select("model", "condition", "n_runs", "n_examples", "format").rows() == [
+        ("bert", "paired", 2, 6, "wide"), ("bert-hypothesis", "hypothesis_only", 1, 6, "wide"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize(
     "table",
     [TABLE.drop("model", "seed", "step"), TABLE.drop("step"), TABLE.with_columns(seed=pl.col("seed") / 2),
      TABLE.with_columns(seed=pl.when(pl.col("seed") == 1).then(None).otherwise(pl.col("seed"))),
-     TABLE.rename({"seed": "Run", "id": "UID"}), TABLE.rename({"prediction": "score"}).with_columns(score=0.5)],
-    ids=["no keys", "no steps", "halves", "missing", "other names", "scores"],
+     TABLE.rename({"seed": "Run", "id": "UID"}), TABLE.rename({"prediction": "score"}).with_columns(score=0.5),
+     WIDE, WIDE.rename({"id": "key"}), NUMBERED, BY_VALUE, WIDE.with_columns(pred_list=pl.lit("['a', 'b']"))],
+    ids=["no keys", "no steps", "halves", "missing", "other names", "scores",
+         "wide", "wide, no ids", "numbered", "by value", "with lists"],
 )  # fmt: skip
 def test_large_files_are_listed_as_small_ones(
     tmp_path: Path, kind: str, table: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / f"runs.{kind}").write_bytes(WRITERS[kind](table))
     whole = list_runs(tmp_path)
-    monkeypatch.setattr(long_table, "_SMALL", -1)
+    monkeypatch.setattr("goldassay.runs.key_columns._SMALL", -1)
     assert list_runs(tmp_path).equals(whole)
 
 
 @pytest.mark.parametrize("tool", sorted(path.name for path in FIXTURES.iterdir() if path.is_dir()))
 def test_logs_are_listed_alike(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = list_runs(FIXTURES / tool)
-    monkeypatch.setattr(long_table, "_SMALL", -1)
+    monkeypatch.setattr("goldassay.runs.key_columns._SMALL", -1)
     assert list_runs(FIXTURES / tool).equals(whole)
 
 

@@ -31,11 +31,15 @@ from goldassay.runs.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 # No table of a user has such columns.
 _COUNT, _FIRST = "goldassay:rows", "goldassay:first"
+# Smaller tables are read at once, which is quicker than scanning them.
+_SMALL = 1 << 20
+# Rows that tell of what kind a column is.
+_HEAD = 1000
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,23 @@ class KeyColumns:
     columns: list[str]
     path: Path
     _rows: pl.LazyFrame
+    _first: Mapping[str, Any] | None = None
+
+    def first_values(self, names: Sequence[str]) -> list[Any]:
+        """The first value of each of these columns, nulls left out; None where the first rows have none.
+
+        Raises:
+            InputError: The table is damaged.
+        """
+        if self._first is not None:
+            return [self._first[name] for name in names]
+        try:
+            with panics_unprinted():
+                rows = self._rows.select(names).head(_HEAD).collect()
+        except pl.exceptions.PolarsError:
+            table = read_table(self.path)
+            rows = pl.DataFrame() if table is None else table.select(names)
+        return [next(iter(column.drop_nulls().head(1).to_list()), None) for column in rows.iter_columns()]
 
     def counted(self, names: Sequence[str]) -> list[tuple[dict[str, Any], int]]:
         """Each combination of values of these columns, in the order in which they appear, and its number of rows.
@@ -77,6 +98,11 @@ def _collected(rows: pl.LazyFrame, names: Sequence[str]) -> list[tuple[dict[str,
     with panics_unprinted():
         found = rows.collect(engine="streaming").to_dicts()
     return [(row, row.pop(_COUNT)) for row in found if row[_COUNT]]
+
+
+def is_large(path: Path) -> bool:
+    """Whether a table is scanned for its key columns where it is only listed."""
+    return path.stat().st_size > _SMALL
 
 
 def key_columns(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | None:
@@ -125,7 +151,7 @@ def key_columns(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | None:
 
 
 def _of_json_lines(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | None:
-    columns: dict[str, None] = {}
+    first: dict[str, Any] = {}
     is_key = functools.cache(is_key)
     # By values and their types, since 1 equals true.
     met: dict[tuple[Any, ...], tuple[dict[str, Any], int]] = {}
@@ -143,14 +169,16 @@ def _of_json_lines(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | No
             ) from error
         if not isinstance(record, dict):
             raise InputError("the line is not a JSON object", file=path, row=number)
-        if not record.keys() <= columns.keys():
-            columns.update(dict.fromkeys(record))
-            check_columns(path, len(columns))
+        if not record.keys() <= first.keys():
+            first.update({name: first.get(name) for name in record})
+            check_columns(path, len(first))
+        if number <= _HEAD:
+            first.update({name: value for name, value in record.items() if first[name] is None})
         keys = {name: value for name, value in record.items() if is_key(name)}
         known = tuple((name, type(value), _hashable(value)) for name, value in keys.items())
         met[known] = keys, met.get(known, (keys, 0))[1] + 1
     rows = [{**keys, _COUNT: n} for keys, n in met.values()]
-    return KeyColumns(list(columns), path, pl.DataFrame(rows, infer_schema_length=None, strict=False).lazy())
+    return KeyColumns(list(first), path, pl.DataFrame(rows, infer_schema_length=None, strict=False).lazy(), first)
 
 
 def _hashable(value: Any) -> Any:

@@ -30,7 +30,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import flat, number_or_text
-from goldassay.runs.key_columns import key_columns
+from goldassay.runs.key_columns import is_large, key_columns
 from goldassay.runs.slices import UNNAMED, UNNAMED_MODEL, Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import features_array, logits_array, read_table
 
@@ -59,8 +59,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "condition": ("condition",),
     "train_set": ("train_set",),
 }
-# Smaller tables are read at once, which is quicker than scanning them.
-_SMALL = 1 << 20
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _DEFAULTS = {"model": UNNAMED_MODEL, "dataset": UNNAMED, "condition": "paired", "split": "", "train_set": ""}
 _KEYS = ("model", "dataset", "split", "condition", "train_set", "seed", "checkpoint")
@@ -73,7 +71,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     """Recognize a table that has a column of predictions, scores or logits."""
     if not path.is_file():
         return None
-    if request.listed and path.stat().st_size > _SMALL:
+    if request.listed and is_large(path):
         return _listed(path, request)
     table = read_table(path)
     if table is None or is_beside_the_point(table.columns, request):

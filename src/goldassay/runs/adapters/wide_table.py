@@ -13,19 +13,27 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.runs.adapters.long_table import as_number, as_scores, find_roles, is_beside_the_point
+from goldassay.runs.adapters.long_table import (
+    SYNONYMS,
+    as_number,
+    as_scores,
+    find_roles,
+    is_beside_the_point,
+)
+from goldassay.runs.key_columns import is_large, key_columns
 from goldassay.runs.labels import canonical
 from goldassay.runs.naming import condition_within
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.slices import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import read_table
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 NAME = "wide"
@@ -52,6 +60,8 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     """Recognize a table with columns of runs."""
     if not path.is_file():
         return None
+    if request.listed and is_large(path) and (found := _listed(path, request)):
+        return found
     table = read_table(path)
     if table is None or table.height == 0 or is_beside_the_point(table.columns, request):
         return None
@@ -69,31 +79,63 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if "group" in roles:
         groups[roles["group"]] = table[roles["group"]].cast(pl.String)
     return [
-        Slice(
-            collection=Collection(run.model, path.name.split(".")[0], "", condition_within(run.model), ""),
-            seed=run.seed,
-            checkpoint=None,
-            n_examples=table.height,
-            file=str(path),
-            format=NAME,
-            load=partial(_load, table[run.column], run.kind, ids.cast(pl.String), label, groups, path),
+        _slice(
+            run,
+            table.height,
+            path,
+            partial(_load, table[run.column], run.kind, ids.cast(pl.String), label, groups, path),
         )
         for run in runs
     ]
 
 
+def _listed(path: Path, request: Request) -> list[Slice] | None:
+    """What `find` finds by names of columns alone, without rows; None where only values tell which columns are runs."""
+    table = key_columns(path, lambda name: name.lower() in SYNONYMS["seed"] or name in request.columns.values())
+    if table is None or is_beside_the_point(table.columns, request):
+        return None
+    roles = find_roles(table.columns, request.columns, path)
+    if "seed" in roles and "example_id" not in roles and len(table.counted([roles["seed"]])) > 1:
+        return None
+    others = [name for name in table.columns if name not in (roles.get("example_id"), roles.get("label"))]
+    is_list = {name: _is_list_value(value) for name, value in zip(others, table.first_values(others), strict=True)}
+    # Of which kind a numbered column is only its values tell; a list of runs does not say it.
+    runs = _named_runs(others, is_list) or [_run(name, name, "") for name in others if _NUMBERED.fullmatch(name)]
+    if not runs:
+        return None
+    n_rows = sum(n for _, n in table.counted([]))
+    return [_slice(run, n_rows, path, not_loaded) for run in runs] if n_rows else None
+
+
+def _slice(run: _Run, n_examples: int, path: Path, load: Callable[[], Columns]) -> Slice:
+    return Slice(
+        collection=Collection(run.model, path.name.split(".")[0], "", condition_within(run.model), ""),
+        seed=run.seed,
+        checkpoint=None,
+        n_examples=n_examples,
+        file=str(path),
+        format=NAME,
+        load=load,
+    )
+
+
 def _runs(table: pl.DataFrame, others: list[str], label: pl.Series | None, path: Path) -> list[_Run]:
-    for style in ("a", "b"):
-        named = [(name, kind, found) for name in others for kind, found in (_named(name, style),) if found]
-        named = [(name, kind, found) for name, kind, found in named if not _is_list(table[name])]
-        if named:
-            return [_run(name, found, kind) for name, kind, found in named]
+    if named := _named_runs(others, {name: _is_list(table[name]) for name in others}):
+        return named
     numbered = [name for name in others if _NUMBERED.fullmatch(name)]
     labels = None if label is None else {canonical(name) for name in label.drop_nulls().unique().to_list()}
     if numbered:
         return [_run(name, name, _kind(table, numbered, labels, path)) for name in numbered]
     by_value = [(name, _kind_by_value(table[name], labels)) for name in others] if labels is not None else []
     return [_run(name, name, kind) for name, kind in by_value if kind is not None]
+
+
+def _named_runs(names: Sequence[str], is_list: Mapping[str, bool]) -> list[_Run]:
+    for style in ("a", "b"):
+        named = [(name, kind, found) for name in names for kind, found in (_named(name, style),) if found]
+        if runs := [_run(name, found, kind) for name, kind, found in named if not is_list[name]]:
+            return runs
+    return []
 
 
 def _named(name: str, style: str) -> tuple[str, str | None]:
@@ -106,9 +148,11 @@ def _named(name: str, style: str) -> tuple[str, str | None]:
 
 
 def _is_list(column: pl.Series) -> bool:
-    return column.dtype.is_nested() or (
-        column.dtype == pl.String and str(column.drop_nulls().head(1).to_list() or "").startswith("['[")
-    )
+    return column.dtype.is_nested() or _is_list_value(next(iter(column.drop_nulls().head(1).to_list()), None))
+
+
+def _is_list_value(value: Any) -> bool:
+    return isinstance(value, (list, dict)) or (isinstance(value, str) and value.startswith("["))
 
 
 def _run(column: str, name: str, kind: str) -> _Run:
