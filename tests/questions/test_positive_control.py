@@ -86,6 +86,31 @@ def test_a_few_missing_texts_raise_no_doubt() -> None:
     assert doubt.why.startswith("11 of the 1,000 rows of train (1.1\N{NO-BREAK SPACE}%) lack a text")
 
 
+def test_missing_texts_may_all_be_of_the_rarest_label() -> None:
+    dropped = {"hypothesis is empty": 9}
+    assert doubts_of_dropped("train", 5000, dropped, [4800, 191]) == []
+    (doubt,) = doubts_of_dropped("train", 5000, dropped, [4850, 141])
+    assert doubt.why.endswith("may tell the label; of the rarest label they may be 6.0\N{NO-BREAK SPACE}%.")
+    # Effects do not count a label of so few rows.
+    assert doubts_of_dropped("train", 5000, dropped, [4970, 21]) == []
+
+
+def test_a_few_texts_missing_of_a_rare_label_are_not_sound() -> None:
+    """Nine in ten rows are of one label; seven in a hundred of the others lack a text, fewer of all rows."""
+    parts = []
+    for n, seed in ((4000, 1), (4000, 2)):
+        made = rows(n, seed, 0, 1)
+        rare = [row for row in made if row["label"] == "b"][::9]
+        for row in rare[::14]:
+            row["hypothesis"] = ""
+        parts.append([row for row in made if row["label"] == "a"] + rare)
+    report = audit(*parts)
+    for question in ("artifacts", "leakage"):
+        verdict = report.verdicts[question]
+        assert verdict["verdict"] == "not measurable"
+        assert "of the rarest label they may be" in verdict["evidence"]
+
+
 def test_a_label_with_few_training_rows_takes_soundness_back() -> None:
     gold = np.repeat([0, 1, 2], [500, 60, 49])
     assert scarce_doubts(gold, None) == []

@@ -82,6 +82,11 @@ class Resolved:
     n_read: int
     dropped: Mapping[str, int]
 
+    def label_counts(self) -> list[int]:
+        """Rows of each label, (K,)."""
+        kept = self.labels >= 0
+        return np.bincount(self.labels[kept], self.n_rows[kept], len(self.label_names)).astype(int).tolist()
+
 
 class LabelledBlocks:
     """Reads files, one after the other, as one labelled set of texts.

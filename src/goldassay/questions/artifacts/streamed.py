@@ -186,7 +186,9 @@ def mine_files(
         with steps.step("writing the report"):
             tried = None if held_out is None else held_out.dataset
             doubts = [
-                *doubts_of_dropped(train.name, corpus.resolved.n_read, corpus.resolved.dropped),
+                *doubts_of_dropped(
+                    train.name, corpus.resolved.n_read, corpus.resolved.dropped, corpus.resolved.label_counts()
+                ),
                 *left_out_doubts(tried),
             ]
             about = {
