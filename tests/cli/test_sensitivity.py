@@ -69,9 +69,9 @@ def test_prompts_that_move_the_score(goldassay: Command, tmp_path: Path) -> None
     assert one["configurations"][one["spread"]["best"]] == "prompt=e"
     assert one["settings"] == ["prompt"]
     # The same through Python.
-    study = package.measure_sensitivity(str(tmp_path / "runs.csv"), claim=1.2)
-    assert study.to_dict() == found
-    assert study.to_frame()["mean"].to_list() == pytest.approx(list(wanted.means))
+    report = package.measure_sensitivity(str(tmp_path / "runs.csv"), claim=1.2)
+    assert report.verdicts["sensitivity"]["verdict"] == "unsound"
+    assert report.tables["configurations"]["mean"].to_list() == pytest.approx(list(wanted.means))
 
 
 def test_prompts_that_do_not(goldassay: Command, tmp_path: Path) -> None:
@@ -160,3 +160,52 @@ def test_what_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
     assert "one configuration, and sensitivity needs at least two" in refused("sensitivity", "one.csv")
     table.filter((pl.col("config_prompt") == "a") | (pl.col("id") != "e3")).write_csv(tmp_path / "uneven.csv")
     assert "cover different examples, 19 in common" in refused("sensitivity", "uneven.csv")
+
+
+def test_every_door_gives_the_same_figures(goldassay: Command, tmp_path: Path) -> None:
+    """The file of results, the report, its figures and tables, the page and Python say one thing."""
+    write(tmp_path / "runs.csv", scores_of(STEEP, 3))
+    done = goldassay("sensitivity", "runs.csv", "--claim", "1.2", "--json", "found.json", "-o", "out")
+    assert word(done) == "UNSOUND"
+    study = json.loads((tmp_path / "found.json").read_text())
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    spread = study["models"][0]["spread"]
+    assert report["verdicts"]["sensitivity"]["verdict"] == study["verdict"]["verdict"] == "unsound"
+    (row,) = report["sensitivity"]["results"]
+    assert (row["sd"], row["sd_low"]) == (spread["sd"], spread["sd_interval"]["low"])
+    figures = {each["id"]: each for each in report["figures"]}
+    assert figures["sensitivity.sd"]["value"] == spread["sd"]
+    assert figures["sensitivity.range"]["high"] == spread["range_interval"]["high"]
+    assert figures["sensitivity.best"]["value"] == spread["best_score"]["mean"]
+    assert pl.read_parquet(tmp_path / "out/tables/models.parquet")["sd"].to_list() == [spread["sd"]]
+    assert f"{100 * spread['sd']:.2f}" in (tmp_path / "out" / "report.html").read_text()
+    python = package.measure_sensitivity(str(tmp_path / "runs.csv"), claim=1.2).to_dict()
+    assert python["figures"] == report["figures"]
+    assert python["digest"] == report["digest"]
+
+
+def test_the_gate_holds_its_limits(goldassay: Command, tmp_path: Path) -> None:
+    write(tmp_path / "runs.csv", scores_of(STEEP, 3))
+    assert goldassay("sensitivity", "runs.csv", "-o", "out", "-q").status == 0
+    (tmp_path / "strict.toml").write_text('[policy]\nmax_configuration_sd = 0.1\nworst_verdict = "caution"\n')
+    strict = goldassay("check", "out", "--config", "strict.toml")
+    assert strict.status == 1
+    assert "SD of the score over configurations is 15.0 points" in strict.out
+    assert "verdict is unsound (sensitivity)" in strict.out
+    (tmp_path / "loose.toml").write_text("[policy]\nmax_configuration_sd = 0.2\n")
+    assert goldassay("check", "out", "--config", "loose.toml").status == 0
+    assert "no measure is shown to have changed" in goldassay("diff", "out", "out", "-o", "diff").out
+
+
+def test_limits_of_the_settings_decide_and_are_named(goldassay: Command, tmp_path: Path) -> None:
+    write(tmp_path / "runs.csv", scores_of(STEEP, 3))
+    (tmp_path / "loose.toml").write_text("[verdicts.sensitivity]\ncaution_sd = 0.5\nunsound_sd = 0.6\n")
+    done = goldassay("sensitivity", "runs.csv", "--config", "loose.toml", "-o", "out")
+    assert "Sensitivity  SOUND" in done.out.splitlines()
+    assert "Limits set by loose.toml: caution_sd = 0.5 (default 0.01), unsound_sd = 0.6 (default 0.03)." in done.out
+    verdict = json.loads((tmp_path / "out" / "report.json").read_text())["verdicts"]["sensitivity"]
+    assert "unsound_sd = 0.6 (default 0.03)" in verdict["limits"]
+    (tmp_path / "mixed.toml").write_text("[verdicts.sensitivity]\ncaution_sd = 0.5\n")
+    refused = goldassay("sensitivity", "runs.csv", "--config", "mixed.toml")
+    assert refused.status == 2
+    assert "sensitivity (0.5) is above that for unsound (0.03)" in refused.err

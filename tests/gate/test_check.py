@@ -98,6 +98,21 @@ SHIFT = stored(
         ],
     },
 )
+SENSITIVITY = stored(
+    "sensitivity",
+    verdicts={"sensitivity": verdict("unsound")},
+    sensitivity={
+        "results": [
+            {
+                "model": "m", "dataset": "d", "n_examples": 500, "sd": 0.04, "sd_low": 0.03, "sd_high": 0.09,
+                "range": 0.1, "range_low": 0.05, "range_high": 0.15, "repeat_sd": None,
+                "best_elsewhere": 0.7, "best_low": 0.6, "best_high": 0.8,
+                "worst_elsewhere": 0.6, "worst_low": 0.5, "worst_high": 0.7,
+            }
+        ],
+        "n_pairs": 0, "n_changed": 0,
+    },
+)  # fmt: skip
 LEAKAGE = stored(
     "leakage",
     verdicts={"leakage": verdict("sound")},
@@ -123,6 +138,7 @@ FIGURES = {
     "max_pattern_gain": (AUDIT, 0.04),
     "min_effective_size": (RUNS, 300.0),
     "max_score_sd": (RUNS, 0.02),
+    "max_configuration_sd": (SENSITIVITY, 0.04),
     "min_runs": (RUNS, 3),
     "max_generalization_gap": (SHIFT, 0.07),
     "max_false_alarm_rate": (SHIFT, 0.6),
@@ -143,7 +159,8 @@ def test_both_sides_of_a_limit(name: str) -> None:
 
 
 def test_every_rule_is_tried() -> None:
-    words = {"worst_verdict", *(f"worst_{q}_verdict" for q in ("artifacts", "leakage", "instability", "shift"))}
+    words = {"worst_verdict", *(f"worst_{question}_verdict" for question in judged_questions())}
+    assert words >= {f"worst_{question}_verdict" for question in ("artifacts", "leakage", "instability", "shift")}
     assert set(RULES) == words | FIGURES.keys()
 
 
@@ -217,7 +234,7 @@ def test_by_is_for_what_has_an_interval(name: str) -> None:
     runs = stored("runs", instability={"source": "runs", "results": [row], "intervals": told})
     found = {**SHIFT.document["shift"]["detection"][0], "false_alarm_rate_low": 0.5, "false_alarm_rate_high": 0.7}
     shift = stored("shift", shift={**SHIFT.document["shift"], "detection": [found]})
-    (outcome,) = checked([AUDIT, runs, shift], **{name: {"limit": 1, "by": "high"}}).outcomes
+    (outcome,) = checked([AUDIT, runs, shift, SENSITIVITY], **{name: {"limit": 1, "by": "high"}}).outcomes
     assert outcome.status == "kept", outcome.line
 
 

@@ -212,7 +212,7 @@ def test_deep_json_of_runs_is_refused_by_line(
     line: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, small: int
 ) -> None:
     """The table engine took 8 seconds and 3 GB for a value nested 500 deep."""
-    monkeypatch.setattr("goldassay.runs.adapters.long_table._SMALL", small)
+    monkeypatch.setattr("goldassay.runs.key_columns._SMALL", small)
     row = b'{"id": 1, "prediction": "a", "seed": 0}\n'
     (tmp_path / "deep.jsonl").write_bytes(row * 2 + row.replace(b"0", b"[" * 201 + b"]" * 201) + row)
     assert line("runs", command, "deep.jsonl").startswith("deep.jsonl, line 3: the JSON is nested more than 200 deep; ")

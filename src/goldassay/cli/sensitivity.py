@@ -8,7 +8,8 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import METHOD, Config, Quiet, Seed, of_option
+from goldassay.cli.options import METHOD, Config, OptionalOut, Quiet, Seed, of_option, say_settings
+from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import reads_runs
 from goldassay.questions.run_choice import RunChoice
 
@@ -27,6 +28,7 @@ def sensitivity(
         typer.Argument(metavar="RUNS...", help="Predictions in several configurations: files or folders."),
     ],
     claim: Annotated[float | None, of_option("claim", metavar="POINTS", group=METHOD)] = None,
+    out: OptionalOut = None,
     json_file: JsonFile = None,
     choice: RunChoice,
     seed: Seed = None,
@@ -47,17 +49,21 @@ def sensitivity(
     from goldassay.questions.sensitivity.study import study_sensitivity
 
     settings = with_seed(load_settings(config), seed)
-    found = study_sensitivity(runs, choice, claim, settings, quiet=quiet)
+    report, found = study_sensitivity(runs, choice, claim, settings, quiet=quiet)
+    page = None if out is None else save_report(report, out, None, latex=False)
     if json_file is not None:
         write_json(json_file, json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
-        for line in _lines(found, claim):
+        say_settings(settings)
+        for line in _lines(found, claim, str(report.verdicts["sensitivity"]["limits"])):
             typer.echo(line)
+        if page is not None:
+            typer.echo(page)
 
 
-def _lines(found: SensitivityStudy, claim: float | None) -> Iterator[str]:
+def _lines(found: SensitivityStudy, claim: float | None, limits: str) -> Iterator[str]:
     yield f"Sensitivity  {found.verdict.verdict.upper()}"
-    yield f"  {found.verdict.evidence}"
+    yield f"  {found.verdict.evidence} {limits}".rstrip()
     yield f"  → {found.verdict.next_step}"
     for each in found.models:
         yield ""
@@ -70,6 +76,8 @@ def _lines(found: SensitivityStudy, claim: float | None) -> Iterator[str]:
 
 
 def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:
+    from goldassay.questions.sensitivity.report import CLAIMS
+
     spread = each.spread
     least, most = min(spread.n_repeats), max(spread.n_repeats)
     repeats = f"{least} to {most} runs" if least < most else f"{most} run{'s' * (most > 1)}"
@@ -90,16 +98,9 @@ def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:
             f"{_points(other.mean)} [{_points(other.interval.low)}, {_points(other.interval.high)}]"
         )
     if each.claim is not None and claim is not None:
-        rows["claim"] = f"{claim:g} points: {_CLAIMS[each.claim]}"
+        rows["claim"] = f"{claim:g} points: {CLAIMS[each.claim]}"
     for name, value in rows.items():
         yield f"  {name:<10} {value}"
-
-
-_CLAIMS = {
-    "exceeds": "more than another configuration does",
-    "does not exceed": "no more than another configuration does",
-    "undecided": "more or less than another configuration does, which these runs leave open",
-}
 
 
 def _points(share: float) -> str:

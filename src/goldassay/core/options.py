@@ -439,7 +439,7 @@ COMMANDS = {
         {name: each for name, each in _READING_ALL.items() if name != "pool_configurations"}
         | _named("claim", "seed")
         | _SETTINGS,
-        shell=_SHOWN,
+        shell=("out", "json"),
         places=("runs",),
         function="measure_sensitivity",
     ),

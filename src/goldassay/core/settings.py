@@ -135,6 +135,13 @@ class InstabilityLimits(StrictSection):
     caution_design_effect: float = Field(default=5.0, ge=1)
 
 
+class SensitivityLimits(StrictSection):
+    """Standard deviation of the score over configurations, without the noise of repeats, a fraction."""
+
+    caution_sd: float = Field(default=0.01, ge=0, le=1)
+    unsound_sd: float = Field(default=0.03, ge=0, le=1)
+
+
 class ShiftLimits(StrictSection):
     """Share lost elsewhere of what a metric has above its floor, and false alarm rate of telling texts apart."""
 
@@ -151,6 +158,7 @@ class VerdictSettings(StrictSection):
     leakage: LeakageLimits = LeakageLimits()
     instability: InstabilityLimits = InstabilityLimits()
     shift: ShiftLimits = ShiftLimits()
+    sensitivity: SensitivityLimits = SensitivityLimits()
 
     @model_validator(mode="after")
     def _in_order(self) -> VerdictSettings:
@@ -159,6 +167,7 @@ class VerdictSettings(StrictSection):
             ("leakage", self.leakage.caution, self.leakage.unsound),
             ("leakage", self.leakage.caution_information, self.leakage.unsound_information),
             ("instability", self.instability.caution_sd, self.instability.unsound_sd),
+            ("sensitivity", self.sensitivity.caution_sd, self.sensitivity.unsound_sd),
             ("shift", self.shift.caution, self.shift.unsound),
             ("shift", self.shift.caution_false_alarms, self.shift.unsound_false_alarms),
         ):

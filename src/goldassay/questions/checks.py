@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # The questions of an audit, in the order in which reports show them; then those that only their own command asks.
 AUDITED = ("artifacts", "leakage", "instability", "shift")
-FURTHER = ("comparison",)
+FURTHER = ("comparison", "sensitivity")
 # What is no question: it describes the data, and has figures, sections and charts like one.
 DESCRIBING = "facts"
 

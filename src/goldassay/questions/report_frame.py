@@ -49,6 +49,7 @@ _COMMANDS = (
     ("artifacts mine", ("artifacts", "n_mined")),
     ("artifacts assign", ("artifacts",)),
     ("compare", ("comparison",)),
+    ("sensitivity", ("sensitivity",)),
     ("instability", ("instability",)),
     ("shift detection", ("shift", "detection")),
     ("shift generalization", ("shift",)),

@@ -28,6 +28,7 @@ from goldassay.questions.instability.texts import read_texts
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import RunSet, find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
+from goldassay.questions.sensitivity.report import report_sensitivity
 from goldassay.questions.sensitivity.verdict import Claim, Judged, judge, judge_claim
 from goldassay.runs.configurations import differing, digest
 
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
 
     from goldassay.core.verdicts import Verdict
     from goldassay.data import Dataset
+    from goldassay.report import Report
     from goldassay.runs import Runs
+    from goldassay.runs.slices import Slice
 
 __all__ = ["SensitivityReading", "SensitivityStudy", "measure_sensitivity", "study_sensitivity"]
 
@@ -69,6 +72,7 @@ class ModelSensitivity(Result):
     Attributes:
         model: Name of the model.
         dataset: Name of the dataset.
+        condition: What part of the input it sees.
         configurations: What tells each configuration from the others, in the order of the means.
         settings: The settings that differ.
         spread: The figures.
@@ -77,6 +81,7 @@ class ModelSensitivity(Result):
 
     model: str
     dataset: str
+    condition: str
     configurations: tuple[str, ...]
     settings: tuple[str, ...]
     spread: ConfigurationSpread
@@ -102,10 +107,17 @@ class SensitivityStudy(Result):
     alone: tuple[str, ...] = ()
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a model, dataset and configuration: model, dataset, configuration, n_repeats, mean."""
+        """One row a model, dataset and configuration: model, dataset, condition, configuration, n_repeats, mean."""
         return pl.DataFrame(
             [
-                {"model": each.model, "dataset": each.dataset, "configuration": name, "n_repeats": n, "mean": mean}
+                {
+                    "model": each.model,
+                    "dataset": each.dataset,
+                    "condition": each.condition,
+                    "configuration": name,
+                    "n_repeats": n,
+                    "mean": mean,
+                }
                 for each in self.models
                 for name, n, mean in zip(each.configurations, each.spread.n_repeats, each.spread.means, strict=True)
             ]
@@ -121,7 +133,7 @@ def measure_sensitivity(
     settings: Settings | None = None,
     quiet: bool = True,
     **reading: Unpack[SensitivityReading],
-) -> SensitivityStudy:
+) -> Report:
     """Measure how far a score moves with the way of asking: `goldassay sensitivity`.
 
     Args:
@@ -135,17 +147,21 @@ def measure_sensitivity(
             `checkpoint`, `split`, `condition`, `train_set`, `format`, `grades`, as for `read_runs`. `model` is a
             model's own name.
 
+    Returns:
+        The report; its table `configurations` has a row a configuration, and `.save(directory)` writes its files.
+
     Raises:
         InputError: The runs cannot be read, no model has two configurations, or these cover different examples.
     """
     settings = with_seed(settings or Settings(), seed)
     with run_paths(runs, named=False) as paths:
-        return study_sensitivity(paths, RunChoice.of(**reading), claim, settings, quiet=quiet)
+        report, _ = study_sensitivity(paths, RunChoice.of(**reading), claim, settings, quiet=quiet)
+    return report
 
 
 def study_sensitivity(
     paths: Sequence[str], choice: RunChoice, claim: float | None, settings: Settings, *, quiet: bool
-) -> SensitivityStudy:
+) -> tuple[Report, SensitivityStudy]:
     """Measure sensitivity: what the command and `measure_sensitivity` have in common.
 
     Raises:
@@ -154,8 +170,10 @@ def study_sensitivity(
     choice = replace(choice, checkpoint=choice.checkpoint or "last")
     found, judged = [], []
     scores: dict[str, list[dict[str, float]]] = defaultdict(list)
-    with placed(paths), Steps(quiet).step("measuring sensitivity") as progress:
-        by_model, alone = _sets(paths, choice)
+    steps = Steps(quiet)
+    with placed(paths), steps.step("measuring sensitivity") as progress:
+        slices = find_runs(paths, replace(choice, model=None))
+        by_model, alone = _sets(slices, choice)
         for done, sets in enumerate(by_model):
             one, of_one, means = _measure(sets, choice, claim, settings)
             found.append(one)
@@ -163,18 +181,19 @@ def study_sensitivity(
             scores[one.dataset].append(means)
             progress(done + 1, len(by_model))
     changes = [order_changes(_table(of_models)) for of_models in scores.values()]
-    return SensitivityStudy(
-        verdict=judge(judged),
+    study = SensitivityStudy(
+        verdict=judge(judged, settings.verdicts.sensitivity),
         models=tuple(found),
         n_pairs=sum(pairs for _, pairs in changes),
         n_changed=sum(changed for changed, _ in changes),
         alone=tuple(alone),
     )
+    return report_sensitivity(study, paths, slices, choice, claim, settings, steps), study
 
 
-def _sets(paths: Sequence[str], choice: RunChoice) -> tuple[list[list[RunSet]], list[str]]:
+def _sets(slices: Sequence[Slice], choice: RunChoice) -> tuple[list[list[RunSet]], list[str]]:
     """Sets of runs by model and dataset, a set a configuration; and the models that have but one."""
-    sets = unloaded_sets(find_runs(paths, replace(choice, model=None)), replace(choice, model=None))
+    sets = unloaded_sets(slices, replace(choice, model=None))
     by_model: dict[tuple[str, ...], list[RunSet]] = defaultdict(list)
     for each in sets:
         part = each.slices[0]
@@ -206,6 +225,7 @@ def _measure(
     one = ModelSensitivity(
         model=base,
         dataset=sets[0].dataset,
+        condition=sets[0].condition,
         configurations=tuple(each.model[len(base) :].strip(" []") for each in sets),
         settings=tuple(differing(runs.configuration for runs in every)),
         spread=spread,

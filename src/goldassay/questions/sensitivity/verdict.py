@@ -12,17 +12,9 @@ from goldassay.instability.sensitivity import LEAST_CONFIGURATIONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from goldassay.core.settings import SensitivityLimits
     from goldassay.core.severity import Word
     from goldassay.instability import ConfigurationSpread
-
-# SD over configurations from which on a score is called so, in fractions.
-CAUTION, UNSOUND = 0.01, 0.03
-RULE = (
-    "By the SD over configurations of the most sensitive model, without the noise of repeats: unsound if the lower end "
-    f"of its interval is at least {100 * UNSOUND:g} points, caution if at least {100 * CAUTION:g}, sound if the upper "
-    f"end is below {100 * UNSOUND:g} in at least {LEAST_CONFIGURATIONS} configurations that differ in their answers, "
-    "of a model that surely knows something, else not measurable."
-)
 
 Claim = Literal["exceeds", "does not exceed", "undecided"]
 
@@ -43,20 +35,20 @@ class Judged:
     knows: bool
     n_distinct: int
 
-    @property
-    def word(self) -> Word:
+    def word(self, limits: SensitivityLimits) -> Word:
         """What its interval says."""
         found = self.spread.sd_interval
         if found is None:
             return "not measurable"
-        word = judge_interval(found.low, found.high, CAUTION, UNSOUND)
+        word = judge_interval(found.low, found.high, limits.caution_sd, limits.unsound_sd)
         trusted = self.knows and self.n_distinct >= LEAST_CONFIGURATIONS
         return word if word != "sound" or trusted else "not measurable"
 
 
-def judge(sets: Sequence[Judged]) -> Verdict:
+def judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
     """The verdict on several sets of configurations: that of the most severe."""
-    worst = max(sets, key=lambda each: (severity(each.word), each.spread.sd or 0.0, each.spread.range))
+    worst = max(sets, key=lambda each: (severity(each.word(limits)), each.spread.sd or 0.0, each.spread.range))
+    word = worst.word(limits)
     found = worst.spread
     n = len(found.means)
     span = (
@@ -79,18 +71,28 @@ def judge(sets: Sequence[Judged]) -> Verdict:
         evidence += " Nothing shows that the model knows anything."
     if worst.n_distinct < n:
         evidence += f" Only {worst.n_distinct} of them differ in their answers: the others may be copies."
-    if worst.word == "sound":
+    if word == "sound":
         evidence += f" Shown of these {n} ways of asking alone."
     next_step = {
         "unsound": "Report the score over many configurations, and compare models in the same ones.",
         "caution": "Report the configuration with the score, and no difference smaller than this spread.",
         "sound": "Report the score with its configuration as here.",
         "not measurable": _settle(worst),
-    }[worst.word]
+    }[word]
     return Verdict(
-        worst.word, evidence, Headline("SD of the score over configurations", found.sd, low, high, "points"), next_step,
-        RULE,
+        word, evidence, Headline("SD of the score over configurations", found.sd, low, high, "points"), next_step,
+        _rule(limits),
     )  # fmt: skip
+
+
+def _rule(limits: SensitivityLimits) -> str:
+    caution, unsound = (f"{100 * limit:g}" for limit in (limits.caution_sd, limits.unsound_sd))
+    return (
+        "By the SD over configurations of the most sensitive model, without the noise of repeats: unsound if the lower "
+        f"end of its interval is at least {unsound} points, caution if at least {caution}, sound if the upper end is "
+        f"below {unsound} in at least {LEAST_CONFIGURATIONS} configurations that differ in their answers, of a model "
+        "that surely knows something, else not measurable."
+    )
 
 
 def _settle(worst: Judged) -> str:
