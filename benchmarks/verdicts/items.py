@@ -1,0 +1,165 @@
+"""How often audits of multiple-choice items give each verdict: made items with a known flaw, and real ones shuffled.
+
+    python -m benchmarks.verdicts.items [--draws 100] [--rows 5000]
+    GOLDASSAY_DATA=DIR python -m benchmarks.verdicts.items --shuffled [--draws 20] [--rows 2000]
+
+Made items have four choices of six words drawn by Zipf's law, and a question of ten. Their flaw is of 24 %, twice the
+limit, of what guessing leaves to be gained: in that share of the items the right choice is made the longest one (a rule
+sees it), or one of fifty words of its own takes the place of a word of it (only a trained reader sees it).
+
+Shuffled items are the published ones whose right choices are drawn anew within each item, so that nothing tells them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tarfile
+import tempfile
+import warnings
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+import goldassay
+from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings
+from goldassay.questions.item_audit import audit_items
+from goldassay.questions.leakage.choices import Posed, load_items
+
+if TYPE_CHECKING:
+    from goldassay.data.items import ChoiceItems
+
+DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
+UNSOUND = 0.12
+N_WORDS, N_CHOICES, N_TOLD = 2000, 4, 50
+WORDS = np.array([f"w{code}" for code in range(N_WORDS)])
+FLAWS = ("none", "longest", "words")
+SETS = {
+    "ARC-Challenge": "choices/ARC-Challenge-Test.jsonl.gz",
+    "OpenBookQA": "choices/openbookqa-test.jsonl.gz",
+    "CommonsenseQA": "choices/csqa-dev_rand_split.jsonl.gz",
+    "TruthfulQA": "choices/TruthfulQA.csv.gz",
+    "SocialIQa": "choices/socialiqa-dev.jsonl.gz",
+    "LogiQA": "choices/logiqa-Test.txt.gz",
+    "WinoGrande": "choices/winogrande-validation.parquet",
+    "aqua-rat": "choices/agieval-v1-en.tar.gz:aqua-rat.jsonl",
+    "LSAT-LR": "choices/agieval-v1-en.tar.gz:lsat-lr.jsonl",
+    "DREAM": "choices/dream.tar.gz:data/test.json",
+}
+
+
+def made_items(n: int, flaw: str, skill: float, seed: int) -> pl.DataFrame:
+    """Items whose flaw gives away the share `skill` of what guessing leaves to be gained."""
+    rng = np.random.default_rng([seed, FLAWS.index(flaw)])
+    weights = 1 / np.arange(10, N_WORDS + 10)
+    weights /= weights.sum()
+    questions = [" ".join(row) for row in WORDS[rng.choice(N_WORDS, (n, 10), p=weights)].tolist()]
+    choices = WORDS[rng.choice(N_WORDS, (n, N_CHOICES, 6), p=weights)].tolist()
+    answers = rng.integers(0, N_CHOICES, n).tolist()
+    for own, answer, flawed, told in zip(
+        choices, answers, (rng.random(n) < skill).tolist(), rng.integers(0, N_TOLD, n).tolist(), strict=True
+    ):
+        if flawed and flaw == "longest":
+            own[answer] += [*own[answer][:4], *own[answer][2:]]
+        elif flawed and flaw == "words":
+            own[answer][told % 6] = f"m{told}"
+    return pl.DataFrame(
+        {
+            "question": questions,
+            "choices": [[" ".join(choice) for choice in own] for own in choices],
+            "answer": answers,
+        }
+    )
+
+
+def word_of(flaw: str, n: int, seed: int) -> str:
+    """The verdict on leakage of made items."""
+    report = goldassay.audit(made_items(n, flaw, 2 * UNSOUND, seed), seed=seed, quiet=True)
+    return str(report.verdicts["leakage"]["verdict"])
+
+
+def shuffled(items: ChoiceItems, seed: int, rows: int | None) -> ChoiceItems:
+    """The items, all or so many of them, with as many choices called right as before, drawn anew in each item."""
+    rng = np.random.default_rng(seed)
+    if rows is not None and len(items) > rows:
+        items = items.take(np.sort(rng.choice(len(items), rows, replace=False)))
+    order = np.lexsort((rng.random(items.right.size), items.item_of))
+    return replace(items, right=items.right[order])
+
+
+def read_set(place: str, folder: Path) -> ChoiceItems:
+    """The items of a file, or of a member of an archive."""
+    path, _, member = place.partition(":")
+    file = DATA / path
+    if member:
+        with tarfile.open(file) as archive:
+            source = archive.extractfile(member)
+            assert source is not None
+            file = folder / Path(member).name
+            file.write_bytes(source.read())
+    posed = load_items(file, None, None)
+    assert posed is not None
+    return posed.test
+
+
+def shuffled_cells(draws: range, rows: int | None) -> list[Cell]:
+    """Of each real set the share that is a caution or worse, and the share that is sound."""
+    words: dict[str, Counter[str]] = {name: Counter() for name in SETS}
+    with tempfile.TemporaryDirectory() as folder:
+        sets = {name: read_set(place, Path(folder)) for name, place in SETS.items()}
+    for seed in draws:
+        for name, items in sets.items():
+            settings = Settings(seed=seed)
+            report = audit_items(Posed(None, shuffled(items, seed, rows), ()), settings, Steps(quiet=True))
+            word = report.verdicts["leakage"]["verdict"]
+            words[name][word] += 1
+            print(f"{name}, draw {seed}: {word}", flush=True)
+    cells = []
+    for name, counted in words.items():
+        worse, n = counted["caution"] + counted["unsound"], counted.total()
+        cells += [Cell(name, "caution or worse", worse, n, at_most(0.025)), Cell(name, "sound", counted["sound"], n)]
+    return cells
+
+
+def made_cells(draws: range, n: int) -> list[Cell]:
+    """Of made items the shares of the verdicts that should be given, and of *sound* where it must not be."""
+    words: dict[str, Counter[str]] = {flaw: Counter() for flaw in FLAWS}
+    for seed in draws:
+        for flaw in FLAWS:
+            word = word_of(flaw, n, seed)
+            words[flaw][word] += 1
+            print(f"{flaw}, draw {seed}: {word}", flush=True)
+    none, longest, told = (words[flaw] for flaw in FLAWS)
+    reached = at_least(0.8) if n >= 5000 else None
+    return [
+        Cell("no flaw", "caution or worse", none["caution"] + none["unsound"], none.total(), at_most(0.025)),
+        Cell("no flaw", "sound", none["sound"], none.total(), reached),
+        Cell("the right choice longer in 24 %", "unsound", longest["unsound"], longest.total(), at_least(0.9)),
+        Cell("words of right choices in 24 %", "caution", told["caution"], told.total(), at_least(0.9)),
+        *(Cell(f"flaw: {flaw}", "sound", words[flaw]["sound"], words[flaw].total(), at_most(0)) for flaw in FLAWS[1:]),
+    ]
+
+
+def main() -> None:
+    """Print each draw, then the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first draw")
+    parser.add_argument("--rows", type=int, help="items of each set: 5,000 made ones, and all of a real set by default")
+    parser.add_argument("--shuffled", action="store_true", help="real items instead of made ones")
+    given = parser.parse_args()
+    draws = range(given.first, given.first + given.draws)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cells = shuffled_cells(draws, given.rows) if given.shuffled else made_cells(draws, given.rows or 5000)
+    print_table(cells)
+
+
+if __name__ == "__main__":
+    main()
