@@ -30,7 +30,7 @@ from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.questions.item_audit import audit_items
-from goldassay.questions.leakage.choices import Posed, load_items
+from goldassay.questions.leakage.choices import ItemReading, Posed, load_items
 
 if TYPE_CHECKING:
     from goldassay.data.items import ChoiceItems
@@ -103,7 +103,7 @@ def read_set(place: str, folder: Path) -> ChoiceItems:
             assert source is not None
             file = folder / Path(member).name
             file.write_bytes(source.read())
-    posed = load_items(file, None, None)
+    posed = load_items(file, None, ItemReading())
     assert posed is not None
     return posed.test
 

@@ -35,6 +35,10 @@ _N_JUDGING_PARTS, _N_FAMILY_PARTS = 4, 3
 MIN_FAMILIES = 20
 
 
+class OneLabelError(InputError):
+    """All rows to learn from have the same label."""
+
+
 @dataclass(frozen=True)
 class QuickProbe:
     """A linear classifier over the features of `probe_features`: a lower bound of what a model can read.
@@ -465,4 +469,4 @@ def _codes(clusters: ArrayLike, n: int) -> NDArray[np.int64]:
 
 def _check_labels(labels: NDArray[np.int64], where: str = "all training rows", mend: str = "") -> None:
     if np.unique(labels).size < 2:
-        raise InputError(f"{where} have the same label", mend=mend or "give rows of two labels or more")
+        raise OneLabelError(f"{where} have the same label", mend=mend or "give rows of two labels or more")

@@ -19,7 +19,7 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory, files_since
 from goldassay.questions.first_rows import first_rows, table_of_rows
 from goldassay.questions.item_audit import audit_items, refuse_runs
-from goldassay.questions.leakage.choices import load_items
+from goldassay.questions.leakage.choices import ItemReading, load_items
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_sources import run_paths
 
@@ -109,7 +109,8 @@ def audit(
             evidence.load()
         except InputError:
             # Items with choices are no labelled texts: reading them as such is refused.
-            posed = load_items(train, test, columns, refused=True)
+            reading = ItemReading(columns, format, settings.data.clusters, settings.data.split_by, label_names)
+            posed = load_items(train, test, reading, refused=True)
             if posed is None:
                 raise
             refuse_runs(paths, elsewhere, model)

@@ -9,7 +9,7 @@ FEW_ROWS = 10
 _MOST_NAMES = 5
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from goldassay.core.clusters import Clusters
     from goldassay.data import Dataset
@@ -35,17 +35,24 @@ def data_notes(
     if clusters is not None:
         notes.append(clusters.taken)
     parts = [part for part in (train, test, *elsewhere) if part is not None]
-    if unread := list(dict.fromkeys(name for part in parts for name in part.unread.columns)):
-        several = len(unread) > 1
-        notes.append(
-            f"Not read: the column{'s' * several} {', '.join(map(repr, unread[:_MOST_NAMES]))}"
-            + (f" and {len(unread) - _MOST_NAMES} more" if len(unread) > _MOST_NAMES else "")
-            + f", which {'have' if several else 'has'} no role. --columns gives one, or ignore={unread[0]}."
-        )
+    notes += unread_notes(name for part in parts for name in part.unread.columns)
     for name, part in (("training", train), ("evaluation", test)):
         if part is not None and (said := _rare_labels(part)):
             notes.append(f"In the {name} part {said}.")
     return notes
+
+
+def unread_notes(columns: Iterable[str]) -> list[str]:
+    """What is said of columns that hold texts or lists and have no role; nothing where there are none."""
+    unread = list(dict.fromkeys(columns))
+    if not unread:
+        return []
+    several = len(unread) > 1
+    return [
+        f"Not read: the column{'s' * several} {', '.join(map(repr, unread[:_MOST_NAMES]))}"
+        + (f" and {len(unread) - _MOST_NAMES} more" if len(unread) > _MOST_NAMES else "")
+        + f", which {'have' if several else 'has'} no role. --columns gives one, or ignore={unread[0]}."
+    ]
 
 
 def _rare_labels(part: Dataset) -> str:

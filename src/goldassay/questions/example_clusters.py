@@ -49,7 +49,7 @@ def example_clusters(
         columns = _codes(dataset, (*dataset.text_columns, *dataset.cluster_columns), near_copies, codes)
         return cluster_rows(columns, len(dataset), n_alike=len(dataset.text_columns))
     check_cluster_columns(by, dataset)
-    return cluster_rows(_codes(dataset, _names(by), near_copies, codes), len(dataset), chosen=True)
+    return cluster_rows(_codes(dataset, named_columns(by), near_copies, codes), len(dataset), chosen=True)
 
 
 def check_cluster_columns(by: str, *datasets: Dataset | None) -> None:
@@ -62,7 +62,7 @@ def check_cluster_columns(by: str, *datasets: Dataset | None) -> None:
     if by in (AUTO, NONE) or not given:
         return
     columns = list(dict.fromkeys(name for dataset in given for name in dataset.examples.columns))
-    if missing := [each for each in _names(by) if each not in columns]:
+    if missing := [each for each in named_columns(by) if each not in columns]:
         raise InputError(
             f"there is no column {missing[0]!r} to make clusters by",
             file=given[0].source,
@@ -70,7 +70,8 @@ def check_cluster_columns(by: str, *datasets: Dataset | None) -> None:
         )
 
 
-def _names(by: str) -> tuple[str, ...]:
+def named_columns(by: str) -> tuple[str, ...]:
+    """Columns that a user named, separated by commas."""
     return tuple(dict.fromkeys(each.strip() for each in by.split(",")))
 
 

@@ -78,7 +78,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
         },
         "inputs": list(found.inputs),
         "clusters": describe_clusters(found.grouping),
-        "data_notes": data_notes(None, None, found.grouping, ()),
+        "data_notes": [*data_notes(None, None, found.grouping, ()), *found.notes],
         "leakage": finding.results,
         "settings": settings.model_dump(mode="json"),
     }

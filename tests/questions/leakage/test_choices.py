@@ -252,3 +252,46 @@ def test_items_of_which_nothing_can_be_told_apart_are_not_sound() -> None:
     assert goldassay.audit([{**row, "question": f"q{i}"} for i, row in enumerate(made)]).verdicts["leakage"][
         "verdict"
     ] == ("not measurable")
+
+
+def test_options_of_labelled_texts_are_refused_or_work(tmp_path: Path) -> None:
+    path = write(tmp_path / "items.jsonl", rows(60, True, 0))
+    for given, said in (
+        ({"label_names": ["A", "B"]}, "label_names: items with choices have no labels"),
+        ({"split_by": "question"}, "split_by: no part of items with choices is set apart"),
+        ({"format": "csv"}, "."),
+        ({"columns": "premise=question,label=answer"}, "none is known to be the hypothesis"),
+        ({"columns": "answer=nothing"}, "there is no column 'nothing'"),
+        ({"clusters": "nothing"}, "there is no column 'nothing'"),
+    ):
+        with pytest.raises(InputError, match=said):
+            goldassay.audit(path, **given)
+
+
+def test_columns_may_be_named_by_role() -> None:
+    made = [
+        {
+            "stem": row["question"], "w": row["choices"][0], "x": row["choices"][1], "y": row["choices"][2],
+            "z": row["choices"][3], "key": row["answer"], "about": "ab"[at % 2], "why": "a long remark on this item",
+        }
+        for at, row in enumerate(rows(60, True, 0))
+    ]  # fmt: skip
+    roles = {"question": "stem", "choices": "w+x+y+z", "answer": "key", "group": "about"}
+    named, usual = goldassay.audit(made, columns=roles), goldassay.audit(rows(60, True, 0))
+    own, other = (report.tables["choice_rules"] for report in (named, usual))
+    assert own.select("rule", "hits").equals(other.select("rule", "hits"))
+    assert any("Not read: the column 'why'" in note for note in named.to_dict()["data_notes"])
+    ignored = goldassay.audit(made, columns={**roles, "ignore": "why"})
+    assert not any("Not read" in note for note in ignored.to_dict()["data_notes"])
+    # As the label of labelled texts is called.
+    label = {"question": "stem", "choices": "w+x+y+z", "label": "key"}
+    assert goldassay.audit(made, columns=label).tables["choice_rules"].equals(named.tables["choice_rules"])
+
+
+def test_items_are_joined_by_columns() -> None:
+    made = [{**row, "writer": f"writer {at // 6}"} for at, row in enumerate(rows(240, False, 0))]
+    joined, alone = goldassay.audit(made, clusters="writer"), goldassay.audit(made)
+    assert joined.to_dict()["clusters"]["n_clusters"] == 40
+    assert alone.to_dict()["clusters"]["n_clusters"] == 240
+    with pytest.raises(InputError, match="all rows are one cluster"):
+        goldassay.audit([{**row, "writer": "one"} for row in made], clusters="writer")

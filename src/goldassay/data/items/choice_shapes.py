@@ -21,7 +21,7 @@ import polars as pl
 from goldassay.data.column_names import normalized
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _LISTS = ("choices", "options", "endings", "choice", "candidates")
 _ANSWERS = (
@@ -32,6 +32,8 @@ _QUESTIONS = ("question", "ctx", "goal", "sentence", "sent1", "query", "startphr
 _PASSAGES = ("passage", "article", "context", "support", "story", "dialogue", "paragraph")
 _GROUPS = ("subject", "category", "subject_name", "topic", "activity_label", "subset", "task", "src", "type")
 _IDS = ("id", "question_id", "example_id", "qid", "uid", "ind", "_id")
+# What a user may name; one column each, but for choices with a column each.
+ROLES = ("choices", "answer", "question", "passage", "group", "id")
 # Choices with a column each: how the columns are called, in order, and whether their numbers name them.
 _COLUMNED = (
     (re.compile(r"^(?:ending|ans|choice|option|sol|answer)_?(\d+)$"), True),
@@ -85,23 +87,24 @@ class Shape:
     numbers_from: int | None = None
 
 
-def find_shape(frame: pl.DataFrame, choices: str | None = None, answer: str | None = None) -> Shape | None:
+def find_shape(frame: pl.DataFrame, roles: Mapping[str, str] | None = None) -> Shape | None:
     """The shape of a table's items; None where it holds no choices that can be recognized.
 
     Args:
         frame: All columns as they were read.
-        choices: The column of choices, where its name does not tell.
-        answer: The column of answers, likewise.
+        roles: The column of each of `ROLES`, where names do not tell; choices with a column each are joined by "+".
     """
-    columns = _Columns(frame, choices, answer)
-    return next((found for shape in SHAPES if (found := shape(columns)) is not None), None)
+    columns = _Columns(frame, roles or {})
+    shapes = (_listed, _columned) if columns.choices else SHAPES
+    return next((found for shape in shapes if (found := shape(columns)) is not None), None)
 
 
 class _Columns:
     """Columns by their normalized names, and what was said of them."""
 
-    def __init__(self, frame: pl.DataFrame, choices: str | None, answer: str | None) -> None:
-        self.frame, self.choices, self.answer = frame, choices, answer
+    def __init__(self, frame: pl.DataFrame, roles: Mapping[str, str]) -> None:
+        self.frame, self.roles, self.answer = frame, roles, roles.get("answer")
+        self.choices = roles["choices"].split("+") if "choices" in roles else []
         self.by_name: dict[str, str] = {}
         for column in frame.columns:
             self.by_name.setdefault(normalized(column).replace(" ", "_"), column)
@@ -132,16 +135,23 @@ class _Columns:
         self, read: Callable[[dict[str, Any]], Raw], columns: Sequence[str], answer: str | None, **more: Any
     ) -> Shape:
         used = (*columns, *([answer] if answer else []))
-        passage = self.first(_PASSAGES, besides=used)
+        passage = self.roles.get("passage") or self.first(_PASSAGES, besides=(*used, self.roles.get("question", "")))
         questions = [name for name in ("sent1", "sent2") if name in self.by_name]
         named = [self.by_name[name] for name in questions] if len(questions) == 2 else []
-        if not named:
-            found = self.first(_QUESTIONS, besides=used)
+        if "question" in self.roles or not named:
+            found = self.roles.get("question") or self.first(_QUESTIONS, besides=(*used, passage or ""))
             named = [found] if found else []
         if not named and passage is not None:
             named, passage = [passage], None
-        group, own_id = self.first(_GROUPS, besides=used), self.first(_IDS)
+        group = self.roles.get("group") or self.first(_GROUPS, besides=(*used, *named, passage or ""))
+        own_id = self.roles.get("id") or self.first(_IDS)
         return Shape(read, answer, tuple(named), passage, group, own_id, tuple(columns), **more)
+
+
+def is_answer(column: str) -> bool:
+    """Whether a column of this name says which choice is right, or would in another shape."""
+    name = normalized(column).replace(" ", "_")
+    return name in {*_ANSWERS, *_RIGHT, "correct_answers", "mc1_targets", "mc2_targets"}
 
 
 def _targets(columns: _Columns) -> Shape | None:
@@ -214,7 +224,7 @@ def _nested_question(columns: _Columns) -> Shape | None:
 def _listed(columns: _Columns) -> Shape | None:
     """A column of lists of texts, of objects with a text, or of an object of texts and labels."""
     known = [columns.by_name[name] for name in _LISTS if name in columns.by_name]
-    names = [columns.choices] if columns.choices else known
+    names = known if not columns.choices else columns.choices if len(columns.choices) == 1 else []
     column = next((name for name in names if name in columns.frame.columns and columns.objects(name)), None)
     if column is None:
         return None
@@ -229,11 +239,12 @@ def _listed(columns: _Columns) -> Shape | None:
 
 def _columned(columns: _Columns) -> Shape | None:
     """A column a choice, numbered or lettered alike, and a column that names the right one."""
-    for pattern, numbered in _COLUMNED:
-        own = _numbered(columns, pattern)
+    named = [(columns.choices, False)] if len(columns.choices) > 1 else []
+    found = named or [(_numbered(columns, pattern), numbered) for pattern, numbered in _COLUMNED]
+    for own, numbered in found:
         answer = columns.answered(own)
         # Letters alone, or two texts without an answer, may be anything.
-        asked = columns.first(_QUESTIONS, besides=own) is not None
+        asked = bool(named) or "question" in columns.roles or columns.first(_QUESTIONS, besides=own) is not None
         if len(own) < 2 or not asked or (answer is None and not numbered):
             continue
         first = int(re.findall(r"\d+", own[0])[-1]) if numbered else None

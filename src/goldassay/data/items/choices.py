@@ -13,11 +13,12 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.data.items.choice_shapes import Raw, Shape, find_shape
+from goldassay.data.items.choice_shapes import Raw, Shape, find_shape, is_answer
 from goldassay.data.row_values import normalized_text
+from goldassay.data.unread import find_unread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,6 +59,8 @@ class ChoiceItems:
         problems: Columns row, id, reason, used: items that cannot be right, and whether they are measured nevertheless.
         decisions: What was decided without being asked, in sentences.
         n_unused: Rows that cannot be used.
+        dependent: Columns whose equal values make items depend on each other, where a user named some, (N,) each.
+        unread: Columns without a role that hold lists, objects or free text.
         doubtful: Why the right answers may be others than those read; "" where there is no doubt.
         source: The file.
     """
@@ -75,6 +78,8 @@ class ChoiceItems:
     problems: pl.DataFrame
     decisions: tuple[str, ...] = ()
     n_unused: int = 0
+    dependent: tuple[pl.Series, ...] = ()
+    unread: tuple[str, ...] = ()
     doubtful: str = ""
     source: str = ""
 
@@ -120,11 +125,17 @@ class ChoiceItems:
             offsets=np.concatenate([[0], np.cumsum(self.sizes[items])]).astype(np.int64),
             right=self.right[at],
             subjects=None if self.subjects is None else self.subjects[items],
+            dependent=tuple(values[items] for values in self.dependent),
         )
 
 
 def read_choices(
-    table: Table, name: str, *, choices: str | None = None, answer: str | None = None, source: str = ""
+    table: Table,
+    name: str,
+    *,
+    roles: Mapping[str, str] | None = None,
+    dependent: Sequence[str] = (),
+    source: str = "",
 ) -> ChoiceItems | None:
     """The items of a table; None where its columns are of no shape that is known.
 
@@ -134,18 +145,20 @@ def read_choices(
     Args:
         table: As it was read.
         name: What to call the items.
-        choices: The column of choices, where its name does not tell.
-        answer: The column of answers, likewise.
+        roles: The columns of `ROLES` whose names do not tell, and those to `ignore`; several are joined by "+".
+        dependent: Columns whose equal values make items depend on each other.
         source: The file, for messages.
 
     Raises:
         InputError: A column that was named is not there, there is no column of answers, or no item can be used.
     """
     frame = table.frame
-    for column in (choices, answer):
-        if column is not None and column not in frame.columns:
+    named = dict(roles or {})
+    for column in (*(each for value in named.values() for each in value.split("+")), *dependent):
+        if column not in frame.columns:
             raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {_listed(frame)}")
-    shape = find_shape(frame, choices, answer)
+    ignored = named.pop("ignore", "").split("+")
+    shape = find_shape(frame, named)
     if shape is None:
         return None
     raw = [shape.read(row) for row in frame.iter_rows(named=True)]
@@ -194,6 +207,8 @@ def read_choices(
         subjects=frame[shape.group][kept].cast(pl.String).fill_null("").alias("subject") if shape.group else None,
         ordered=ordered,
         problems=found.frame(table, ids),
+        dependent=tuple(frame[column][kept] for column in dependent),
+        unread=_unread(frame, shape, [*ignored, *dependent]),
         decisions=tuple(decisions),
         n_unused=found.n_unused,
         doubtful=doubtful,
@@ -206,6 +221,13 @@ def _reordered(items: ChoiceItems) -> ChoiceItems:
     """The same items with their choices in random order."""
     order = np.lexsort((np.random.default_rng(0).random(items.right.size), items.item_of))
     return replace(items, texts=items.texts[order], right=items.right[order])
+
+
+def _unread(frame: pl.DataFrame, shape: Shape, others: Sequence[str]) -> tuple[str, ...]:
+    """Columns that hold texts or lists and have no role; other ways to write the answer have one."""
+    covered = {*shape.columns, *shape.question, shape.answer, shape.passage, shape.group, shape.id, *others}
+    known = {column for column in frame.columns if is_answer(column)}
+    return find_unread(frame, {*known, *(column for column in covered if column)}).columns
 
 
 def _listed(frame: pl.DataFrame) -> str:

@@ -59,11 +59,12 @@ def _conditions(found: Mapping[str, Any], name: str = "leakage_conditions") -> C
     if not rows:
         return None
     majorities = sorted({round(m, 4) for m in (number(row.get("majority")) for row in rows) if m is not None})
+    constant = "choosing the most frequent position" if found.get("rules") else "naming the most frequent test label"
     return Dots(
         name=name,
         title="Accuracy by condition",
         caption="Mean accuracy over runs, in points, with its 95 % interval. The dashed line is the accuracy of always "
-        "naming the most frequent test label: what is to the right of it was read from the text.",
+        f"{constant}: what is to the right of it was read from the text.",
         groups=tuple(_condition(row) for row in rows),
         axis=Axis("accuracy (points)"),
         rules=tuple(Rule(majority, f"majority {points(majority)}") for majority in majorities),

@@ -26,15 +26,17 @@ from goldassay.core.verdicts import Doubt
 from goldassay.data import Dataset, parse_columns
 from goldassay.data.frames import table_of
 from goldassay.data.hub_names import is_hub_name
-from goldassay.data.items import ChoiceItems, read_choices
+from goldassay.data.items import ROLES, ChoiceItems, find_shape, read_choices
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.reading import name_of, read_table
-from goldassay.data.row_values import normalized_texts
+from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.data.table import Table
 from goldassay.leakage.choice_rules import RuleEffect, chance_of, measure_rules
 from goldassay.models import QuickProbe
 from goldassay.models.probe_features import build_features, tokenize_roles
-from goldassay.questions.example_clusters import AUTO, NONE
+from goldassay.models.quick_probe import OneLabelError
+from goldassay.questions.data_notes import unread_notes
+from goldassay.questions.example_clusters import AUTO, NONE, named_columns
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import LONGEST, PAIRED, PROBES, ConditionEvidence, named_path
 from goldassay.runs import Runs
@@ -76,34 +78,78 @@ class Posed:
     inputs: tuple[dict[str, Any], ...]
 
 
-def load_items(
-    train: Any, test: Any, columns: str | Mapping[str, str] | None, *, refused: bool = False
-) -> Posed | None:
+@dataclass(frozen=True)
+class ItemReading:
+    """How items are read, as a command was told.
+
+    Attributes:
+        columns: Which column plays which role.
+        file_format: Of the files, where their content does not say it.
+        clusters: Which items count as one: "auto", "none", or columns, separated by commas.
+        split_by: Columns that keep labelled rows together where a part is set apart; None where none was named.
+        label_names: Labels that may occur; None where none was named.
+    """
+
+    columns: str | Mapping[str, str] | None = None
+    file_format: str = "auto"
+    clusters: str = AUTO
+    split_by: str | None = None
+    label_names: Sequence[str] | None = None
+
+    def roles(self) -> dict[str, str] | None:
+        """The columns by role; None where roles of labelled texts are named, so that no items are meant."""
+        named = dict(parse_columns(self.columns) if isinstance(self.columns, str) else self.columns or {})
+        if "label" in named and "answer" not in named:
+            named["answer"] = named.pop("label")
+        return named if named.keys() <= {*ROLES, "ignore"} else None
+
+    @property
+    def dependent(self) -> tuple[str, ...]:
+        """Columns whose equal values make items depend on each other."""
+        return () if self.clusters in (AUTO, NONE) else named_columns(self.clusters)
+
+    def check(self, file: str) -> None:
+        """Refuse what labelled texts have and items have not.
+
+        Raises:
+            InputError: An option is without effect on items.
+        """
+        if self.label_names is not None:
+            raise InputError(
+                f"{option('label_names')}: items with choices have no labels", file=file,
+                mend=f"leave it out; {option('columns', 'choices=NAME,answer=NAME')} says where the answers stand",
+            )  # fmt: skip
+        if self.split_by is not None:
+            raise InputError(
+                f"{option('split_by')}: no part of items with choices is set apart", file=file,
+                mend=f"leave it out; {option('clusters', 'NAME')} says which are answered by probes of others",
+            )  # fmt: skip
+
+
+def load_items(train: Any, test: Any, reading: ItemReading, *, refused: bool = False) -> Posed | None:
     """Training and evaluation items; None where the data hold no choices.
 
     Args:
         train: Those to learn from, or all.
         test: Those to measure.
-        columns: Which column plays which role.
+        reading: How they are to be read.
         refused: The data were refused as labelled texts: what cannot be read at all is no items, and that error stands.
 
     Raises:
-        InputError: One holds choices and the other does not, or they cannot be used.
+        InputError: One holds choices and the other does not, they cannot be used, or an option is not for items.
     """
-    roles = dict(parse_columns(columns) if isinstance(columns, str) else columns or {})
-    named = roles.get(CHOICES), roles.get(ANSWER)
     try:
-        table = _table(train, "train")
+        table = _table(train, "train", reading.file_format)
     except InputError:
         if refused:
             return None
         raise
-    source = _items(table, named)
+    source = _items(table, reading)
     if source is None:
         return None
     if test is None:
         return Posed(None, source, (_described("test", source),))
-    tried = _items(_table(test, "test"), named)
+    tried = _items(_table(test, "test", reading.file_format), reading)
     if tried is None:
         raise InputError(
             f"{source.name} holds questions with choices, and this holds none", file=named_path(test)[0],
@@ -112,7 +158,7 @@ def load_items(
     return Posed(source, tried, (_described("train", source), _described("test", tried)))
 
 
-def _table(data: Any, part: str) -> tuple[Table, str, str]:
+def _table(data: Any, part: str, file_format: str) -> tuple[Table, str, str]:
     """The columns of a set as they are, its name, and what messages call it."""
     name, place = named_path(data)
     if isinstance(place, Dataset):
@@ -124,12 +170,16 @@ def _table(data: Any, part: str) -> tuple[Table, str, str]:
 
         called = os.fspath(place).removeprefix("hf://datasets/")
         return read_hub(os.fspath(place)), name or called, os.fspath(place)
-    return read_table(Path(place)), name or name_of(Path(place)), os.fspath(place)
+    return read_table(Path(place), file_format), name or name_of(Path(place)), os.fspath(place)
 
 
-def _items(source: tuple[Table, str, str], named: tuple[str | None, str | None]) -> ChoiceItems | None:
+def _items(source: tuple[Table, str, str], reading: ItemReading) -> ChoiceItems | None:
     table, name, place = source
-    return read_choices(table, name, choices=named[0], answer=named[1], source=place)
+    roles = reading.roles()
+    if roles is None or find_shape(table.frame, roles) is None:
+        return None
+    reading.check(place)
+    return read_choices(table, name, roles=roles, dependent=reading.dependent, source=place)
 
 
 def _described(role: str, items: ChoiceItems) -> dict[str, Any]:
@@ -151,14 +201,13 @@ def item_clusters(items: ChoiceItems, by: str = AUTO) -> Clusters:
     """Items with the same passage, or without one with the same question, count as one cluster.
 
     Raises:
-        InputError: Clusters are asked for by a column.
+        InputError: All items are one cluster by the columns that were named.
     """
     if by == NONE:
         return Clusters(np.arange(len(items)), "Each item counts by itself, as chosen.", ())
     if by != AUTO:
-        raise InputError(
-            f"items with choices cannot be joined by {by!r}", mend=f"choose {option('clusters', AUTO)} or {NONE}"
-        )
+        by_column = {values.name: value_codes(values) for values in items.dependent}
+        return cluster_rows(by_column, len(items), chosen=True)
     name = "passage" if (items.passages != "").any() else "question"
     texts = normalized_texts(
         pl.select(pl.when(items.passages != "").then(items.passages).otherwise(items.questions)).to_series()
@@ -234,6 +283,7 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
         ),
         remarks=_remarks(posed),
         inputs=posed.inputs,
+        notes=tuple(unread_notes(name for each in (posed.train, test) if each is not None for name in each.unread)),
         clusters_found=clusters,
         chance=chance,
         rules=of_rules,
@@ -340,7 +390,7 @@ def _read_positions(
         if groups is not None:
             return QuickProbe().cross_fit(features, places, most, seed, clusters=groups, n_folds=_folds(groups)).logits
         return QuickProbe().fit(features, places, most, seed).logits(features, np.arange(len(features.sizes)))
-    except InputError:
+    except OneLabelError:
         # The answers to learn from are all in one position, so that questions cannot tell it.
         return np.zeros((len(features.sizes), most), np.float32)
 

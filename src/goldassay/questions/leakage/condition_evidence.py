@@ -56,6 +56,7 @@ class ConditionEvidence:
         train: The training part, if at hand.
         about: What was trained and how, in a sentence.
         remarks: What is not as one would expect, in sentences.
+        notes: What a reader has to know of the data before the verdict, where no dataset tells it.
         inputs: What the report says of each input, where it was not data alone.
         splits: Where the test part was split off: what each further split scores.
         elsewhere: {set of another distribution: what the readers of the whole input answered there}.
@@ -84,6 +85,7 @@ class ConditionEvidence:
     train: Dataset | None = None
     about: str = ""
     remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     inputs: tuple[Mapping[str, Any], ...] = ()
     splits: tuple[Mapping[str, Any], ...] = ()
     elsewhere: Mapping[str, Runs] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from goldassay.core.errors import InputError
 from goldassay.questions.evidence_directory import evidence_directory
 from goldassay.questions.example_clusters import check_cluster_columns
 from goldassay.questions.inputs import load_inputs
-from goldassay.questions.leakage.choices import choice_evidence, load_items
+from goldassay.questions.leakage.choices import ItemReading, choice_evidence, load_items
 from goldassay.questions.leakage.condition_evidence import EMPTY, PROBES
 from goldassay.questions.leakage.foreign_evidence import read_evidence
 from goldassay.questions.leakage.network_evidence import network_conditions, train_evidence
@@ -75,7 +75,7 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
         raise InputError(
             "there is neither training data nor evidence", mend=f"give {place('train')}, or {option('runs', 'PATH')}"
         )
-    if (posed := _items(asked, sources)) is not None:
+    if (posed := _items(evidence, asked, sources)) is not None:
         with steps.step("training quick probes") as progress:
             numbers = range(settings.seed, settings.seed + asked.n_seeds)
             return choice_evidence(posed, numbers, settings, progress)
@@ -94,9 +94,12 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
     return found
 
 
-def _items(asked: Readers, sources: Sources) -> Posed | None:
+def _items(evidence: Evidence, asked: Readers, sources: Sources) -> Posed | None:
     """Multiple-choice items, if that is what the data are."""
-    posed = load_items(*sources)
+    train, test, columns = sources
+    data = evidence.settings.data
+    reading = ItemReading(columns, clusters=data.clusters, split_by=data.split_by, label_names=evidence.label_names)
+    posed = load_items(train, test, reading)
     if posed is not None and (asked.model is not None or asked.conditions):
         raise InputError(
             "questions with choices are measured by quick probes, under all their conditions",

@@ -226,7 +226,10 @@ def _report(
         },
         "inputs": list(found.inputs) or evidence.inputs,
         "clusters": describe_clusters(found.grouping),
-        "data_notes": data_notes(found.train, found.test, found.grouping, () if found.inputs else evidence.decisions),
+        "data_notes": [
+            *data_notes(found.train, found.test, found.grouping, () if found.inputs else evidence.decisions),
+            *found.notes,
+        ],
         "leakage": finding.results,
         "settings": {
             "seed": settings.seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import decimal, points, signed_points
@@ -20,21 +21,34 @@ _CHANGED = {
     "shuffled": "With the words of each text in random order",
     "overlap": "From the words alone that all texts share",
     "length": "From the texts' lengths alone",
-    "longest_choice": "By always naming the longest choice",
+    "longest_choice": "By always choosing the longest one",
 }
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What is to be told: a label, or which choice is right."""
+
+    one: str = "label"
+    many: str = "labels"
+    constant: str = "naming the most frequent test label"
+
+
+_OF_CHOICES = _Words("answer", "answers", "choosing the position that is right most often")
 
 
 def say(section: Mapping[str, Any]) -> list[str]:
     """The most important first."""
+    words = _OF_CHOICES if section["rules"] else _Words()
     rows = {row["condition"]: row for row in section["conditions"]}
     information = {row["condition"]: row for row in section["information"]}
     parts = sorted((row for row in rows.values() if is_part(row["condition"])), key=lambda row: -row["improvement"])
     # The evidence of the verdict has the accuracy of the part that gains most.
-    said = [_part(row, information.get(row["condition"]), judged=row is parts[0]) for row in parts]
+    said = [_part(row, information.get(row["condition"]), judged=row is parts[0], words=words) for row in parts]
     said[1:1] = _splits(parts[0], section) if parts else []
     said += [
-        f"{words}, {points(rows[name]['accuracy'])} % of the labels are right."
-        for name, words in _CHANGED.items()
+        f"{how}, {points(rows[name]['accuracy'])} % of the {words.many} are right."
+        for name, how in _CHANGED.items()
         if name in rows and rows[name]["improvement_low"] > 0
     ]
     said += [sentence for row in section["peco"] if (sentence := _clusters(row, section["n_examples"]))]
@@ -43,7 +57,7 @@ def say(section: Mapping[str, Any]) -> list[str]:
     return [sentence for sentence in said if sentence]
 
 
-def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None, *, judged: bool) -> str:
+def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None, *, judged: bool, words: _Words) -> str:
     name = row["condition"].removesuffix("_only")
     if row["n_constant"] == row["n_runs"]:
         return (
@@ -52,15 +66,15 @@ def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None, *, judg
         )
     bits = ""
     if information is not None and information["information"] > 0:
-        bits = f"{information['information']:.2f} bits of the label's {information['h_yb']:.2f}"
+        bits = f"{information['information']:.2f} bits of the {words.one}'s {information['h_yb']:.2f}"
     share = "" if row["recovered"] is None else f"{points(row['recovered'])} % of what the whole input gives"
     if judged:
         given = ", and ".join(part for part in (share, bits) if part)
         return f"The {name} alone gives {given}." if given else ""
     said = (
-        f"From the {name} alone {points(row['accuracy'])} % of the labels are right, "
+        f"From the {name} alone {points(row['accuracy'])} % of the {words.many} are right, "
         f"{signed_points(row['improvement'], 1)} points ({signed_points(row['improvement_low'], 1)} to "
-        f"{signed_points(row['improvement_high'], 1)}) over always naming the most frequent test label"
+        f"{signed_points(row['improvement_high'], 1)}) over always {words.constant}"
     )
     return said + (f", and {share}" if share else "") + (f": {bits}" if bits else "") + "."
 
