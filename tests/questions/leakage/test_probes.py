@@ -11,7 +11,7 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
-from goldassay.questions.leakage.choices import choice_evidence, load_items
+from goldassay.questions.leakage.choices import ItemReading, choice_evidence, load_items
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.leakage.report import study_leakage
 
@@ -76,7 +76,7 @@ def test_how_many_choices_a_question_has_is_known_without_reading() -> None:
         ]  # fmt: skip
         return Dataset.from_frame(pl.DataFrame(rows), name="asked")
 
-    posed = load_items(questions(200), questions(600), None)
+    posed = load_items(questions(200), questions(600), ItemReading())
     assert posed is not None
     evidence = choice_evidence(posed, (0,), Settings(), lambda *_: None)
     assert evidence.null is not None
