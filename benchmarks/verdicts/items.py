@@ -34,11 +34,13 @@ from goldassay.questions.leakage.choices import ItemReading, Posed, load_items
 
 if TYPE_CHECKING:
     from goldassay.data.items import ChoiceItems
+    from goldassay.report import Report
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
 UNSOUND = 0.12
 N_WORDS, N_CHOICES, N_TOLD = 2000, 4, 50
 WORDS = np.array([f"w{code}" for code in range(N_WORDS)])
+QUESTIONS = ("artifacts", "leakage")
 FLAWS = ("none", "longest", "words")
 SETS = {
     "ARC-Challenge": "choices/ARC-Challenge-Test.jsonl.gz",
@@ -78,10 +80,9 @@ def made_items(n: int, flaw: str, skill: float, seed: int) -> pl.DataFrame:
     )
 
 
-def word_of(flaw: str, n: int, seed: int) -> str:
-    """The verdict on leakage of made items."""
-    report = goldassay.audit(made_items(n, flaw, 2 * UNSOUND, seed), seed=seed, quiet=True)
-    return str(report.verdicts["leakage"]["verdict"])
+def words_of(report: Report) -> dict[str, str]:
+    """The verdict on each question that an audit of items asks."""
+    return {question: str(report.verdicts[question]["verdict"]) for question in QUESTIONS}
 
 
 def shuffled(items: ChoiceItems, seed: int, rows: int | None) -> ChoiceItems:
@@ -109,41 +110,54 @@ def read_set(place: str, folder: Path) -> ChoiceItems:
 
 
 def shuffled_cells(draws: range, rows: int | None) -> list[Cell]:
-    """Of each real set the share that is a caution or worse, and the share that is sound."""
-    words: dict[str, Counter[str]] = {name: Counter() for name in SETS}
+    """Of each real set and question the share that is a caution or worse, and the share that is sound."""
+    words: dict[tuple[str, str], Counter[str]] = {
+        (name, question): Counter() for name in SETS for question in QUESTIONS
+    }
     with tempfile.TemporaryDirectory() as folder:
         sets = {name: read_set(place, Path(folder)) for name, place in SETS.items()}
     for seed in draws:
         for name, items in sets.items():
-            settings = Settings(seed=seed)
-            report = audit_items(Posed(None, shuffled(items, seed, rows), ()), settings, Steps(quiet=True))
-            word = report.verdicts["leakage"]["verdict"]
-            words[name][word] += 1
-            print(f"{name}, draw {seed}: {word}", flush=True)
+            posed = Posed(None, shuffled(items, seed, rows), ())
+            found = words_of(audit_items(posed, Settings(seed=seed), Steps(quiet=True)))
+            for question, word in found.items():
+                words[name, question][word] += 1
+            print(f"{name}, draw {seed}: {found}", flush=True)
     cells = []
-    for name, counted in words.items():
+    for (name, question), counted in words.items():
         worse, n = counted["caution"] + counted["unsound"], counted.total()
-        cells += [Cell(name, "caution or worse", worse, n, at_most(0.025)), Cell(name, "sound", counted["sound"], n)]
+        cells.append(Cell(f"{name}, {question}", "caution or worse", worse, n, at_most(0.025)))
+        cells.append(Cell(f"{name}, {question}", "sound", counted["sound"], n))
     return cells
 
 
 def made_cells(draws: range, n: int) -> list[Cell]:
     """Of made items the shares of the verdicts that should be given, and of *sound* where it must not be."""
-    words: dict[str, Counter[str]] = {flaw: Counter() for flaw in FLAWS}
+    words: dict[tuple[str, str], Counter[str]] = {
+        (flaw, question): Counter() for flaw in FLAWS for question in QUESTIONS
+    }
     for seed in draws:
         for flaw in FLAWS:
-            word = word_of(flaw, n, seed)
-            words[flaw][word] += 1
-            print(f"{flaw}, draw {seed}: {word}", flush=True)
-    none, longest, told = (words[flaw] for flaw in FLAWS)
+            found = words_of(goldassay.audit(made_items(n, flaw, 2 * UNSOUND, seed), seed=seed, quiet=True))
+            for question, word in found.items():
+                words[flaw, question][word] += 1
+            print(f"{flaw}, draw {seed}: {found}", flush=True)
     reached = at_least(0.8) if n >= 5000 else None
-    return [
-        Cell("no flaw", "caution or worse", none["caution"] + none["unsound"], none.total(), at_most(0.025)),
-        Cell("no flaw", "sound", none["sound"], none.total(), reached),
-        Cell("the right choice longer in 24 %", "unsound", longest["unsound"], longest.total(), at_least(0.9)),
-        Cell("words of right choices in 24 %", "caution", told["caution"], told.total(), at_least(0.9)),
-        *(Cell(f"flaw: {flaw}", "sound", words[flaw]["sound"], words[flaw].total(), at_most(0)) for flaw in FLAWS[1:]),
-    ]
+    cells = []
+    for question in QUESTIONS:
+        none = words["none", question]
+        worse = none["caution"] + none["unsound"]
+        cells.append(Cell(f"no flaw, {question}", "caution or worse", worse, none.total(), at_most(0.025)))
+        cells.append(Cell(f"no flaw, {question}", "sound", none["sound"], none.total(), reached))
+        for flaw in FLAWS[1:]:
+            found_words = words[flaw, question]
+            # Patterns are learned from choices: they make a caution at most, as any trained reader.
+            wanted = "unsound" if (flaw, question) == ("longest", "leakage") else "caution"
+            cell = (found_words[wanted], found_words.total(), at_least(0.9))
+            cells.append(Cell(f"{flaw} in 24 %, {question}", wanted, *cell))
+            sound = (found_words["sound"], found_words.total(), at_most(0))
+            cells.append(Cell(f"{flaw} in 24 %, {question}", "sound", *sound))
+    return cells
 
 
 def main() -> None:

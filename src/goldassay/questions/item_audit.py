@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.verdicts import not_asked, not_measurable
+from goldassay.core.verdicts import not_asked
 from goldassay.questions.checks import registered_checks
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.first_rows import table_of_rows
+from goldassay.questions.item_patterns import find_item_patterns
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
-from goldassay.questions.leakage.choices import choice_evidence
+from goldassay.questions.leakage.choices import RULE, choice_evidence
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.report_frame import compose_report, frame_findings
 
@@ -58,11 +59,13 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
     finding = LEAKAGE.measure(evidence, LeakageChoice(cluster=False, map=False))
     assert finding.verdict is not None
     found = evidence.readers
-    unread = not_measurable(
-        "Patterns of words are not mined over choices; rules under leakage read their length, place, words and form.",
-        "Read the verdict on leakage.",
-    )
-    verdicts: dict[str, dict[str, Any]] = {"artifacts": unread.to_dict(), "leakage": finding.verdict.to_dict()}
+    rules = [each for each in finding.results["effects"]["effects"] if each["reader"].startswith(RULE)]
+    patterns = find_item_patterns(posed, rules, settings, steps)
+    assert patterns.verdict is not None
+    verdicts: dict[str, dict[str, Any]] = {
+        "artifacts": patterns.verdict.to_dict(),
+        "leakage": finding.verdict.to_dict(),
+    }
     checks = registered_checks()
     verdicts |= {
         each.question: {**not_asked(each.question, each.needs), **_left(each.question)} for each in checks if each.needs
@@ -79,8 +82,9 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
         "inputs": list(found.inputs),
         "clusters": describe_clusters(found.grouping),
         "data_notes": [*data_notes(None, None, found.grouping, ()), *found.notes],
+        "artifacts": patterns.results,
         "leakage": finding.results,
         "settings": settings.model_dump(mode="json"),
     }
     framed = frame_findings(f"Audit of {found.name}", document, steps, settings)
-    return compose_report(framed, dict(finding.tables), first=table_of_rows(()), findings=[finding])
+    return compose_report(framed, {**patterns.tables, **finding.tables}, first=table_of_rows(()), findings=[finding])

@@ -19,6 +19,12 @@ _CLASSES = {
     "conflicting": "patterns in it point to its label and to others",
     "uncovered": "no pattern in it",
 }
+_CLASSES_OF_ITEMS = {
+    "easy": "patterns pick its right choice",
+    "hard": "patterns pick wrong choices",
+    "conflicting": "patterns pick the right choice and others alike",
+    "uncovered": "patterns tell none of its choices from the others",
+}
 
 
 def heading(_: Mapping[str, Any]) -> tuple[str, str]:
@@ -183,7 +189,7 @@ def _difficulty(found: Mapping[str, Any]) -> Table:
     difficulty = mapping(found, "difficulty")
     rows = tuple(
         {"class": name, "meaning": meaning, **mapping(difficulty, name)}
-        for name, meaning in _CLASSES.items()
+        for name, meaning in (_CLASSES_OF_ITEMS if found.get("of_items") else _CLASSES).items()
         if mapping(difficulty, name)
     )
     columns = (

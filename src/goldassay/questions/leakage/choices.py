@@ -256,7 +256,8 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
     def planted(share: float, seed: int) -> list[Reading]:
         """What the probes answer in a copy with words in the right choices and in the questions."""
         copies = [
-            None if each is None else _planted(each, share, seed + at) for at, each in enumerate((posed.train, test))
+            None if each is None else planted_items(each, share, seed + at)
+            for at, each in enumerate((posed.train, test))
         ]
         assert copies[1] is not None
         found = _asked(Posed(copies[0], copies[1], ()), codes, [seed], most, lambda *_: None, whole=False)
@@ -403,12 +404,19 @@ def _context(items: ChoiceItems) -> pl.Series:
     return items.passages + " " + items.questions
 
 
-def _planted(items: ChoiceItems, share: float, seed: int) -> ChoiceItems:
-    """A copy with a word in the right choice and in the question of a share of the items, others in all else."""
+def planted_items(items: ChoiceItems, share: float, seed: int, n_words: int = WORDS_FOR_READERS) -> ChoiceItems:
+    """A copy with a word in the right choice and in the question of a share of the items, others in all else.
+
+    Args:
+        items: What is copied.
+        share: Of the items.
+        seed: Of the items that are chosen.
+        n_words: How many words take turns.
+    """
     rng = np.random.default_rng(seed)
     n, n_planted = len(items), max(1, round(share * len(items)))
     of_item = np.full(n, -1)
-    of_item[rng.choice(n, n_planted, replace=False)] = np.arange(n_planted) % WORDS_FOR_READERS
+    of_item[rng.choice(n, n_planted, replace=False)] = np.arange(n_planted) % n_words
     word = np.where(items.right, of_item[items.item_of], -1)
     texts = [f"{text} {filling_word(at) if number < 0 else planted_word(0, number)}"
              for at, (text, number) in enumerate(zip(items.texts, word.tolist(), strict=True))]  # fmt: skip

@@ -1,0 +1,319 @@
+"""Patterns of words over choices: what tells right choices from the wrong ones of the same item.
+
+Each choice is a text that is right or wrong; choices of one item, or of items of one cluster, depend on each other. Of
+each item the choice is picked whose strongest pattern by lift leans most to right, or least to wrong; patterns are of
+other items than those that they are tried on. Under chance any choice of an item is as likely right, so that whatever
+is picked by texts alone hits chance on average, however well patterns were counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.effects import LEAST_CLUSTERS, Reading, measure_effects
+from goldassay.core.finding import Finding
+from goldassay.core.intervals import wilson_bounds
+from goldassay.core.numbers import percent
+from goldassay.core.planting import WORDS_FOR_PATTERNS, planted_share
+from goldassay.core.progress import silent
+from goldassay.core.results import to_plain
+from goldassay.core.verdicts import Doubt, Headline, Judged, Verdict, judge_effects
+from goldassay.data import Dataset
+from goldassay.leakage.choice_rules import chance_of
+from goldassay.models.quick_probe import deal_folds
+from goldassay.questions.artifacts.dependence import SharedTexts
+from goldassay.questions.artifacts.inputs import Bounds
+from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
+from goldassay.questions.artifacts.search import describe_search, read_role
+from goldassay.questions.effect_sentences import skill_limits
+from goldassay.questions.leakage.choices import N_FOLDS, Posed, item_clusters, planted_items, reading_doubts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.core.clusters import Clusters
+    from goldassay.core.effects import Effects
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import ArtifactLimits, Settings
+    from goldassay.data.items import ChoiceItems
+
+RIGHT, WRONG = "right", "wrong"
+_ROLE = "text"
+# Fewer items than these in a part leave the miner nothing to count.
+_LEAST_ITEMS = 10
+_DRAWS, _CONTROL_DRAWS = 2000, 500
+
+
+@dataclass(frozen=True)
+class _Picked:
+    """What a reader picks of each item.
+
+    Attributes:
+        hits: The share of the picked choices that is right, chance where it picks none or all, (N,).
+        applies: Whether it picks some and not all, (N,).
+    """
+
+    hits: NDArray[np.float64]
+    applies: NDArray[np.bool_]
+
+    @property
+    def classes(self) -> NDArray[np.str_]:
+        """Difficulty of each item, (N,)."""
+        found = np.where(self.hits == 1, "easy", np.where(self.hits == 0, "hard", "conflicting"))
+        return np.where(self.applies, found, "uncovered")
+
+
+def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], settings: Settings, steps: Steps) -> Finding:
+    """Mine the choices of items for patterns, and judge what picking by them gains over guessing.
+
+    The verdict is a caution at most: a phrase that is learned from choices may tell what is true without its question.
+
+    Args:
+        posed: Items to learn from, if there are any apart, and those to measure.
+        rules: Effects of rules without training, as plain data: nothing is sound where one may gain the limit.
+        settings: Of the search, and its limits.
+        steps: Told what is done.
+
+    Source: Liu et al. 2020 for patterns; Balepur, Ravichander and Rudinger 2024 for choices without their question.
+    """
+    test, limits = posed.test, settings.verdicts.artifacts
+    found = item_clusters(test, settings.data.clusters)
+    groups = np.arange(len(test)) if found.codes_if_any is None else found.codes_if_any
+    # Choices of a cluster depend on each other whatever column made it.
+    own = settings.model_copy(update={"data": settings.data.model_copy(update={"clusters": "auto"})})
+    with steps.step("mining the choices") as progress:
+        described = _describe(posed.train or test, groups if posed.train is None else None, own)
+        picked = _pick(posed.train, test, groups, own)
+        progress(1, 1)
+    chance = chance_of(test)
+    measured = _measure(picked, test, chance, found.codes_if_any, limits, settings.seed)
+    doubts = [*reading_doubts(posed), *_rule_doubts(rules, limits)]
+    judged = _judge(measured, found, limits, doubts)
+    if judged.word == "sound":
+        with steps.step("planting words in choices"):
+            doubts += _control(posed, groups, found.codes_if_any, own, limits)
+        judged = _judge(measured, found, limits, doubts)
+    by_lift = picked[BY_LIFT]
+    classes = by_lift.classes
+    difficulty = {
+        name: {"n": int((classes == name).sum()), "share": float((classes == name).mean())}
+        for name in ("easy", "hard", "conflicting", "uncovered")
+    }
+    section = {
+        **described.section,
+        **({} if measured is None else {"effects": to_plain(measured)}),
+        "difficulty": difficulty,
+        "of_items": True,
+    }
+    ids = test.ids if test.ids.n_unique() == len(test) else pl.Series(test.rows.astype(str))
+    tables = {
+        "patterns": described.findings,
+        "difficulty": pl.DataFrame({"example_id": ids.cast(pl.String), "difficulty": classes}),
+    }
+    return Finding("artifacts", _verdict(judged, by_lift, chance, limits), section, tables=tables)
+
+
+def _rule_doubts(rules: Sequence[Mapping[str, Any]], limits: ArtifactLimits) -> list[Doubt]:
+    """Why nothing is sound where a rule, such as the longest choice, may gain the limit: it is a surface pattern."""
+    found = [each for each in rules if each["high"] is not None and each["high"] >= limits.unsound]
+    if not found:
+        return []
+    highest = max(found, key=lambda each: float(each["high"]))
+    return [
+        Doubt(
+            f"Picking by the {highest['reader']} gains {percent(highest['value'])} ({percent(highest['low'])} to "
+            f"{percent(highest['high'])}), which may reach {percent(limits.unsound)}.",
+            "Read the verdict on leakage.",
+        )
+    ]
+
+
+def _judge(measured: Effects | None, clusters: Clusters, limits: ArtifactLimits, doubts: Sequence[Doubt]) -> Judged:
+    """Judge the effects; readers that tell no choices apart anywhere gain nothing, as far as so many items show it."""
+    if measured is not None:
+        return judge_effects(measured, doubts)
+    found = list(doubts)
+    high = float(wilson_bounds(0, clusters.effective)[1])
+    if high >= limits.unsound or clusters.effective < LEAST_CLUSTERS:
+        found.append(
+            Doubt(
+                f"No pattern tells choices apart; in {clusters.effective:.0f} effective clusters of items one may that "
+                f"occurs in {percent(high)} of them.",
+                "Audit with more items.",
+            )
+        )
+    return Judged("not measurable" if found else "sound", None, tuple(found))
+
+
+def as_texts(items: ChoiceItems, groups: NDArray[np.integer] | None) -> Dataset:
+    """Each choice as a text that is right or wrong; those of one item, or of one cluster of items, are of one group."""
+    of_item = items.item_of if groups is None else groups[items.item_of]
+    frame = pl.DataFrame(
+        {
+            "id": np.arange(items.right.size).astype(str),
+            # A choice without a text is a text all the same.
+            "text": items.texts.replace("", "\N{EMPTY SET}"),
+            "label": np.where(items.right, RIGHT, WRONG),
+            "group": of_item.astype(str),
+        }
+    )
+    roles = {"text": "text", "label": "label", "id": "id", "group": "group"}
+    return Dataset.from_frame(frame, roles, items.name, (WRONG, RIGHT))
+
+
+def _describe(items: ChoiceItems, groups: NDArray[np.integer] | None, settings: Settings) -> Any:
+    kept = settings.artifacts
+    bounds = Bounds(kept.max_tokens, kept.max_gap, kept.min_count, kept.tokenizer, _ROLE, "auto")
+    texts = as_texts(items, groups)
+    return describe_search(texts, None, bounds, kept, settings.seed, silent, SharedTexts.of(texts, "auto"))
+
+
+def _pick(
+    train: ChoiceItems | None, test: ChoiceItems, groups: NDArray[np.int64], settings: Settings
+) -> dict[str, _Picked]:
+    """What each reader picks of each item, by patterns of the training items or of other folds of clusters."""
+    if train is not None:
+        scores = _scores(train, None, test, groups, settings)
+        return {name: _of_items(score, test) for name, score in scores.items()}
+    codes = np.unique(groups, return_inverse=True)[1]
+    n_folds = max(2, min(N_FOLDS, int(codes.max()) + 1))
+    folds = deal_folds(codes, n_folds, np.random.default_rng(settings.seed))
+    of_choice = folds[test.item_of]
+    whole: dict[str, NDArray[np.float64]] = {}
+    for fold in np.unique(folds).tolist():
+        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        found = _scores(test.take(outside), groups[outside], test.take(inside), groups[inside], settings)
+        for name, score in found.items():
+            whole.setdefault(name, np.zeros(test.right.size))[of_choice == fold] = score
+    return {name: _of_items(score, test) for name, score in whole.items()}
+
+
+def _scores(
+    train: ChoiceItems,
+    train_groups: NDArray[np.int64] | None,
+    test: ChoiceItems,
+    groups: NDArray[np.int64],
+    settings: Settings,
+) -> dict[str, NDArray[np.float64]]:
+    """How much each choice leans to right by each reader: the lift of its strongest pattern, less than 0 for wrong."""
+    nothing = np.zeros(test.right.size)
+    if len(train) < _LEAST_ITEMS or train.right.all() or not train.right.any():
+        return {BY_LIFT: nothing, FORM_BY_LIFT: nothing}
+    _, read = read_role(as_texts(train, train_groups), as_texts(test, groups), _ROLE, settings)
+    # Labels are (wrong, right); without a pattern a choice leans to neither.
+    toward = np.where(read.by_lift == 1, 1.0, -1.0)
+    return {
+        BY_LIFT: np.where(read.lifts > 0, toward * read.lifts, 0.0),
+        FORM_BY_LIFT: (read.form == 1).astype(np.float64),
+    }
+
+
+def _of_items(scores: NDArray[np.float64], items: ChoiceItems) -> _Picked:
+    starts = items.offsets[:-1]
+    best = scores == np.maximum.reduceat(scores, starts)[items.item_of]
+    sizes = np.add.reduceat(best.astype(np.int64), starts)
+    hit = np.add.reduceat((best & items.right).astype(np.int64), starts)
+    applies = sizes < items.sizes
+    return _Picked(np.where(applies, hit / sizes, chance_of(items)), applies)
+
+
+def _readings(picked: dict[str, _Picked], chance: NDArray[np.float64]) -> list[Reading]:
+    return [
+        Reading("choices", name, None, correct=each.hits[np.newaxis], chance=chance, applies=each.applies)
+        for name, each in picked.items()
+        if each.applies.any()
+    ]
+
+
+def _measure(
+    picked: dict[str, _Picked],
+    items: ChoiceItems,
+    chance: NDArray[np.float64],
+    codes: NDArray[np.int64] | None,
+    limits: ArtifactLimits,
+    seed: int,
+    n_draws: int = _DRAWS,
+) -> Effects | None:
+    """What picking by each reader gains; None where none of them tells any choices apart."""
+    readings = _readings(picked, chance)
+    if not readings:
+        return None
+    return measure_effects(
+        readings,
+        items.first_right,
+        int(items.sizes.max()),
+        skill_limits(limits.caution, limits.unsound),
+        train_counts=None,
+        clusters=codes,
+        seed=seed,
+        n_draws=n_draws,
+    )
+
+
+def _control(
+    posed: Posed,
+    groups: NDArray[np.int64],
+    codes: NDArray[np.int64] | None,
+    settings: Settings,
+    limits: ArtifactLimits,
+) -> list[Doubt]:
+    """Why these items cannot show that nothing is there; empty where planted words are found."""
+    share, seed = planted_share(limits.unsound), settings.seed
+    train = None if posed.train is None else planted_items(posed.train, share, seed, WORDS_FOR_PATTERNS)
+    test = planted_items(posed.test, share, seed + 1, WORDS_FOR_PATTERNS)
+    picked = _pick(train, test, groups, settings)
+    found = _measure(picked, test, chance_of(test), codes, limits, seed, _CONTROL_DRAWS)
+    noticed = found is not None and any(each.measurable and each.ordinary_low > 0 for each in found.effects)
+    if found is not None and noticed and judge_effects(found).word != "sound":
+        return []
+    return [
+        Doubt(
+            f"{WORDS_FOR_PATTERNS} words planted in the right choices of {percent(share)} of the items are not found "
+            "by the same readers, so that these items cannot show that nothing is there.",
+            "Audit with more items.",
+        )
+    ]
+
+
+def _verdict(judged: Judged, by_lift: _Picked, chance: NDArray[np.float64], limits: ArtifactLimits) -> Verdict:
+    word = "caution" if judged.word == "unsound" else judged.word
+    said = []
+    effect = judged.decisive
+    if effect is None and word == "sound":
+        said.append("No pattern of the other items tells the choices of any item apart.")
+    if effect is not None:
+        said.append(
+            f"Picking the choice by {effect.reader}, mined from other items, gains {percent(effect.value)} "
+            f"({percent(effect.low)} to {percent(effect.high)}) of what guessing leaves to be gained."
+        )
+        n = int(by_lift.applies.sum())
+        if n:
+            said.append(
+                f"Patterns tell choices apart in {percent(n / by_lift.applies.size)} of the {by_lift.applies.size:,} "
+                f"items, and are right there in {percent(float(by_lift.hits[by_lift.applies].mean()))}, where guessing "
+                f"gives {percent(float(chance[by_lift.applies].mean()))}."
+            )
+        if word == "caution":
+            said.append("A phrase may tell what is true without its question: read the table before you judge.")
+    said += [doubt.why for doubt in judged.doubts]
+    headline = None
+    if effect is not None:
+        headline = Headline(f"accuracy skill, {effect.reader}", effect.value, effect.low, effect.high, "share")
+    next_step = {
+        "sound": "Keep the report with the items.",
+        "caution": "Read the strongest patterns, and reword the choices that they give away.",
+        "not measurable": judged.doubts[0].mend if judged.doubts else "",
+    }[word]
+    rule = (
+        "By what picking a choice by patterns of words or of form gains over guessing: caution if some lower end is at "
+        f"least {percent(limits.caution)} of what guessing leaves to be gained, never unsound, since patterns are "
+        f"learned from choices alone. Sound if every upper end lies below {percent(limits.unsound)}, and the same "
+        f"readers find {WORDS_FOR_PATTERNS} words planted in twice that share of the items; else not measurable."
+    )
+    return Verdict(word, " ".join(said), headline, next_step, rule)

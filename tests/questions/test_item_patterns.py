@@ -1,0 +1,132 @@
+"""Patterns over choices: what is planted is found, what is not there is not, and no item teaches its own answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import goldassay
+from goldassay.core.settings import Settings
+from goldassay.data.items import ChoiceItems, read_choices
+from goldassay.data.table import Table
+from goldassay.questions.item_patterns import _of_items, _pick, as_texts
+
+WORDS = [f"w{i}" for i in range(300)]
+
+
+def made(n: int, share: float, seed: int, sizes: tuple[int, ...] = (4,)) -> list[dict[str, Any]]:
+    """Items of which a share has one of twenty words in the right choice that no wrong choice has."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        size = int(rng.choice(sizes))
+        choices = [list(rng.choice(WORDS, 6)) for _ in range(size)]
+        answer = int(rng.integers(size))
+        if rng.random() < share:
+            choices[answer][int(rng.integers(6))] = f"told{rng.integers(20)}"
+        rows.append({"question": f"question {i}", "choices": [" ".join(each) for each in choices], "answer": answer})
+    return rows
+
+
+def items_of(rows: list[dict[str, Any]]) -> ChoiceItems:
+    found = read_choices(Table(pl.DataFrame(rows), ""), "items")
+    assert found is not None
+    return found
+
+
+def test_words_of_right_choices_are_a_caution() -> None:
+    report = goldassay.audit(made(1500, 0.3, 0))
+    verdict = report.verdicts["artifacts"]
+    assert verdict["verdict"] == "caution"
+    assert verdict["headline"]["low"] > 0.15
+    patterns = report.tables["patterns"]
+    assert {"told0", "told19"} <= set(patterns.filter(pl.col("label") == "right")["pattern"])
+    classes = dict(report.tables["difficulty"]["difficulty"].value_counts().iter_rows())
+    assert classes["easy"] > 10 * classes.get("hard", 0)
+    figures = {each["id"]: each["value"] for each in report.to_dict()["figures"] if each["question"] == "artifacts"}
+    assert figures["artifacts.easy_share"] == pytest.approx(classes["easy"] / 1500)
+
+
+def test_items_to_learn_from_may_be_given_apart() -> None:
+    verdict = goldassay.audit(made(1500, 0.3, 0), made(800, 0.3, 1)).verdicts["artifacts"]
+    assert verdict["verdict"] == "caution"
+    # What was told in the training items only tells nothing here.
+    other = goldassay.audit(made(1500, 0.3, 0), made(800, 0.0, 1)).verdicts["artifacts"]
+    assert other["verdict"] in ("sound", "not measurable")
+
+
+def test_few_items_are_not_sound() -> None:
+    verdict = goldassay.audit(made(60, 0.0, 0)).verdicts["artifacts"]
+    assert verdict["verdict"] == "not measurable"
+
+
+def test_a_rule_that_may_gain_the_limit_forbids_sound() -> None:
+    rows = made(1200, 0.0, 0)
+    for row in rows[::8]:
+        row["choices"][row["answer"]] += " w1 w2 w3"
+    verdict = goldassay.audit(rows).verdicts["artifacts"]
+    assert verdict["verdict"] != "sound"
+
+
+@pytest.mark.slow
+def test_clean_items_are_sound() -> None:
+    assert goldassay.audit(made(4000, 0.0, 0)).verdicts["artifacts"]["verdict"] == "sound"
+
+
+@pytest.mark.parametrize("sizes", [(4,), (2, 5)])
+def test_answers_at_random_are_hit_by_chance(sizes: tuple[int, ...]) -> None:
+    """Items of two choices have more right ones among their choices: no pattern may gain by that."""
+    rows = made(600, 0.0, 3, sizes)
+    for row in rows:
+        if len(row["choices"]) == 2:
+            row["choices"] = [f"{each} pair" for each in row["choices"]]
+    items = items_of(rows)
+    picked = _pick(None, items, np.arange(600), Settings())
+    for each in picked.values():
+        excess = (each.hits - 1 / items.sizes)[each.applies]
+        assert abs(excess.sum()) < 4 * np.sqrt(max(excess.size, 1) * 0.25)
+    # "pair" is in all choices of an item or in none.
+    assert not any(each.applies[items.sizes == 2].all() for each in picked.values())
+
+
+def test_no_item_teaches_its_own_answer() -> None:
+    """Each item has a word of its own in the right choice, eight times over: read back it would tell all answers."""
+    rows = made(160, 0.0, 0)
+    for at, row in enumerate(rows):
+        row["choices"][row["answer"]] += f" own{at}"
+    items = items_of(rows * 8)
+    groups = np.tile(np.arange(160), 8)
+    picked = _pick(None, items, groups, Settings())
+    assert not picked["patterns by lift"].applies.any()
+    alone = _pick(None, items, np.arange(1280), Settings())
+    assert alone["patterns by lift"].hits.mean() > 0.9
+
+
+@given(st.integers(1, 12), st.randoms(use_true_random=False))
+def test_picks_are_those_of_a_loop(n: int, random: Any) -> None:
+    rows = made(n, 0.0, random.randrange(1000), (2, 3, 4))
+    items = items_of(rows)
+    scores = np.array([random.choice([-1.0, 0.0, 0.0, 2.0]) for _ in range(items.right.size)])
+    found = _of_items(scores, items)
+    for at in range(n):
+        own = slice(items.offsets[at], items.offsets[at + 1])
+        best = scores[own] == scores[own].max()
+        if best.all():
+            assert not found.applies[at]
+            assert found.hits[at] == pytest.approx(1 / best.size)
+        else:
+            assert found.applies[at]
+            assert found.hits[at] == pytest.approx((best & items.right[own]).sum() / best.sum())
+
+
+def test_every_choice_is_a_text() -> None:
+    rows = made(12, 0.0, 0)
+    rows[0]["choices"][0] = ""
+    texts = as_texts(items_of(rows), None)
+    assert len(texts) == 48
+    assert texts.examples["label"].value_counts().sort("label").rows() == [("right", 12), ("wrong", 36)]
