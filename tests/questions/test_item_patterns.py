@@ -91,19 +91,18 @@ def test_answers_at_random_are_hit_by_chance(sizes: tuple[int, ...]) -> None:
         excess = (each.hits - 1 / items.sizes)[each.applies]
         assert abs(excess.sum()) < 4 * np.sqrt(max(excess.size, 1) * 0.25)
     # "pair" is in all choices of an item or in none.
-    assert not any(each.applies[items.sizes == 2].all() for each in picked.values())
+    assert len(sizes) == 1 or not any(each.applies[items.sizes == 2].all() for each in picked.values())
 
 
-def test_no_item_teaches_its_own_answer() -> None:
-    """Each item has a word of its own in the right choice, eight times over: read back it would tell all answers."""
-    rows = made(160, 0.0, 0)
+def test_no_cluster_teaches_its_own_answers() -> None:
+    """The right choices of each writer's twenty items have a word of their own, which no other writer uses."""
+    rows = made(800, 0.0, 0)
     for at, row in enumerate(rows):
-        row["choices"][row["answer"]] += f" own{at}"
-    items = items_of(rows * 8)
-    groups = np.tile(np.arange(160), 8)
-    picked = _pick(None, items, groups, Settings())
-    assert not picked["patterns by lift"].applies.any()
-    alone = _pick(None, items, np.arange(1280), Settings())
+        row["choices"][row["answer"]] += f" own{at % 40}"
+    items = items_of(rows)
+    apart = _pick(None, items, np.tile(np.arange(40), 20), Settings())
+    assert not apart["patterns by lift"].applies.any()
+    alone = _pick(None, items, np.arange(800), Settings())
     assert alone["patterns by lift"].hits.mean() > 0.9
 
 

@@ -111,10 +111,10 @@ def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], setting
         "difficulty": difficulty,
         "of_items": True,
     }
-    ids = test.ids if test.ids.n_unique() == len(test) else pl.Series(test.rows.astype(str))
+    ids = test.ids if test.ids.n_unique() == len(test) else pl.Series(list(map(str, test.rows.tolist())))
     tables = {
         "patterns": described.findings,
-        "difficulty": pl.DataFrame({"example_id": ids.cast(pl.String), "difficulty": classes}),
+        "difficulty": pl.DataFrame({"example_id": ids.cast(pl.String), "difficulty": classes.tolist()}),
     }
     return Finding("artifacts", _verdict(judged, by_lift, chance, limits), section, tables=tables)
 
@@ -156,11 +156,11 @@ def as_texts(items: ChoiceItems, groups: NDArray[np.integer] | None) -> Dataset:
     of_item = items.item_of if groups is None else groups[items.item_of]
     frame = pl.DataFrame(
         {
-            "id": np.arange(items.right.size).astype(str),
+            "id": [str(at) for at in range(items.right.size)],
             # A choice without a text is a text all the same.
             "text": items.texts.replace("", "\N{EMPTY SET}"),
-            "label": np.where(items.right, RIGHT, WRONG),
-            "group": of_item.astype(str),
+            "label": [RIGHT if right else WRONG for right in items.right.tolist()],
+            "group": list(map(str, of_item.tolist())),
         }
     )
     roles = {"text": "text", "label": "label", "id": "id", "group": "group"}
