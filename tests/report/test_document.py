@@ -37,6 +37,7 @@ COMMANDS = {
     "suggest": "leakage suggest {base}/data/dev.jsonl --shares 0.1",
     "instability": "instability {base}/runs",
     "compare": "compare {base}/runs",
+    "sensitivity": "sensitivity {base}/asked.csv",
     "gap": "shift generalization --runs {base}/own.parquet --runs {base}/other.parquet --in-distribution own",
     "known": "shift generalization {base}/data/dev.jsonl --test ID={base}/data/test.jsonl "
     "--test elsewhere={base}/elsewhere.jsonl --model quick_probe --seeds 2 --draws 200",
@@ -61,6 +62,16 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     pl.concat(
         pl.DataFrame({"id": ids, "seed": seed, "prediction": labels.shuffle(seed)}) for seed in range(3)
     ).write_csv(base / "predictions.csv")
+
+    pl.concat(
+        pl.DataFrame(
+            {
+                "id": ids, "label": labels, "prediction": labels.shuffle(seed), "seed": seed % 2,
+                "config_prompt": "abc"[seed // 2], "model": model,
+            }
+        )
+        for model in ("one", "two") for seed in range(6)
+    ).write_csv(base / "asked.csv")  # fmt: skip
 
     # A part of it occurs in the training data of the command "known".
     lines = [(base / "data" / f"{part}.jsonl").read_text("utf-8").splitlines() for part in ("dev", "train")]
