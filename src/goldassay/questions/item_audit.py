@@ -75,6 +75,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
         "dataset": {
             "name": found.name,
             "label_names": list(found.label_names),
+            "most_choices": len(found.label_names),
             "n_test": found.gold.size,
             "text_columns": [],
             "conditions": list(found.conditions),

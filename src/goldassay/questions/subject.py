@@ -27,7 +27,9 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     about = _sizes_of_runs(results) if results else []
     if columns := texts(dataset.get("text_columns")):
         about.append(" + ".join(columns))
-    if names := texts(dataset.get("label_names")):
+    if (most := number(dataset.get("most_choices"))) is not None:
+        about.append(f"items of up to {count(most)} choices")
+    elif names := texts(dataset.get("label_names")):
         about.append("labels " + ", ".join(names) if len(names) <= _MOST_LABELS else f"{len(names)} labels")
     file = mapping(document, "settings_file").get("name")
     said = f"settings of {file}" if file else ""

@@ -52,7 +52,9 @@ def _points_of(document: Mapping[str, Any]) -> tuple[list[tuple[float, float, in
     The order is that of the dataset; of many labels those with most patterns come first, since not all can be named.
     """
     found = mapping(document, "artifacts")
-    labels = [str(label) for label in mapping(document, "dataset").get("label_names") or mapping(found, "prior")]
+    # Of items the labels of choices, right and wrong, are none of the dataset's.
+    of_dataset = [] if found.get("of_items") else mapping(document, "dataset").get("label_names")
+    labels = [str(label) for label in of_dataset or mapping(found, "prior")]
     scatter = records(found.get("scatter"))
     if len(labels) > _MOST_NAMED:
         counts = Counter(str(row.get("label")) for row in scatter)
@@ -171,7 +173,10 @@ def _difficulty(found: Mapping[str, Any]) -> Chart | None:
     return Stacks(
         name="artifacts_difficulty",
         title="Easy and hard test examples",
-        caption="Easy: every pattern in the example points to its label. Hard: every one points to another label. "
+        caption="Easy: the strongest patterns pick the right choice. Hard: they pick wrong ones. "
+        "Conflicting: both alike. Uncovered: none tells the choices apart."
+        if found.get("of_items")
+        else "Easy: every pattern in the example points to its label. Hard: every one points to another label. "
         "Conflicting: both kinds. Uncovered: no pattern in it.",
         stacks=(
             Stack(
