@@ -177,11 +177,98 @@ def test_every_door_gives_the_same_figures(goldassay: Command, tmp_path: Path) -
     assert figures["sensitivity.sd"]["value"] == spread["sd"]
     assert figures["sensitivity.range"]["high"] == spread["range_interval"]["high"]
     assert figures["sensitivity.best"]["value"] == spread["best_score"]["mean"]
-    assert pl.read_parquet(tmp_path / "out/tables/models.parquet")["sd"].to_list() == [spread["sd"]]
+    assert pl.read_parquet(tmp_path / "out/tables/sensitivity.parquet")["sd"].to_list() == [spread["sd"]]
     assert f"{100 * spread['sd']:.2f}" in (tmp_path / "out" / "report.html").read_text()
     python = package.measure_sensitivity(str(tmp_path / "runs.csv"), claim=1.2).to_dict()
     assert python["figures"] == report["figures"]
     assert python["digest"] == report["digest"]
+
+
+@pytest.fixture
+def specimen(goldassay: Command, tmp_path: Path) -> pl.DataFrame:
+    assert goldassay("specimen", "-o", "data", "--size", "2000", "--test-size", "300", "-q").status == 0
+    return pl.read_ndjson(tmp_path / "data" / "test.jsonl")
+
+
+def answered(test: pl.DataFrame, made: dict[str, np.ndarray[Any, Any]], model: str = "mock") -> pl.DataFrame:
+    """Answers to a specimen's test part: its labels where a score is 1, else another label."""
+    labels = test["label"].to_list()
+    other = {name: labels[0] if name != labels[0] else next(each for each in labels if each != name) for name in labels}
+    return pl.DataFrame(
+        {
+            "id": test["id"], "label": test["label"], "model": model, "dataset": "test", "seed": seed,
+            "config_prompt": prompt,
+            "prediction": [name if right else other[name] for name, right in zip(labels, run.tolist(), strict=True)],
+        }
+        for prompt, scores in made.items() for seed, run in enumerate(scores)
+    ).explode("id", "label", "prediction")  # fmt: skip
+
+
+def audited(goldassay: Command, tmp_path: Path, *runs: str) -> dict[str, Any]:
+    (tmp_path / "short.toml").write_text("leakage.seeds = 2")
+    asked = [part for file in runs for part in ("--runs", file)]
+    given = ("audit", "data/train.jsonl", "--test", "data/test.jsonl", "--config", "short.toml")
+    done = goldassay(*given, *asked, "-o", "audited", "-q")
+    assert done.status == 0, done.err
+    document: dict[str, Any] = json.loads((tmp_path / "audited" / "report.json").read_text())
+    return document
+
+
+def test_an_audit_asks_it_of_runs_in_several_configurations(
+    goldassay: Command, tmp_path: Path, specimen: pl.DataFrame
+) -> None:
+    answered(specimen, scores_of(STEEP, 3)).write_csv(tmp_path / "runs.csv")
+    document = audited(goldassay, tmp_path, "runs.csv")
+    assert document["verdicts"]["sensitivity"]["verdict"] == "unsound"
+    assert goldassay("sensitivity", "runs.csv", "--test", "data/test.jsonl", "-o", "alone", "-q").status == 0
+    alone = json.loads((tmp_path / "alone" / "report.json").read_text())
+    here, there = (
+        {each["id"]: each["value"] for each in made["figures"] if each["id"].startswith("sensitivity.")}
+        for made in (document, alone)
+    )
+    assert here == there
+    assert document["sensitivity"]["results"] == alone["sensitivity"]["results"]
+    page = (tmp_path / "audited" / "report.html").read_text()
+    assert "How far scores move with the way of asking" in page
+    (tmp_path / "policy.toml").write_text("[policy]\nmax_configuration_sd = 0.2\n")
+    assert goldassay("check", "audited", "--config", "policy.toml").status == 0
+    (tmp_path / "policy.toml").write_text("[policy]\nmax_configuration_sd = 0.1\n")
+    assert goldassay("check", "audited", "--config", "policy.toml").status == 1
+
+
+def test_an_audit_is_silent_of_it_where_all_runs_are_of_one_configuration(
+    goldassay: Command, tmp_path: Path, specimen: pl.DataFrame
+) -> None:
+    answered(specimen, scores_of({"a": 0.7}, 3)).write_csv(tmp_path / "runs.csv")
+    assert "sensitivity" not in audited(goldassay, tmp_path, "runs.csv")["verdicts"]
+
+
+def test_an_audit_names_configurations_that_do_not_fit(
+    goldassay: Command, tmp_path: Path, specimen: pl.DataFrame
+) -> None:
+    made = answered(specimen, scores_of(FLAT, 3))
+    odd = (pl.col("config_prompt") == "c") & pl.col("id").is_in(specimen["id"][:100].to_list())
+    made.filter(~odd).write_csv(tmp_path / "runs.csv")
+    verdict = audited(goldassay, tmp_path, "runs.csv")["verdicts"]["sensitivity"]
+    assert verdict["verdict"] == "not measurable"
+    assert "mock on test cover different examples, 200 in common" in verdict["evidence"]
+
+
+def test_a_model_asked_in_one_way_keeps_others_from_being_sound(goldassay: Command, tmp_path: Path) -> None:
+    flat = write(tmp_path / "flat.csv", scores_of(FLAT, 3))
+    assert word(goldassay("sensitivity", "flat.csv")) == "SOUND"
+    one = write(tmp_path / "one.csv", scores_of({"a": 0.7}, 3), model="other")
+    pl.concat([flat, one]).write_csv(tmp_path / "both.csv")
+    done = goldassay("sensitivity", "both.csv")
+    assert word(done) == "NOT MEASURABLE"
+    assert "Asked in one configuration alone: other on mcq." in done.out
+
+
+def test_few_examples_are_not_sound(goldassay: Command, tmp_path: Path) -> None:
+    """Scores of a dozen examples that all are right are equal, however the model is asked."""
+    write(tmp_path / "few.csv", {prompt: scores[:, :12] for prompt, scores in scores_of(FLAT, 3, seed=4).items()})
+    done = goldassay("sensitivity", "few.csv")
+    assert word(done) == "NOT MEASURABLE"
 
 
 def test_the_gate_holds_its_limits(goldassay: Command, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from goldassay.questions.run_choice import RunChoice
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goldassay.questions.sensitivity.study import ModelSensitivity, SensitivityStudy
+    from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy
 
 
 @app.command(short_help="Say how far a score moves with the prompt, the shots, the temperature.")

@@ -12,7 +12,7 @@ from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.core.verdicts import not_asked
-from goldassay.questions.checks import AUDITED, registered_checks
+from goldassay.questions.checks import AUDITED, FURTHER, registered_checks
 from goldassay.questions.compiling import compiling_ahead
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
@@ -132,9 +132,11 @@ def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
         conditions = list(evidence.readers.conditions)
     training, evaluation = evidence.train, evidence.test
     found = [finding for _, finding in answered]
-    added = [(check, finding) for check, finding in answered if check.question not in AUDITED]
+    added = [(check, finding) for check, finding in answered if check.question not in (*AUDITED, *FURTHER)]
     verdicts = {check.question: finding.verdict.to_dict() for check, finding in answered if finding.verdict is not None}
-    verdicts |= {question: not_asked(question, needs) for question, needs in lacking.items() if needs}
+    verdicts |= {
+        question: not_asked(question, needs) for question, needs in lacking.items() if needs and question not in FURTHER
+    }
     document = {
         "verdicts": {
             check.question: {**verdicts[check.question], "question": check.asks}

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from goldassay.core.finding import Finding
     from goldassay.questions.evidence import Evidence
 
-# The questions of an audit, in the order in which reports show them; then those that only their own command asks.
+# The questions of an audit, in the order in which reports show them; then those that their own command asks, and an
+# audit where its input allows it: it does not say of these that they were not asked.
 AUDITED = ("artifacts", "leakage", "instability", "shift")
 FURTHER = ("comparison", "sensitivity")
 # What is no question: it describes the data, and has figures, sections and charts like one.
@@ -36,7 +37,8 @@ class Check(Protocol):
         question: Its key in reports, settings and the public interface.
         title: Its heading.
         asks: The question itself, for people.
-        needs: What an audit must be given for it, "runs" or "elsewhere"; without that the question is not asked.
+        needs: What an audit must be given for it, "runs", "elsewhere" or runs in several "configurations"; without that
+            the question is not asked.
     """
 
     question: str
@@ -50,7 +52,7 @@ class Check(Protocol):
 
 def registered_checks() -> tuple[Check, ...]:
     """Every question of an audit: those of this package, then those that `register_check` added."""
-    return (*(each.CHECK for each in question_modules("check", AUDITED).values()), *_ADDED)
+    return (*(each.CHECK for each in question_modules("check", (*AUDITED, *FURTHER)).values()), *_ADDED)
 
 
 def register_check(check: Check) -> None:

@@ -13,6 +13,7 @@ from goldassay.questions.answered import Answered, sort_by_dataset
 from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import describe_search, read_control
+from goldassay.questions.configuration_sets import by_configuration
 from goldassay.questions.example_clusters import example_clusters
 from goldassay.questions.inputs import describe_input, describe_runs, load_elsewhere, load_inputs
 from goldassay.questions.instability.texts import read_texts
@@ -277,7 +278,9 @@ class Evidence:
         return self._gold_texts[path]
 
     def has(self, need: str) -> bool:
-        """Whether there is what a check needs: "runs" on the evaluation part, or sets "elsewhere"."""
+        """Whether there is what a check needs: "runs" on the evaluation part, several "configurations", "elsewhere"."""
+        if need == "configurations":
+            return bool(by_configuration(self.run_sets).several)
         return bool({"runs": self.run_sets, "elsewhere": self.elsewhere}[need])
 
     def keep_runs_in(self, directory: Path) -> None:

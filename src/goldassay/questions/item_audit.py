@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.verdicts import not_asked
-from goldassay.questions.checks import registered_checks
+from goldassay.questions.checks import FURTHER, registered_checks
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.first_rows import table_of_rows
@@ -66,7 +66,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
         "artifacts": patterns.verdict.to_dict(),
         "leakage": finding.verdict.to_dict(),
     }
-    checks = registered_checks()
+    checks = [each for each in registered_checks() if each.question not in FURTHER]
     verdicts |= {
         each.question: {**not_asked(each.question, each.needs), **_left(each.question)} for each in checks if each.needs
     }

@@ -122,7 +122,8 @@ def _asked(document: Mapping[str, Any]) -> dict[str, ModuleType]:
     """The sections' modules of the questions that a document answers: those it names, else those an audit asked."""
     named = document.get("questions")
     asked = tuple(question for question in (*AUDITED, *FURTHER) if isinstance(named, list) and question in named)
-    audited = (name for name in AUDITED if mapping(document, "verdicts", name).get("verdict") != NOT_ASKED)
+    words = {name: mapping(document, "verdicts", name).get("verdict") for name in (*AUDITED, *FURTHER)}
+    audited = (name for name, word in words.items() if (name in AUDITED or word) and word != NOT_ASKED)
     return question_modules("sections", asked or tuple(audited))
 
 

@@ -31,7 +31,7 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     found = document.get("sensitivity") or {}
     made = []
     for row in found.get("results") or ():
-        of = {"model": row["model"], "dataset": row["dataset"]}
+        of = {key: row.get(key) for key in ("model", "dataset", "condition")}
         n = row["n_examples"]
         made += [
             _SD.figure(
@@ -49,5 +49,5 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
             ),
         ]  # fmt: skip
     if n_pairs := found.get("n_pairs"):
-        made.append(_ORDER.figure(found["n_changed"] / n_pairs, None, None, n=n_pairs))
+        made.append(_ORDER.figure(found["n_changed"] / n_pairs))
     return made

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.questions.run_choice import RunChoice
-    from goldassay.questions.sensitivity.study import ModelSensitivity, SensitivityStudy
+    from goldassay.questions.sensitivity.measuring import ModelSensitivity, SensitivityStudy
     from goldassay.report import Report
     from goldassay.runs.slices import Slice
 
@@ -44,21 +44,11 @@ def report_sensitivity(
         settings: Hold the limits.
         steps: What was done, and when.
     """
-    results = [_row(each) for each in found.models]
-    configurations = found.to_frame()
     findings = {
         "questions": ["sensitivity"],
         "verdicts": {"sensitivity": found.verdict.to_dict()},
         "inputs": describe_inputs(paths, slices, choice),
-        "sensitivity": {
-            "results": results,
-            "configurations": configurations.to_dicts(),
-            "n_pairs": found.n_pairs,
-            "n_changed": found.n_changed,
-            "alone": list(found.alone),
-            "sentences": say_sensitivity(found, claim),
-            "notes": _notes(found),
-        },
+        "sensitivity": section_of(found, claim),
         "settings": {
             "seed": settings.seed,
             "claim": claim,
@@ -71,8 +61,27 @@ def report_sensitivity(
     of = models[0] if len(models) == 1 else f"{len(models)} models"
     on = datasets[0] if len(datasets) == 1 else f"{len(datasets)} datasets"
     document = frame_findings(f"Sensitivity of {of} on {on}", findings, steps, settings)
-    tables = {"models": pl.DataFrame(results, infer_schema_length=None), "configurations": configurations}
-    return compose_report(document, tables)
+    return compose_report(document, tables_of(found))
+
+
+def section_of(found: SensitivityStudy, claim: float | None) -> dict[str, Any]:
+    """What report.json holds under "sensitivity"; `claim` in points."""
+    return {
+        "results": [_row(each) for each in found.models],
+        "configurations": found.to_frame().to_dicts(),
+        "n_pairs": found.n_pairs,
+        "n_changed": found.n_changed,
+        "alone": list(found.alone),
+        "left_out": list(found.left_out),
+        "sentences": say_sensitivity(found, claim),
+        "notes": _notes(found),
+    }
+
+
+def tables_of(found: SensitivityStudy) -> dict[str, pl.DataFrame]:
+    """Full tables: a row a model and dataset, and a row a configuration."""
+    results = [_row(each) for each in found.models]
+    return {"sensitivity": pl.DataFrame(results, infer_schema_length=None), "configurations": found.to_frame()}
 
 
 def _row(each: ModelSensitivity) -> dict[str, Any]:
@@ -140,7 +149,7 @@ def say_sensitivity(found: SensitivityStudy, claim: float | None) -> list[str]:
 
 
 def _notes(found: SensitivityStudy) -> list[str]:
-    notes = []
+    notes = [f"Left out: {why}" for why in found.left_out]
     if found.alone:
         more = f" and {len(found.alone) - _MOST} more" if len(found.alone) > _MOST else ""
         notes.append(f"Left out, with one configuration: {', '.join(found.alone[:_MOST])}{more}.")

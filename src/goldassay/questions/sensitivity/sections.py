@@ -66,7 +66,9 @@ def _spreads(found: Mapping[str, Any]) -> Table:
         with_bounds("range", "range", "points", 2),
     )
     rows = tuple({**row, "of": _name(row), "repeats": _repeats(row)} for row in records(found.get("results")))
-    return Table("sensitivity", "How far scores move with the way of asking, in points", columns, rows, file="models")
+    return Table(
+        "sensitivity", "How far scores move with the way of asking, in points", columns, rows, file="sensitivity"
+    )
 
 
 def _repeats(row: Mapping[str, Any]) -> str:
@@ -96,7 +98,7 @@ def _picked(found: Mapping[str, Any]) -> Table:
         for which in ("best", "worst")
     )
     caption = "The best and the worst configuration, and what picking so gives on examples that it was not picked on"
-    return Table("picked", caption, columns, rows, file="models")
+    return Table("picked", caption, columns, rows, file="sensitivity")
 
 
 def _scores(found: Mapping[str, Any]) -> Table:

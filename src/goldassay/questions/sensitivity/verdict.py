@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.severity import severity
 from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
 from goldassay.instability.sensitivity import LEAST_CONFIGURATIONS
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from goldassay.core.settings import SensitivityLimits
     from goldassay.core.severity import Word
     from goldassay.instability import ConfigurationSpread
+
+# Names of models that were asked in one way; the others are in report.json.
+_MOST_NAMES = 8
 
 Claim = Literal["exceeds", "does not exceed", "undecided"]
 
@@ -28,12 +32,14 @@ class Judged:
         spread: Its figures.
         knows: Whether the model surely knows something: one that knows nothing is steady, too.
         n_distinct: How many configurations differ from all others; the others may be copies of them.
+        effective_clusters: How many independent examples the clusters are worth.
     """
 
     name: str
     spread: ConfigurationSpread
     knows: bool
     n_distinct: int
+    effective_clusters: float
 
     def word(self, limits: SensitivityLimits) -> Word:
         """What its interval says."""
@@ -41,12 +47,52 @@ class Judged:
         if found is None:
             return "not measurable"
         word = judge_interval(found.low, found.high, limits.caution_sd, limits.unsound_sd)
-        trusted = self.knows and self.n_distinct >= LEAST_CONFIGURATIONS
+        trusted = (
+            self.knows
+            and self.n_distinct >= LEAST_CONFIGURATIONS
+            # Means of few examples are equal by chance alone, and equal means have no spread.
+            and self.effective_clusters >= LEAST_CLUSTERS
+        )
         return word if word != "sound" or trusted else "not measurable"
 
 
-def judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
-    """The verdict on several sets of configurations: that of the most severe."""
+def judge(
+    sets: Sequence[Judged], limits: SensitivityLimits, *, alone: Sequence[str] = (), unfit: Sequence[str] = ()
+) -> Verdict:
+    """The verdict on several sets of configurations: that of the most severe.
+
+    Args:
+        sets: Of the whole input; models of a part of it are listed and never decide.
+        limits: From which SD on a score is called so.
+        alone: Models that were asked in one configuration: nothing is known of these, and nothing is sound.
+        unfit: Why configurations of a model do not fit together, a sentence each; likewise.
+    """
+    if not sets:
+        return not_measurable(
+            " ".join(unfit) or "No runs of the whole input were given in several configurations.",
+            f"Give runs of the whole input in at least {LEAST_CONFIGURATIONS} configurations, on the same examples.",
+        )
+    verdict = _judge(sets, limits)
+    if verdict.verdict != "sound":
+        return verdict
+    n = max(len(each.spread.means) for each in sets)
+    if not (alone or unfit):
+        return replace(verdict, evidence=f"{verdict.evidence} Shown of these {n} ways of asking alone.")
+    lone = f"Asked in one configuration alone: {_listed(alone)}." if alone else ""
+    return replace(
+        verdict,
+        verdict="not measurable",
+        evidence=" ".join(part for part in (verdict.evidence, *unfit, lone) if part),
+        next_step=f"Ask all models in at least {LEAST_CONFIGURATIONS} ways on the same examples, or leave others out.",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"
+
+
+def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
     worst = max(sets, key=lambda each: (severity(each.word(limits)), each.spread.sd or 0.0, each.spread.range))
     word = worst.word(limits)
     found = worst.spread
@@ -71,8 +117,10 @@ def judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
         evidence += " Nothing shows that the model knows anything."
     if worst.n_distinct < n:
         evidence += f" Only {worst.n_distinct} of them differ in their answers: the others may be copies."
-    if word == "sound":
-        evidence += f" Shown of these {n} ways of asking alone."
+    if worst.effective_clusters < LEAST_CLUSTERS:
+        evidence += (
+            f" The examples form {worst.effective_clusters:.1f} effective clusters, and {LEAST_CLUSTERS} are needed."
+        )
     next_step = {
         "unsound": "Report the score over many configurations, and compare models in the same ones.",
         "caution": "Report the configuration with the score, and no difference smaller than this spread.",
@@ -91,7 +139,8 @@ def _rule(limits: SensitivityLimits) -> str:
         "By the SD over configurations of the most sensitive model, without the noise of repeats: unsound if the lower "
         f"end of its interval is at least {unsound} points, caution if at least {caution}, sound if the upper end is "
         f"below {unsound} in at least {LEAST_CONFIGURATIONS} configurations that differ in their answers, of a model "
-        "that surely knows something, else not measurable."
+        f"that surely knows something, on at least {LEAST_CLUSTERS} effective clusters of examples, and each model was "
+        "asked in several; else not measurable."
     )
 
 
@@ -99,6 +148,8 @@ def _settle(worst: Judged) -> str:
     """What would settle it."""
     if worst.n_distinct < LEAST_CONFIGURATIONS:
         return "Check that the configurations changed what the model was asked."
+    if worst.effective_clusters < LEAST_CLUSTERS:
+        return "Ask of more examples, of more sources."
     if not worst.knows:
         return "Check that the right labels belong to these answers."
     if not worst.spread.separable:
