@@ -15,7 +15,7 @@ Pavlick and Linzen 2019 for overlap.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,6 +87,10 @@ class Picks:
     applies: NDArray[np.bool_]
     sizes: NDArray[np.int64]
 
+    def take(self, items: NDArray[np.integer]) -> Picks:
+        """What it picks from some of the items, by number."""
+        return replace(self, hits=self.hits[items], applies=self.applies[items], sizes=self.sizes[items])
+
 
 def chance_of(items: ChoiceItems) -> NDArray[np.float64]:
     """Share of each item's choices that are right, (N,)."""
@@ -119,48 +123,64 @@ def measure_rules(
     p, sizes, n_right = chance_of(items), items.sizes, items.n_right
     rng = np.random.default_rng(seed)
     picks = pick_all(items)
-    rows = []
-    for each in picks:
-        excess = each.hits - p
-        t = np.maximum(each.sizes, 1)
-        variance = np.where(each.applies, p * (1 - p) * (sizes - t) / (np.maximum(sizes - 1, 1) * t), 0.0)
-        total = float(variance.sum())
-        clustered = False
-        if clusters is not None:
-            sums = np.bincount(np.unique(clusters, return_inverse=True)[1], excess)
-            # What items of a cluster have in common; without it, their null variance.
-            shared = float((sums**2).sum() - (excess**2).sum())
-            clustered = shared > 0
-            total += max(shared, 0.0)
-        z = float(excess.sum()) / math.sqrt(total) if total > 0 else math.nan
-        own = _p_value(each, excess, z, sizes, n_right, rng, exact=len(items) < FEW_ITEMS and not clustered)
-        n = int(each.applies.sum())
-        hits, chance = (float(x[each.applies].mean()) if n else math.nan for x in (each.hits, p))
-        rows.append((each.rule, n, hits, chance, float(excess.sum() / (1 - p).sum()), z, own))
-    tested = [at for at, row in enumerate(rows) if not math.isnan(row[6])]
-    adjusted = np.full(len(rows), math.nan)
+    found = [rule_effect(each, p, sizes, n_right, clusters, rng) for each in picks]
+    tested = [at for at, each in enumerate(found) if not math.isnan(each.p)]
     if tested:
-        adjusted[tested] = holm(np.array([rows[at][6] for at in tested]))
-    return [RuleEffect(*row, float(last)) for row, last in zip(rows, adjusted, strict=True)], picks
+        for at, last in zip(tested, holm(np.array([found[at].p for at in tested])).tolist(), strict=True):
+            found[at] = replace(found[at], p_adjusted=last)
+    return found, picks
 
 
-def _p_value(
+def rule_effect(
+    picks: Picks,
+    chance: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    n_right: NDArray[np.int64],
+    clusters: NDArray[np.integer] | None,
+    rng: np.random.Generator,
+    draw_below: float = 1.0,
+) -> RuleEffect:
+    """Effect, z and p of one rule; its p is not adjusted.
+
+    Args:
+        picks: What it picks from N items.
+        chance: Share of each item's choices that are right, (N,).
+        sizes: Choices of each, (N,).
+        n_right: Right ones of each, (N,).
+        clusters: Codes of items that do not vary independently, (N,).
+        rng: Draws right answers where items are few.
+        draw_below: Of the normal approximation's p: a larger one is taken as it is, which saves most of many tests.
+    """
+    from scipy.special import ndtr
+
+    excess = picks.hits - chance
+    t = np.maximum(picks.sizes, 1)
+    variance = np.where(picks.applies, chance * (1 - chance) * (sizes - t) / (np.maximum(sizes - 1, 1) * t), 0.0)
+    total = float(variance.sum())
+    clustered = False
+    if clusters is not None:
+        sums = np.bincount(np.unique(clusters, return_inverse=True)[1], excess)
+        # What items of a cluster have in common; without it, their null variance.
+        shared = float((sums**2).sum() - (excess**2).sum())
+        clustered = shared > 0
+        total += max(shared, 0.0)
+    z = float(excess.sum()) / math.sqrt(total) if total > 0 else math.nan
+    p = float(ndtr(-z))
+    if sizes.size < FEW_ITEMS and not clustered and p <= draw_below:
+        p = _drawn_p(picks, excess, sizes, n_right, rng)
+    n = int(picks.applies.sum())
+    hits, guessed = (float(x[picks.applies].mean()) if n else math.nan for x in (picks.hits, chance))
+    return RuleEffect(picks.rule, n, hits, guessed, float(excess.sum() / (1 - chance).sum()), z, p, math.nan)
+
+
+def _drawn_p(
     picks: Picks,
     excess: NDArray[np.float64],
-    z: float,
     sizes: NDArray[np.int64],
     n_right: NDArray[np.int64],
     rng: np.random.Generator,
-    *,
-    exact: bool,
 ) -> float:
-    """How often chance hits as much or more: by drawing right answers, or by the normal approximation."""
-    if math.isnan(z):
-        return math.nan
-    if not exact:
-        from scipy.special import ndtr
-
-        return float(ndtr(-z))
+    """How often right answers that are drawn hit as much or more."""
     drawn = np.zeros(DRAWS)
     kinds, n_kinds = np.unique(
         np.stack([picks.sizes, sizes, n_right])[:, picks.applies], axis=1, return_counts=True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.doors import option
@@ -10,8 +12,9 @@ from goldassay.core.verdicts import not_asked
 from goldassay.questions.checks import FURTHER, registered_checks
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
-from goldassay.questions.first_rows import table_of_rows
+from goldassay.questions.first_rows import MOST_ROWS, first_rows, table_of_rows
 from goldassay.questions.item_patterns import find_item_patterns
+from goldassay.questions.item_rows import defects, found_by_rule, items_to_read, told_by_part
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
 from goldassay.questions.leakage.choices import RULE, choice_evidence
 from goldassay.questions.leakage.options import LeakageChoice
@@ -70,6 +73,10 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
     verdicts |= {
         each.question: {**not_asked(each.question, each.needs), **_left(each.question)} for each in checks if each.needs
     }
+    given_away = zip_longest(found_by_rule(found.rules, rules), told_by_part(finding.tables["examples"]))
+    named = list(islice((each for pair in given_away for each in pair if each is not None), MOST_ROWS))
+    finding = replace(finding, first_rows=items_to_read(posed.test, named))
+    first = (*items_to_read(posed.test, defects(posed.test)), *first_rows((patterns, finding)))[:MOST_ROWS]
     document = {
         "verdicts": {each.question: {**verdicts[each.question], "question": each.asks} for each in checks},
         "dataset": {
@@ -88,4 +95,4 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
         "settings": settings.model_dump(mode="json"),
     }
     framed = frame_findings(f"Audit of {found.name}", document, steps, settings)
-    return compose_report(framed, {**patterns.tables, **finding.tables}, first=table_of_rows(()), findings=[finding])
+    return compose_report(framed, {**patterns.tables, **finding.tables}, first=table_of_rows(first), findings=[finding])

@@ -30,6 +30,8 @@ from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.readings import BY_LIFT, FORM_BY_LIFT
 from goldassay.questions.artifacts.search import describe_search, read_role
 from goldassay.questions.effect_sentences import skill_limits
+from goldassay.questions.first_rows import MOST_ROWS
+from goldassay.questions.item_rows import items_to_read
 from goldassay.questions.leakage.choices import N_FOLDS, Posed, item_clusters, planted_items, reading_doubts
 
 if TYPE_CHECKING:
@@ -57,10 +59,12 @@ class _Picked:
     Attributes:
         hits: The share of the picked choices that is right, chance where it picks none or all, (N,).
         applies: Whether it picks some and not all, (N,).
+        margins: How far the picked choices' score is above the next one, (N,); 0 where it picks all.
     """
 
     hits: NDArray[np.float64]
     applies: NDArray[np.bool_]
+    margins: NDArray[np.float64]
 
     @property
     def classes(self) -> NDArray[np.str_]:
@@ -116,7 +120,20 @@ def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], setting
         "patterns": described.findings,
         "difficulty": pl.DataFrame({"example_id": ids.cast(pl.String), "difficulty": classes.tolist()}),
     }
-    return Finding("artifacts", _verdict(judged, by_lift, chance, limits), section, tables=tables)
+    return Finding(
+        "artifacts",
+        _verdict(judged, by_lift, chance, limits),
+        section,
+        tables=tables,
+        first_rows=items_to_read(test, _given_away(by_lift)),
+    )
+
+
+def _given_away(by_lift: _Picked) -> list[tuple[int, str]]:
+    """(position, why) of items whose right choice patterns pick, the widest margin first."""
+    easy = np.flatnonzero(by_lift.classes == "easy")
+    ordered = easy[np.argsort(-by_lift.margins[easy], kind="stable")][:MOST_ROWS].tolist()
+    return [(at, "Patterns mined from other items pick the right choice.") for at in ordered]
 
 
 def _rule_doubts(rules: Sequence[Mapping[str, Any]], limits: ArtifactLimits) -> list[Doubt]:
@@ -220,7 +237,9 @@ def _of_items(scores: NDArray[np.float64], items: ChoiceItems) -> _Picked:
     sizes = np.add.reduceat(best.astype(np.int64), starts)
     hit = np.add.reduceat((best & items.right).astype(np.int64), starts)
     applies = sizes < items.sizes
-    return _Picked(np.where(applies, hit / sizes, chance_of(items)), applies)
+    next_best = np.maximum.reduceat(np.where(best, -np.inf, scores), starts)
+    margins = np.where(applies, np.maximum.reduceat(scores, starts) - next_best, 0.0)
+    return _Picked(np.where(applies, hit / sizes, chance_of(items)), applies, margins)
 
 
 def _readings(picked: dict[str, _Picked], chance: NDArray[np.float64]) -> list[Reading]:

@@ -92,9 +92,9 @@ class _Leakage:
 CHECK = _Leakage()
 
 
-def _told(examples: pl.DataFrame) -> list[tuple[int, float, str]]:
+def told(examples: pl.DataFrame) -> list[tuple[int, float, str]]:
     """(position, bits, part) of the rows that every reader of a part gets right, most bits first, each row once."""
-    told = [
+    found = [
         (bits, position, part.replace("_only", ""))
         for part in (name.removeprefix("pvi_") for name in examples.columns if name.startswith("pvi_"))
         if part.endswith("_only")
@@ -102,7 +102,7 @@ def _told(examples: pl.DataFrame) -> list[tuple[int, float, str]]:
         if bits is not None and bits > 0 and right == 1
     ]
     best: dict[int, tuple[float, str]] = {}
-    for bits, position, part in sorted(told, key=lambda each: (-each[0], each[1])):
+    for bits, position, part in sorted(found, key=lambda each: (-each[0], each[1])):
         best.setdefault(position, (bits, part))
     return [(position, bits, part) for position, (bits, part) in best.items()]
 
@@ -111,7 +111,7 @@ def _rows(readers: ConditionEvidence, examples: pl.DataFrame) -> pl.DataFrame:
     """Test rows of which a part tells the label, with that part and how many bits it tells."""
     ids = examples["example_id"].cast(pl.String).to_list()
     name = readers.name if readers.test is None else readers.test.name
-    found = [(name, ids[position], part, bits) for position, bits, part in _told(examples)]
+    found = [(name, ids[position], part, bits) for position, bits, part in told(examples)]
     schema = {"dataset": pl.String, "example_id": pl.String, "part": pl.String, "bits": pl.Float64}
     rows = pl.DataFrame(found, schema=schema, orient="row")
     return beside_data(rows, {} if readers.test is None else {readers.test.name: readers.test})
@@ -123,7 +123,7 @@ def _first_rows(evidence: Evidence, examples: pl.DataFrame) -> tuple[RowToRead, 
         evidence.test,
         (
             (position, f"From its {part} alone every run of the reader names the label, which tells {bits:.1f} bits.")
-            for position, bits, part in _told(examples)[:MOST_ROWS]
+            for position, bits, part in told(examples)[:MOST_ROWS]
         ),
     )
 

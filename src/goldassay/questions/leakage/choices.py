@@ -32,6 +32,7 @@ from goldassay.data.reading import name_of, read_table
 from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.data.table import Table
 from goldassay.leakage.choice_rules import RuleEffect, chance_of, measure_rules
+from goldassay.leakage.choice_subjects import rules_by_subject
 from goldassay.models import QuickProbe
 from goldassay.models.probe_features import build_features, tokenize_roles
 from goldassay.models.quick_probe import OneLabelError
@@ -59,7 +60,7 @@ LEAST_APART = 10
 # From this share of the rows on, those that cannot be used leave the rest no sample of the file.
 MOST_UNUSED = 0.05
 # Names of tables.
-RULES, PROBLEMS = "choice_rules", "choice_problems"
+RULES, SUBJECTS, PROBLEMS = "choice_rules", "choice_subjects", "choice_problems"
 _QUESTION, _CHOICE = "question", "choice"
 
 
@@ -289,7 +290,11 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
         chance=chance,
         rules=of_rules,
         planted=planted,
-        tables={RULES: _rule_table(rules), PROBLEMS: test.problems},
+        tables={
+            RULES: _rule_table(rules),
+            SUBJECTS: rules_by_subject(test, picks, codes, settings.seed),
+            PROBLEMS: test.problems,
+        },
         doubts=reading_doubts(posed),
     )
 

@@ -22,7 +22,7 @@ from goldassay.leakage.balanced_accuracy import balanced_accuracy
 from goldassay.questions.effect_sentences import scarce_doubts, unheld_doubts
 from goldassay.questions.example_clusters import cluster_doubts
 from goldassay.questions.leakage.choice_verdict import judge_choices
-from goldassay.questions.leakage.choices import RULES
+from goldassay.questions.leakage.choices import RULES, SUBJECTS
 from goldassay.questions.leakage.clusters import (
     RoleClusters,
     cluster_table,
@@ -72,6 +72,9 @@ NOTE = (
     "paired probe is weak, the share recovered is inflated; the verdict therefore rests on the improvement over the "
     "majority."
 )
+
+# From which q on no rule is named in a subject; and rows of rules by subject in report.json: the table has them all.
+SIGNIFICANT, MOST_SUBJECTS = 0.05, 50
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,7 @@ def measure(
         "splits": [dict(row) for row in evidence.splits],
         "effects": effects,
         "rules": evidence.tables[RULES].to_dicts() if RULES in evidence.tables else [],
+        **_subjects(evidence),
         "undefined": undefined,
     }
     plain = to_plain(section)
@@ -168,6 +172,19 @@ def measure(
         _tables(evidence, report, difficulty, found, classes, relevance_examples),
         verdict,
     )
+
+
+def _subjects(evidence: ConditionEvidence) -> dict[str, Any]:
+    """Rules that hit beyond chance in some subject, false discoveries controlled, the surest first."""
+    if SUBJECTS not in evidence.tables:
+        return {}
+    every = evidence.tables[SUBJECTS]
+    found = every.filter(pl.col("q") < SIGNIFICANT)
+    return {
+        "n_subjects": every["subject"].n_unique(),
+        "n_subjects_found": found["subject"].n_unique(),
+        "subjects": found.head(MOST_SUBJECTS).to_dicts(),
+    }
 
 
 def _tables(

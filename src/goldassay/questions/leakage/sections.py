@@ -60,6 +60,7 @@ def _leakage(document: Mapping[str, Any]) -> Section:
         caveats=texts(found.get("caveats")),
         parts=(
             Part(table=_rules(found)),
+            Part(table=_subjects(found)),
             Part(table=effects_of(found)),
             Part("leakage_conditions", _conditions(found)),
             Part(table=_information(found)),
@@ -119,6 +120,21 @@ def _rules(found: Mapping[str, Any]) -> Table:
     )
     caption = "What rules without training get right, of the items where they pick some choices and not all"
     return Table("choice_rules", caption, columns, tuple(records(found.get("rules"))), file="choice_rules")
+
+
+def _subjects(found: Mapping[str, Any]) -> Table:
+    """Where rules without training hit beyond chance."""
+    columns = (
+        Column("subject", "subject"),
+        Column("rule", "rule"),
+        Column("n_items", "items", "count"),
+        Column("hits", "right", "percent"),
+        Column("chance", "by guessing", "percent"),
+        Column("effect", "gained over the subject", "percent"),
+        Column("q", "q", "decimal", 4),
+    )
+    caption = "Subjects in which a rule without training hits beyond chance (Benjamini-Hochberg, q below .05)"
+    return Table("choice_subjects", caption, columns, tuple(records(found.get("subjects"))), file="choice_subjects")
 
 
 def _constant(row: Mapping[str, Any]) -> str:

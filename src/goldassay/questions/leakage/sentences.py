@@ -51,10 +51,24 @@ def say(section: Mapping[str, Any]) -> list[str]:
         for name, how in _CHANGED.items()
         if name in rows and rows[name]["improvement_low"] > 0
     ]
+    said += _subjects(section)
     said += [sentence for row in section["peco"] if (sentence := _clusters(row, section["n_examples"]))]
     said += [_card(card) for card in section["clusters"][:_MOST_CLUSTERS]]
     said += [_agreement(row) for row in section["agreement"] if is_part(row["condition"]) and row["agreement"]]
     return [sentence for sentence in said if sentence]
+
+
+def _subjects(section: Mapping[str, Any]) -> list[str]:
+    """In how many subjects a rule hits, and where it gains most."""
+    if not section.get("subjects"):
+        return []
+    found, n = section["n_subjects_found"], section["n_subjects"]
+    most = max(section["subjects"], key=lambda row: float(row["effect"]))
+    return [
+        f"In {found} of {n} subjects a rule without training hits beyond chance (Benjamini-Hochberg). It gains most in "
+        f"{most['subject']}: {most['rule']} is right in {points(most['hits'])} % of {most['n_items']:,} items, where "
+        f"guessing gives {points(most['chance'])} %."
+    ]
 
 
 def _part(row: Mapping[str, Any], information: Mapping[str, Any] | None, *, judged: bool, words: _Words) -> str:

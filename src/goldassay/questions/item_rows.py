@@ -1,0 +1,75 @@
+"""Items with choices that are worth reading first: what cannot be right, and what is given away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.finding import RowToRead
+from goldassay.questions.leakage.check import told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import polars as pl
+
+    from goldassay.core.effects import Reading
+    from goldassay.data.items import ChoiceItems
+
+# Of a long passage its beginning tells which it is.
+_LONGEST_PASSAGE = 300
+# Defects of a kind: the others are in the table of problems.
+_MOST_DEFECTS = 2
+
+
+def items_to_read(items: ChoiceItems, reasons: Iterable[tuple[int, str]]) -> tuple[RowToRead, ...]:
+    """The items at some positions, each with why it is worth reading."""
+    return tuple(_row(items, at, why) for at, why in reasons)
+
+
+def defects(items: ChoiceItems) -> list[tuple[int, str]]:
+    """(position, why) of items that are measured although they cannot be right, some of each kind."""
+    place = {row: at for at, row in enumerate(items.rows.tolist())}
+    listed = items.problems.filter("used").group_by("reason", maintain_order=True).head(_MOST_DEFECTS)
+    return [
+        (place[row], f"{reason[:1].upper()}{reason[1:]}.")
+        for row, reason in listed.select("row", "reason").iter_rows()
+        if row in place
+    ]
+
+
+def found_by_rule(readings: Sequence[Reading], effects: Sequence[Mapping[str, Any]]) -> list[tuple[int, str]]:
+    """(position, why) of items whose right choice is picked alone by the rule that surely gains most.
+
+    Args:
+        readings: What each rule without parameters picks.
+        effects: What each gains, as plain data.
+    """
+    gained = {each["reader"]: each["low"] for each in effects if each["low"] is not None and each["low"] > 0}
+    if not gained:
+        return []
+    best = max(gained, key=lambda reader: float(gained[reader]))
+    hits = next(np.asarray(each.correct)[0] * each.applies for each in readings if each.reader == best)
+    why = f"Picking by the {best} (no training) finds the right choice."
+    return [(at, why) for at in np.flatnonzero(hits == 1).tolist()]
+
+
+def told_by_part(examples: pl.DataFrame) -> list[tuple[int, str]]:
+    """(position, why) of items of which every reader of a part names the right choice, most bits first."""
+    return [
+        (at, f"From its {part} alone every run of the reader names the right choice, which tells {bits:.1f} bits.")
+        for at, bits, part in told(examples)
+    ]
+
+
+def _row(items: ChoiceItems, at: int, why: str) -> RowToRead:
+    begin, end = items.offsets[at : at + 2].tolist()
+    choices, right = items.texts[begin:end].to_list(), items.right[begin:end].tolist()
+    passage = items.passages[at]
+    if len(passage) > _LONGEST_PASSAGE:
+        passage = f"{passage[:_LONGEST_PASSAGE]}…"
+    lines = [part for part in (passage, items.questions[at]) if part]
+    lines += [f"– {text}" for text in choices]
+    named = " / ".join(text for text, is_right in zip(choices, right, strict=True) if is_right)
+    return RowToRead(f"row {items.rows[at]}", "\n".join(lines), named, why)
