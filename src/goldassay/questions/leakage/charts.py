@@ -125,6 +125,7 @@ def _falls(found: Mapping[str, Any]) -> Chart | None:
     before = mapping(found, "before")
     if not falls or number(before.get("improvement")) is None:
         return None
+    constant = "guessing" if found.get("of_items") else "the most frequent label"
     traces = []
     for series, kind in enumerate(_DROPPED):
         rows = [{"share": 0.0, "n_dropped": 0, **before}, *(row for row in falls if row.get("rows") == kind)]
@@ -139,7 +140,7 @@ def _falls(found: Mapping[str, Any]) -> Chart | None:
     return Plot(
         name="leakage_falls",
         title="Leakage without the first rows",
-        caption="How much better than the most frequent label a probe of the part alone is among the rows left, "
+        caption=f"How much better than {constant} a probe of the part alone is among the rows left, "
         "in accuracy points with 95 % intervals over refits: without the rows suggested, and without as many drawn at "
         "random.",
         panels=(panel,),

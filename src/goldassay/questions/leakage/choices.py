@@ -241,7 +241,7 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
     names = tuple(string.ascii_uppercase[:most]) if most <= 26 else tuple(str(at) for at in range(most))
     chance = chance_of(test)
     rules, picks = measure_rules(test, codes, settings.seed)
-    logits = _asked(posed, codes, seeds, most, progress)
+    logits = read_parts(posed, codes, seeds, most, progress)
     lengths = test.texts.str.len_chars().to_numpy().astype(np.float64)
     gold = test.first_right
     runs = {
@@ -261,9 +261,12 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
             for at, each in enumerate((posed.train, test))
         ]
         assert copies[1] is not None
-        found = _asked(Posed(copies[0], copies[1], ()), codes, [seed], most, lambda *_: None, whole=False)
+        parts = (CHOICES_ONLY, QUESTION_ONLY)
+        found = read_parts(Posed(copies[0], copies[1], ()), codes, [seed], most, lambda *_: None, parts)
         return [
-            Reading(condition.removesuffix("_only"), "quick probe", None, correct=_scores(each, test), chance=chance)
+            Reading(
+                condition.removesuffix("_only"), "quick probe", None, correct=choice_hits(each, test), chance=chance
+            )
             for condition, each in found.items()
         ]
 
@@ -341,28 +344,36 @@ def _remarks(posed: Posed) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _asked(
+def read_parts(
     posed: Posed,
     codes: NDArray[np.int64] | None,
     seeds: Sequence[int],
     most: int,
     progress: Progress,
-    *,
-    whole: bool = True,
+    wanted: Sequence[str] = (PAIRED, CHOICES_ONLY, QUESTION_ONLY),
 ) -> dict[str, list[NDArray[np.float64]]]:
-    """Scores of the choices of each item by each part of it and seed, (N, most); -inf where there is no choice."""
+    """Scores of the choices of each item by each part of it and seed, (N, most); -inf where there is no choice.
+
+    Args:
+        posed: Items to learn from, if there are any apart, and those to read.
+        codes: Clusters of the items to read, (N,); kept together where they are read by others of themselves.
+        seeds: Of the probes.
+        most: The most choices of an item.
+        progress: Told after each probe.
+        wanted: The parts; the question alone is left out where positions mean nothing.
+    """
     train, test = posed.train, posed.test
     parts = (test,) if train is None else (train, test)
     n_known = len(parts[0].texts)
     groups = np.arange(len(test)) if codes is None else codes
     found: dict[str, list[NDArray[np.float64]]] = {}
-    conditions = [*([PAIRED] if whole else []), CHOICES_ONLY, *([QUESTION_ONLY] if test.ordered else [])]
+    conditions = [each for each in wanted if each != QUESTION_ONLY or test.ordered]
     total = len(conditions) * len(seeds)
     texts = {_QUESTION: pl.concat([_context(each).gather(each.item_of) for each in parts]),
              _CHOICE: pl.concat([each.texts for each in parts])}  # fmt: skip
     features = build_features(tokenize_roles(texts), n_known)
     right = parts[0].right.astype(np.int64)
-    for condition in conditions[: len(conditions) - test.ordered]:
+    for condition in (each for each in conditions if each != QUESTION_ONLY):
         roles = None if condition == PAIRED else (_CHOICE,)
         for seed in seeds:
             if train is None:
@@ -375,7 +386,7 @@ def _asked(
             margin = (logits[:, 1] - logits[:, 0]).astype(np.float64)
             found.setdefault(condition, []).append(_by_item(margin, test, most))
             progress(sum(map(len, found.values())), total)
-    if test.ordered:
+    if QUESTION_ONLY in conditions:
         found[QUESTION_ONLY] = []
         features = build_features(
             tokenize_roles({_QUESTION: pl.concat([_context(each) for each in parts])}), len(parts[0])
@@ -444,7 +455,7 @@ def _masked(table: NDArray[np.float64], items: ChoiceItems) -> NDArray[np.float6
     return np.where(np.arange(table.shape[1]) < items.sizes[:, np.newaxis], table, -np.inf)
 
 
-def _scores(logits: Sequence[NDArray[np.float64]], items: ChoiceItems) -> NDArray[np.float64]:
+def choice_hits(logits: Sequence[NDArray[np.float64]], items: ChoiceItems) -> NDArray[np.float64]:
     """What each run hits, (R, N): of choices that it finds equally likely the share that is right."""
     marks = _by_item(items.right.astype(np.float64), items, logits[0].shape[1]) > 0
     best = [each == each.max(axis=1, keepdims=True) for each in logits]
@@ -463,7 +474,7 @@ def _runs(
     return Runs.from_arrays(
         predictions=np.stack([each.argmax(axis=1) for each in logits]),
         gold=gold,
-        scores=_scores(logits, items),
+        scores=choice_hits(logits, items),
         seeds=np.array(list(seeds)[: len(logits)]),
         label_names=names,
         example_ids=_ids(items),

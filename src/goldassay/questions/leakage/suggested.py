@@ -15,7 +15,9 @@ from goldassay.core.results import to_plain
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.artifacts.inputs import load
 from goldassay.questions.inputs import describe_input
+from goldassay.questions.leakage.choices import ItemReading, load_items
 from goldassay.questions.leakage.example_artifacts import find_artifacts
+from goldassay.questions.leakage.suggested_items import suggest_item_rewrites
 from goldassay.questions.leakage.suggesting import SHARES, Suggestion, suggest_rows
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.training.conditions import roles_of
@@ -46,12 +48,13 @@ def suggest_rewrites(
 ) -> Report:
     """Rank the training rows by how much a part gives their label away: `goldassay leakage suggest`.
 
-    What leakage falls to without the first of them is measured, and without as many at random.
+    What leakage falls to without the first of them is measured, and without as many at random. Items with choices are
+    ranked by what their choices alone give away (`suggest_items`).
 
     Args:
         train: The rows: a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of
             dicts.
-        test: A test set to measure on as well, likewise; it is left as it is.
+        test: A test set to measure on as well, likewise; it is left as it is. Items with choices take none.
         condition: The part; by default that of the last text.
         shares: Of the rows dropped.
         columns: Which column plays which role.
@@ -60,7 +63,7 @@ def suggest_rewrites(
         quiet: Show no progress.
 
     Returns:
-        The report. Its tables are `rows`, all of them ranked, and `falls`.
+        The report. Its tables are `rows`, all of them ranked, and `falls`; of items also `mends`, a row a rule.
 
     Raises:
         InputError: The data or what is asked for cannot be used.
@@ -68,6 +71,10 @@ def suggest_rewrites(
     settings = with_seed(settings or Settings(), seed)
     dropped = (shares,) if isinstance(shares, (int, float)) else tuple(shares)
     steps = Steps(quiet)
+    with steps.step("reading the data"):
+        posed = load_items(train, test, ItemReading(columns, clusters=settings.data.clusters))
+    if posed is not None:
+        return suggest_item_rewrites(posed, condition, dropped, settings, steps)
     with steps.step("reading the data"):
         training = load(train, columns=columns)
         evaluation = None if test is None else load(test, columns=columns, part="test")

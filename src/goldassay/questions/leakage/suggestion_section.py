@@ -18,6 +18,8 @@ def suggestion_sections(leakage: Mapping[str, Any]) -> tuple[Section, ...]:
     found = mapping(leakage, "suggestion")
     if not found:
         return ()
+    if found.get("of_items"):
+        return (_of_items(leakage, found),)
     part = str(found.get("condition")).removesuffix("_only")
     section = Section(
         key="suggestion",
@@ -30,6 +32,74 @@ def suggestion_sections(leakage: Mapping[str, Any]) -> tuple[Section, ...]:
         how=explanation("goldassay.questions.leakage", "how_suggestion"),
     )
     return (section,)
+
+
+def _of_items(leakage: Mapping[str, Any], found: Mapping[str, Any]) -> Section:
+    return Section(
+        key="suggestion",
+        title="Items to rewrite first",
+        lead="Which items are given away most by their choices, what is to be changed, and what is that worth?",
+        sentences=texts(leakage.get("sentences")),
+        caveats=texts(leakage.get("caveats")),
+        parts=(
+            Part(table=_mends(found)),
+            Part("leakage_falls", _item_falls(found)),
+            Part(table=_items(found)),
+        ),
+        how=explanation("goldassay.questions.leakage", "how_item_suggestion"),
+    )
+
+
+def _mends(found: Mapping[str, Any]) -> Table:
+    columns = (
+        Column("rule", "rule that hits beyond chance"),
+        Column("effect", "gained over all items", "percent"),
+        Column("n_to_change", "items to change", "count"),
+        Column("after", "gained in the changed copy", "percent"),
+    )
+    caption = "How many items are to be changed until a rule is at chance"
+    return Table("mends", caption, columns, tuple(records(found.get("mends"))), file="mends")
+
+
+def _item_falls(found: Mapping[str, Any]) -> Table:
+    total = {"n_dropped": 0, "n_left": found.get("n_rows")}
+    rows = (
+        {"rows": "none", **total, **mapping(found, "before")},
+        *(
+            {"rows": "none, items changed", **total, **each}
+            for each in [mapping(found, "changed")]
+            if _is_changed(each)
+        ),
+        *records(found.get("falls")),
+    )
+    columns = (
+        Column("rows", "dropped"),
+        Column("n_dropped", "items", "count"),
+        Column("n_left", "left", "count"),
+        Column("majority", "guessing", "points"),
+        with_bounds("improvement", "reader of the choices over guessing", "difference"),
+        Column("rule", "rule that gains most"),
+        Column("rule_effect", "its gain", "percent"),
+    )
+    caption = f"Rules and reader measured anew, the reader by {count(found.get('n_seeds'))} refits, in accuracy points"
+    return Table("falls", caption, columns, rows, file="falls")
+
+
+def _is_changed(changed: Mapping[str, Any]) -> bool:
+    return bool(changed.get("n_lengthened") or changed.get("positions_drawn"))
+
+
+def _items(found: Mapping[str, Any]) -> Table:
+    columns = (
+        Column("rank", "rank", "count"),
+        Column("question", "question", "prose"),
+        Column("choices", "choices", "prose"),
+        Column("answer", "right", "data"),
+        Column("bits", "bits given away", "decimal"),
+        Column("change", "what to change"),
+    )
+    rows = tuple({**row, "change": row.get("change") or None} for row in records(found.get("rows")))
+    return Table("rows", "The first items; all are in the table beside this page", columns, rows, file="rows")
 
 
 def _falls(found: Mapping[str, Any]) -> Table:
