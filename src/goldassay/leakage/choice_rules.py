@@ -25,7 +25,7 @@ from goldassay.core.multiple_testing import holm
 from goldassay.core.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -37,8 +37,8 @@ FEW_ITEMS, DRAWS = 300, 100_000
 RARE_SHARE = 0.001
 MOST_POSITIONS = 10
 
-_ABSOLUTE = r"(?i)\b(?:always|never|all|none|only|must|every|entirely|completely|absolutely|no one|nothing)\b"
-_HEDGE = r"(?i)\b(?:may|might|some|usually|often|sometimes|generally|likely|can|could|tends?|probably|typically)\b"
+ABSOLUTE = r"(?i)\b(?:always|never|all|none|only|must|every|entirely|completely|absolutely|no one|nothing)\b"
+HEDGE = r"(?i)\b(?:may|might|some|usually|often|sometimes|generally|likely|can|could|tends?|probably|typically)\b"
 _OF_THE_ABOVE = r"(?i)\b(?:all|none|both|neither|any) of (?:the )?(?:above|these|them|those)\b"
 _NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
 _ARTICLE = r"(?i)\b(a|an)\s*[:_.…]*$"
@@ -57,7 +57,7 @@ class RuleEffect(Result):
         chance: Mean of p over these.
         effect: Over all items.
         z: Standardized excess over chance, over clusters.
-        p: One-sided: how often chance hits as much.
+        p: How often chance hits as much; of preferences also as little, twice the rarer of the two.
         p_adjusted: Holm's, over all rules that pick anywhere.
     """
 
@@ -99,15 +99,16 @@ def chance_of(items: ChoiceItems) -> NDArray[np.float64]:
 
 def pick_all(items: ChoiceItems) -> list[Picks]:
     """What every rule picks from every item."""
-    found = []
-    p = chance_of(items)
-    for rule, wanted in _wanted(items).items():
-        sizes = np.add.reduceat(wanted.astype(np.int64), items.offsets[:-1])
-        applies = (sizes > 0) & (sizes < items.sizes)
-        right = np.add.reduceat((wanted & items.right).astype(np.int64), items.offsets[:-1])
-        hits = np.where(applies, right / np.maximum(sizes, 1), p)
-        found.append(Picks(rule, hits, applies, np.where(applies, sizes, 0)))
-    return found
+    return [picks_of(rule, wanted, items) for rule, wanted in _wanted(items).items()]
+
+
+def picks_of(rule: str, wanted: NDArray[np.bool_], items: ChoiceItems) -> Picks:
+    """What a rule hits that wants some of the choices, (M,)."""
+    sizes = np.add.reduceat(wanted.astype(np.int64), items.offsets[:-1])
+    applies = (sizes > 0) & (sizes < items.sizes)
+    right = np.add.reduceat((wanted & items.right).astype(np.int64), items.offsets[:-1])
+    hits = np.where(applies, right / np.maximum(sizes, 1), chance_of(items))
+    return Picks(rule, hits, applies, np.where(applies, sizes, 0))
 
 
 def measure_rules(
@@ -120,15 +121,32 @@ def measure_rules(
         clusters: Codes of items that do not vary independently, such as those of one passage, (N,).
         seed: Of the draws.
     """
+    picks = pick_all(items)
+    return measure_picks(picks, items, clusters, seed), picks
+
+
+def measure_picks(
+    picks: Sequence[Picks],
+    items: ChoiceItems,
+    clusters: NDArray[np.integer] | None = None,
+    seed: int = 0,
+) -> list[RuleEffect]:
+    """Effect, z and p of rules by what they pick; two-sided where the kind of the items is.
+
+    Args:
+        picks: What each rule picks.
+        items: N of them.
+        clusters: See `measure_rules`.
+        seed: Of the draws.
+    """
     p, sizes, n_right = chance_of(items), items.sizes, items.n_right
     rng = np.random.default_rng(seed)
-    picks = pick_all(items)
-    found = [rule_effect(each, p, sizes, n_right, clusters, rng) for each in picks]
+    found = [rule_effect(each, p, sizes, n_right, clusters, rng, two_sided=items.kind.two_sided) for each in picks]
     tested = [at for at, each in enumerate(found) if not math.isnan(each.p)]
     if tested:
         for at, last in zip(tested, holm(np.array([found[at].p for at in tested])).tolist(), strict=True):
             found[at] = replace(found[at], p_adjusted=last)
-    return found, picks
+    return found
 
 
 def rule_effect(
@@ -139,6 +157,8 @@ def rule_effect(
     clusters: NDArray[np.integer] | None,
     rng: np.random.Generator,
     draw_below: float = 1.0,
+    *,
+    two_sided: bool = False,
 ) -> RuleEffect:
     """Effect, z and p of one rule; its p is not adjusted.
 
@@ -150,6 +170,7 @@ def rule_effect(
         clusters: Codes of items that do not vary independently, (N,).
         rng: Draws right answers where items are few.
         draw_below: Of the normal approximation's p: a larger one is taken as it is, which saves most of many tests.
+        two_sided: Whether hitting as little counts, too.
     """
     from scipy.special import ndtr
 
@@ -165,9 +186,9 @@ def rule_effect(
         clustered = shared > 0
         total += max(shared, 0.0)
     z = float(excess.sum()) / math.sqrt(total) if total > 0 else math.nan
-    p = float(ndtr(-z))
+    p = float(2 * ndtr(-abs(z)) if two_sided else ndtr(-z))
     if sizes.size < FEW_ITEMS and not clustered and p <= draw_below:
-        p = _drawn_p(picks, excess, sizes, n_right, rng)
+        p = _drawn_p(picks, excess, sizes, n_right, rng, two_sided=two_sided)
     n = int(picks.applies.sum())
     hits, guessed = (float(x[picks.applies].mean()) if n else math.nan for x in (picks.hits, chance))
     return RuleEffect(picks.rule, n, hits, guessed, float(excess.sum() / (1 - chance).sum()), z, p, math.nan)
@@ -179,8 +200,10 @@ def _drawn_p(
     sizes: NDArray[np.int64],
     n_right: NDArray[np.int64],
     rng: np.random.Generator,
+    *,
+    two_sided: bool,
 ) -> float:
-    """How often right answers that are drawn hit as much or more."""
+    """How often right answers that are drawn hit as much; two-sided, twice the rarer of as much and as little."""
     drawn = np.zeros(DRAWS)
     kinds, n_kinds = np.unique(
         np.stack([picks.sizes, sizes, n_right])[:, picks.applies], axis=1, return_counts=True
@@ -193,7 +216,11 @@ def _drawn_p(
                 drawn += rng.hypergeometric(g, c - g, t, DRAWS) / t
     p = n_right / sizes
     hit = float((excess + p)[picks.applies].sum())
-    return float((1 + np.count_nonzero(drawn >= hit - 1e-9)) / (1 + DRAWS))
+    much = (1 + np.count_nonzero(drawn >= hit - 1e-9)) / (1 + DRAWS)
+    if not two_sided:
+        return float(much)
+    little = (1 + np.count_nonzero(drawn <= hit + 1e-9)) / (1 + DRAWS)
+    return float(min(1.0, 2 * min(much, little)))
 
 
 def _wanted(items: ChoiceItems) -> dict[str, NDArray[np.bool_]]:
@@ -201,7 +228,7 @@ def _wanted(items: ChoiceItems) -> dict[str, NDArray[np.bool_]]:
     texts = items.texts
     characters = texts.str.len_chars().to_numpy().astype(np.float64)
     words = texts.str.count_matches(r"\S+").to_numpy().astype(np.float64)
-    most, least = _most(items), _least(items)
+    most, least = most_of(items), _least(items)
     found = {
         "longest": most(characters),
         "shortest": least(characters),
@@ -211,20 +238,22 @@ def _wanted(items: ChoiceItems) -> dict[str, NDArray[np.bool_]]:
     if items.ordered:
         for place in range(min(int(items.sizes.max()), MOST_POSITIONS)):
             found[f"position {place + 1}"] = items.places == place
-    shared, rare = _word_shares(items)
+    shared, rare = word_shares(items)
     found |= {"most words shared": most(shared), "fewest words shared": least(shared)}
     found["copied from the passage"] = _copied(items)
     alike = _likeness(texts, items.offsets)
     found |= {"odd one out": least(alike), "most like the others": most(alike)}
     found |= _by_number(items)
-    for rule, pattern in (("absolute word", _ABSOLUTE), ("hedge", _HEDGE), ("of the above", _OF_THE_ABOVE)):
+    for rule, pattern in (("absolute word", ABSOLUTE), ("hedge", HEDGE), ("of the above", _OF_THE_ABOVE)):
         found[rule] = texts.str.contains(pattern).to_numpy()
     found |= {"most specific": most(rare), "least specific": least(rare)}
     found["fits the grammar"] = _fitting(items)
     return found
 
 
-def _most(items: ChoiceItems) -> Callable[[NDArray[np.float64]], NDArray[np.bool_]]:
+def most_of(items: ChoiceItems) -> Callable[[NDArray[np.float64]], NDArray[np.bool_]]:
+    """What picks the choices of each item that have most of something, all of them where they have as much."""
+
     def pick(values: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.asarray(values == np.maximum.reduceat(values, items.offsets[:-1])[items.item_of])
 
@@ -232,11 +261,11 @@ def _most(items: ChoiceItems) -> Callable[[NDArray[np.float64]], NDArray[np.bool
 
 
 def _least(items: ChoiceItems) -> Callable[[NDArray[np.float64]], NDArray[np.bool_]]:
-    most = _most(items)
+    most = most_of(items)
     return lambda values: most(-values)
 
 
-def _word_shares(items: ChoiceItems) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def word_shares(items: ChoiceItems) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Of the distinct words of each choice the share that question or passage has, and the share that is rare, (M,)."""
     pattern = r"[\p{L}\p{M}\p{N}]+"
     of_choices = (
@@ -299,7 +328,7 @@ def _by_number(items: ChoiceItems) -> dict[str, NDArray[np.bool_]]:
     known = np.add.reduceat((~np.isnan(values)).astype(np.int64), items.offsets[:-1]) == items.sizes
     of_item = known[items.item_of]
     values = np.where(of_item, values, 0.0)
-    largest, smallest = _most(items)(values) & of_item, _least(items)(values) & of_item
+    largest, smallest = most_of(items)(values) & of_item, _least(items)(values) & of_item
     return {"smallest number": smallest, "middle number": of_item & ~largest & ~smallest, "largest number": largest}
 
 

@@ -113,7 +113,7 @@ def audit(
             posed = load_items(train, test, reading, refused=True)
             if posed is None:
                 raise
-            refuse_runs(paths, elsewhere, model)
+            refuse_runs(paths, elsewhere, model, posed.test.kind.items)
             return audit_items(posed, settings, steps)
         return _report(evidence, out)
 

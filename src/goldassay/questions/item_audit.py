@@ -28,8 +28,14 @@ if TYPE_CHECKING:
     from goldassay.report import Report
 
 
-def refuse_runs(runs: Any, elsewhere: Any, model: str | None) -> None:
-    """Runs, other sets and networks are not judged on items with choices.
+def refuse_runs(runs: Any, elsewhere: Any, model: str | None, items: str) -> None:
+    """Runs, other sets and networks are not judged on items with choices, nor on preferences.
+
+    Args:
+        runs: As given.
+        elsewhere: As given.
+        model: As given.
+        items: What the data hold.
 
     Raises:
         InputError: One is given.
@@ -37,16 +43,16 @@ def refuse_runs(runs: Any, elsewhere: Any, model: str | None) -> None:
     for given, name, mend in (
         (runs, "runs", "leave them out, and ask goldassay instability about the runs alone"),
         (elsewhere, "elsewhere", "leave it out"),
-        (model, "model", "leave it out: quick probes read the choices"),
+        (model, "model", "leave it out: quick probes read them"),
     ):
         if given:
-            raise InputError(f"{option(name)}: an audit of items with choices does not use it", mend=mend)
+            raise InputError(f"{option(name)}: an audit of {items} does not use it", mend=mend)
 
 
-def _left(question: str) -> dict[str, str]:
+def _left(question: str, items: str) -> dict[str, str]:
     """What is said of a question that needs runs or other sets."""
     step = "Ask goldassay instability about the runs alone." if question == "instability" else ""
-    return {"evidence": f"Not asked of items with choices: {question}. {step}".strip(), "next_step": step}
+    return {"evidence": f"Not asked of {items}: {question}. {step}".strip(), "next_step": step}
 
 
 def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
@@ -58,6 +64,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
                 posed, range(settings.seed, settings.seed + settings.leakage.seeds), settings, progress
             )
 
+    kind = posed.test.kind
     evidence = Evidence(settings=settings, steps=steps, make_readers=read)
     finding = LEAKAGE.measure(evidence, LeakageChoice(cluster=False, map=False))
     assert finding.verdict is not None
@@ -71,7 +78,9 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
     }
     checks = [each for each in registered_checks() if each.question not in FURTHER]
     verdicts |= {
-        each.question: {**not_asked(each.question, each.needs), **_left(each.question)} for each in checks if each.needs
+        each.question: {**not_asked(each.question, each.needs), **_left(each.question, kind.items)}
+        for each in checks
+        if each.needs
     }
     given_away = zip_longest(found_by_rule(found.rules, rules), told_by_part(finding.tables["examples"]))
     named = list(islice((each for pair in given_away for each in pair if each is not None), MOST_ROWS))
@@ -82,6 +91,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
         "dataset": {
             "name": found.name,
             "label_names": list(found.label_names),
+            "kind": kind.name,
             "most_choices": len(found.label_names),
             "n_test": found.gold.size,
             "text_columns": [],

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from goldassay.core.effects import Effects
     from goldassay.core.progress import Steps
     from goldassay.core.settings import ArtifactLimits, Settings
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.items import ChoiceItems, Kind
 
 RIGHT, WRONG = "right", "wrong"
 _ROLE = "text"
@@ -91,7 +91,7 @@ def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], setting
     groups = np.arange(len(test)) if found.codes_if_any is None else found.codes_if_any
     # Choices of a cluster depend on each other whatever column made it.
     own = settings.model_copy(update={"data": settings.data.model_copy(update={"clusters": "auto"})})
-    with steps.step("mining the choices") as progress:
+    with steps.step(f"mining the {test.kind.options}") as progress:
         described = _describe(posed.train or test, groups if posed.train is None else None, own)
         picked = _pick(posed.train, test, groups, own)
         progress(1, 1)
@@ -100,7 +100,7 @@ def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], setting
     doubts = [*reading_doubts(posed), *_rule_doubts(rules, limits)]
     judged = _judge(measured, found, limits, doubts)
     if judged.word == "sound":
-        with steps.step("planting words in choices"):
+        with steps.step(f"planting words in {test.kind.options}"):
             doubts += _control(posed, groups, found.codes_if_any, own, limits)
         judged = _judge(measured, found, limits, doubts)
     by_lift = picked[BY_LIFT]
@@ -122,7 +122,7 @@ def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], setting
     }
     return Finding(
         "artifacts",
-        _verdict(judged, by_lift, chance, limits),
+        _verdict(judged, by_lift, chance, limits, test.kind),
         section,
         tables=tables,
         first_rows=items_to_read(test, _given_away(by_lift)),
@@ -160,7 +160,7 @@ def _judge(measured: Effects | None, clusters: Clusters, limits: ArtifactLimits,
     if high >= limits.unsound or clusters.effective < LEAST_CLUSTERS:
         found.append(
             Doubt(
-                f"No pattern tells choices apart; in {clusters.effective:.0f} effective clusters of items one may that "
+                f"No pattern tells them apart; in {clusters.effective:.0f} effective clusters of items one may that "
                 f"occurs in {percent(high)} of them.",
                 "Audit with more items.",
             )
@@ -242,9 +242,9 @@ def _of_items(scores: NDArray[np.float64], items: ChoiceItems) -> _Picked:
     return _Picked(np.where(applies, hit / sizes, chance_of(items)), applies, margins)
 
 
-def _readings(picked: dict[str, _Picked], chance: NDArray[np.float64]) -> list[Reading]:
+def _readings(picked: dict[str, _Picked], chance: NDArray[np.float64], part: str) -> list[Reading]:
     return [
-        Reading("choices", name, None, correct=each.hits[np.newaxis], chance=chance, applies=each.applies)
+        Reading(part, name, None, correct=each.hits[np.newaxis], chance=chance, applies=each.applies)
         for name, each in picked.items()
         if each.applies.any()
     ]
@@ -260,7 +260,7 @@ def _measure(
     n_draws: int = _DRAWS,
 ) -> Effects | None:
     """What picking by each reader gains; None where none of them tells any choices apart."""
-    readings = _readings(picked, chance)
+    readings = _readings(picked, chance, items.kind.part)
     if not readings:
         return None
     return measure_effects(
@@ -283,7 +283,7 @@ def _control(
     limits: ArtifactLimits,
 ) -> list[Doubt]:
     """Why these items cannot show that nothing is there; empty where planted words are found."""
-    share, seed = planted_share(limits.unsound), settings.seed
+    share, seed, kind = planted_share(limits.unsound), settings.seed, posed.test.kind
     train = None if posed.train is None else planted_items(posed.train, share, seed, WORDS_FOR_PATTERNS)
     test = planted_items(posed.test, share, seed + 1, WORDS_FOR_PATTERNS)
     picked = _pick(train, test, groups, settings)
@@ -293,29 +293,32 @@ def _control(
         return []
     return [
         Doubt(
-            f"{WORDS_FOR_PATTERNS} words planted in the right choices of {percent(share)} of the items are not found "
-            "by the same readers, so that these items cannot show that nothing is there.",
+            f"{WORDS_FOR_PATTERNS} words planted in the {kind.right} {kind.options} of {percent(share)} of the items "
+            "are not found by the same readers, so that these items cannot show that nothing is there.",
             "Audit with more items.",
         )
     ]
 
 
-def _verdict(judged: Judged, by_lift: _Picked, chance: NDArray[np.float64], limits: ArtifactLimits) -> Verdict:
+def _verdict(
+    judged: Judged, by_lift: _Picked, chance: NDArray[np.float64], limits: ArtifactLimits, kind: Kind
+) -> Verdict:
     word = "caution" if judged.word == "unsound" else judged.word
     said = []
     effect = judged.decisive
     if effect is None and word == "sound":
-        said.append("No pattern of the other items tells the choices of any item apart.")
+        said.append(f"No pattern of the other items tells the {kind.options} of any item apart.")
     if effect is not None:
         said.append(
-            f"Picking the choice by {effect.reader}, mined from other items, gains {percent(effect.value)} "
+            f"Picking the {kind.option} by {effect.reader}, mined from other items, gains {percent(effect.value)} "
             f"({percent(effect.low)} to {percent(effect.high)}) of what guessing leaves to be gained."
         )
         n = int(by_lift.applies.sum())
         if n:
             said.append(
-                f"Patterns tell choices apart in {percent(n / by_lift.applies.size)} of the {by_lift.applies.size:,} "
-                f"items, and are right there in {percent(float(by_lift.hits[by_lift.applies].mean()))}, where guessing "
+                f"Patterns tell {kind.options} apart in {percent(n / by_lift.applies.size)} of the "
+                f"{by_lift.applies.size:,} items, and are right there in "
+                f"{percent(float(by_lift.hits[by_lift.applies].mean()))}, where guessing "
                 f"gives {percent(float(chance[by_lift.applies].mean()))}."
             )
         if word == "caution":
@@ -326,13 +329,14 @@ def _verdict(judged: Judged, by_lift: _Picked, chance: NDArray[np.float64], limi
         headline = Headline(f"accuracy skill, {effect.reader}", effect.value, effect.low, effect.high, "share")
     next_step = {
         "sound": "Keep the report with the items.",
-        "caution": "Read the strongest patterns, and reword the choices that they give away.",
+        "caution": f"Read the strongest patterns, and reword the {kind.options} that they give away.",
         "not measurable": judged.doubts[0].mend if judged.doubts else "",
     }[word]
     rule = (
-        "By what picking a choice by patterns of words or of form gains over guessing: caution if some lower end is at "
-        f"least {percent(limits.caution)} of what guessing leaves to be gained, never unsound, since patterns are "
-        f"learned from choices alone. Sound if every upper end lies below {percent(limits.unsound)}, and the same "
-        f"readers find {WORDS_FOR_PATTERNS} words planted in twice that share of the items; else not measurable."
+        f"By what picking a {kind.option} by patterns of words or of form gains over guessing: caution if some "
+        f"lower end is at least {percent(limits.caution)} of what guessing leaves to be gained, never unsound, since "
+        f"patterns are learned from {kind.options} alone. Sound if every upper end lies below "
+        f"{percent(limits.unsound)}, and the same readers find {WORDS_FOR_PATTERNS} words planted in twice that share "
+        "of the items; else not measurable."
     )
     return Verdict(word, " ".join(said), headline, next_step, rule)

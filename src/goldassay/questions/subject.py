@@ -28,7 +28,9 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     if columns := texts(dataset.get("text_columns")):
         about.append(" + ".join(columns))
     if (most := number(dataset.get("most_choices"))) is not None:
-        about.append(f"items of up to {count(most)} choices")
+        preferred = dataset.get("kind") == "preference"
+        about.append(f"{'preferences among' if preferred else 'items of'} up to {count(most)} "
+                     f"{'responses' if preferred else 'choices'}")  # fmt: skip
     elif names := texts(dataset.get("label_names")):
         about.append("labels " + ", ".join(names) if len(names) <= _MOST_LABELS else f"{len(names)} labels")
     file = mapping(document, "settings_file").get("name")

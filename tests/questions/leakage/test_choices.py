@@ -202,7 +202,7 @@ def test_items_that_cannot_be_right_are_listed(tmp_path: Path) -> None:
 def test_one_set_of_items_and_one_of_pairs_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "items.jsonl", rows(60, True, 0))
     pairs = [{"premise": "a b", "hypothesis": "c d", "label": "yes"}] * 4
-    with pytest.raises(InputError, match="holds questions with choices, and this holds none"):
+    with pytest.raises(InputError, match="holds items with choices, and this holds none"):
         study_leakage(path, write(tmp_path / "pairs.jsonl", pairs))
 
 

@@ -14,6 +14,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.items.choice_shapes import Raw, Shape, find_shape, is_answer
+from goldassay.data.items.kinds import CHOICES, Kind
 from goldassay.data.row_values import normalized_text
 from goldassay.data.unread import find_unread
 
@@ -63,6 +64,7 @@ class ChoiceItems:
         unread: Columns without a role that hold lists, objects or free text.
         doubtful: Why the right answers may be others than those read; "" where there is no doubt.
         source: The file.
+        kind: What its parts are called.
     """
 
     name: str
@@ -82,6 +84,7 @@ class ChoiceItems:
     unread: tuple[str, ...] = ()
     doubtful: str = ""
     source: str = ""
+    kind: Kind = CHOICES
 
     def __len__(self) -> int:
         return self.offsets.size - 1
@@ -214,10 +217,10 @@ def read_choices(
         doubtful=doubtful,
         source=source,
     )
-    return found_items if ordered else _reordered(found_items)
+    return found_items if ordered else reordered(found_items)
 
 
-def _reordered(items: ChoiceItems) -> ChoiceItems:
+def reordered(items: ChoiceItems) -> ChoiceItems:
     """The same items with their choices in random order."""
     order = np.lexsort((np.random.default_rng(0).random(items.right.size), items.item_of))
     return replace(items, texts=items.texts[order], right=items.right[order])

@@ -11,6 +11,7 @@ from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.numbers import percent
 from goldassay.core.planting import TIMES_LIMIT, WORDS_FOR_READERS
 from goldassay.core.verdicts import Headline, Judged, Verdict, judge_effects
+from goldassay.data.items import CHOICES
 from goldassay.questions.leakage.choices import RULE
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from goldassay.core.effects import Effect, Effects
     from goldassay.core.settings import LeakageLimits
     from goldassay.core.verdicts import Doubt
+    from goldassay.data.items import Kind
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
 
 
@@ -46,17 +48,20 @@ def judge_choices(
     said = " ".join(doubt.why for doubt in judged.doubts)
     if decisive is not None:
         said = f"{_say(decisive, evidence)} {_against(judged, decisive)}{said}".strip()
+    kind = evidence.kind or CHOICES
     next_step = {
         "sound": "Keep the report with the items; a stronger model may still find more.",
-        "caution": "Report the score of a model that sees the choices alone next to every score on these items.",
-        "unsound": "Rewrite the choices of the items that the rule gets right, or report scores without these items.",
+        "caution": f"Report the score of a model that sees the {kind.options} alone next to every score on these "
+        "items.",
+        "unsound": f"Rewrite the {kind.options} of the items that the rule gets right, or report scores without these "
+        "items.",
         "not measurable": judged.doubts[0].mend if judged.doubts else "",
     }[judged.word]
     headline = None
     if decisive is not None:
         label = f"accuracy skill, {decisive.reader if is_rule(decisive) else decisive.part}"
         headline = Headline(label, decisive.value, decisive.low, decisive.high, "share")
-    return Verdict(judged.word, said, headline, next_step, _rule(limits))
+    return Verdict(judged.word, said, headline, next_step, _rule(limits, kind))
 
 
 def is_rule(effect: Effect) -> bool:
@@ -92,9 +97,10 @@ def _against(judged: Judged, effect: Effect) -> str:
     return f"The limit for {judged.word} is {percent(limit)}.{only}"
 
 
-def _rule(limits: LeakageLimits) -> str:
+def _rule(limits: LeakageLimits, kind: Kind) -> str:
     return (
-        "By what rules without training and readers of the choices or the question alone gain over guessing: unsound "
+        f"By what rules without training and readers of the {kind.part} or the {kind.question} alone gain over "
+        "guessing: unsound "
         f"if the lower end of some rule is at least {percent(limits.unsound)} of what guessing leaves to be gained, "
         f"caution if that of some rule or reader is at least {percent(limits.caution)}. Lower ends are simultaneous "
         f"over all effects. Sound if every upper end lies below the limit for unsound, the readers find "

@@ -8,6 +8,7 @@ of the answer. Of one file every item is answered by probes of other items, whol
 
 from __future__ import annotations
 
+import itertools
 import os
 import string
 from dataclasses import dataclass, replace
@@ -26,13 +27,24 @@ from goldassay.core.verdicts import Doubt
 from goldassay.data import Dataset, parse_columns
 from goldassay.data.frames import table_of
 from goldassay.data.hub_names import is_hub_name
-from goldassay.data.items import ROLES, ChoiceItems, find_shape, read_choices
+from goldassay.data.items import (
+    CHOICES,
+    PREFERENCE_ROLES,
+    PREFERENCES,
+    ROLES,
+    ChoiceItems,
+    Kind,
+    find_shape,
+    read_choices,
+    read_preferences,
+)
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.reading import name_of, read_table
 from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.data.table import Table
 from goldassay.leakage.choice_rules import RuleEffect, chance_of, measure_rules
 from goldassay.leakage.choice_subjects import rules_by_subject
+from goldassay.leakage.preference_rules import measure_preference_rules
 from goldassay.models import QuickProbe
 from goldassay.models.probe_features import build_features, tokenize_roles
 from goldassay.models.quick_probe import OneLabelError
@@ -40,10 +52,12 @@ from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.example_clusters import AUTO, NONE, named_columns
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import LONGEST, PAIRED, PROBES, ConditionEvidence, named_path
+from goldassay.questions.leakage.pairwise import ask_pairs
+from goldassay.questions.leakage.preference_tables import preference_tables
 from goldassay.runs import Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,8 +65,7 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.models.probe_features import ProbeFeatures
 
-CHOICES, ANSWER = "choices", "answer"
-CHOICES_ONLY, QUESTION_ONLY = "choices_only", "question_only"
+CHOICES_ONLY = CHOICES.alone
 RULE = "rule: "
 N_FOLDS = 5
 # Items, or clusters of items, from which on each may be answered by probes of the others.
@@ -62,6 +75,16 @@ MOST_UNUSED = 0.05
 # Names of tables.
 RULES, SUBJECTS, PROBLEMS = "choice_rules", "choice_subjects", "choice_problems"
 _QUESTION, _CHOICE = "question", "choice"
+_COLUMNS_OF = {
+    CHOICES.name: "choices=NAME,answer=NAME",
+    PREFERENCES.name: "chosen=NAME,rejected=NAME",
+}
+_ABOUT = {
+    CHOICES.name: "The quick probe is a linear model on hashed words and word pairs, trained to tell right choices "
+    "from wrong ones; the choice it finds likeliest is its answer",
+    PREFERENCES.name: "The quick probe is a linear model on the differences of two responses, in hashed words, word "
+    "pairs and what the rules go by; without an offset, so that swapping the responses swaps its answer",
+}
 
 
 @dataclass(frozen=True)
@@ -102,14 +125,14 @@ class ItemReading:
         named = dict(parse_columns(self.columns) if isinstance(self.columns, str) else self.columns or {})
         if "label" in named and "answer" not in named:
             named["answer"] = named.pop("label")
-        return named if named.keys() <= {*ROLES, "ignore"} else None
+        return named if named.keys() <= {*ROLES, *PREFERENCE_ROLES, "ignore"} else None
 
     @property
     def dependent(self) -> tuple[str, ...]:
         """Columns whose equal values make items depend on each other."""
         return () if self.clusters in (AUTO, NONE) else named_columns(self.clusters)
 
-    def check(self, file: str) -> None:
+    def check(self, file: str, kind: Kind) -> None:
         """Refuse what labelled texts have and items have not.
 
         Raises:
@@ -117,12 +140,12 @@ class ItemReading:
         """
         if self.label_names is not None:
             raise InputError(
-                f"{option('label_names')}: items with choices have no labels", file=file,
-                mend=f"leave it out; {option('columns', 'choices=NAME,answer=NAME')} says where the answers stand",
+                f"{option('label_names')}: {kind.items} have no labels", file=file,
+                mend=f"leave it out; {option('columns', _COLUMNS_OF[kind.name])} says where the answers stand",
             )  # fmt: skip
         if self.split_by is not None:
             raise InputError(
-                f"{option('split_by')}: no part of items with choices is set apart", file=file,
+                f"{option('split_by')}: no part of {kind.items} is set apart", file=file,
                 mend=f"leave it out; {option('clusters', 'NAME')} says which are answered by probes of others",
             )  # fmt: skip
 
@@ -151,9 +174,10 @@ def load_items(train: Any, test: Any, reading: ItemReading, *, refused: bool = F
     if test is None:
         return Posed(None, source, (_described("test", source),))
     tried = _items(_table(test, "test", reading.file_format), reading)
-    if tried is None:
+    if tried is None or tried.kind is not source.kind:
+        other = "none" if tried is None else tried.kind.items
         raise InputError(
-            f"{source.name} holds questions with choices, and this holds none", file=named_path(test)[0],
+            f"{source.name} holds {source.kind.items}, and this holds {other}", file=named_path(test)[0],
             mend="give two sets of one kind",
         )  # fmt: skip
     return Posed(source, tried, (_described("train", source), _described("test", tried)))
@@ -177,9 +201,15 @@ def _table(data: Any, part: str, file_format: str) -> tuple[Table, str, str]:
 def _items(source: tuple[Table, str, str], reading: ItemReading) -> ChoiceItems | None:
     table, name, place = source
     roles = reading.roles()
-    if roles is None or find_shape(table.frame, roles) is None:
+    if roles is None:
         return None
-    reading.check(place)
+    found = read_preferences(table, name, roles=roles, dependent=reading.dependent, source=place)
+    if found is not None:
+        reading.check(place, found.kind)
+        return found
+    if roles.keys() - {*ROLES, "ignore"} or find_shape(table.frame, roles) is None:
+        return None
+    reading.check(place, CHOICES)
     return read_choices(table, name, roles=roles, dependent=reading.dependent, source=place)
 
 
@@ -191,7 +221,7 @@ def _described(role: str, items: ChoiceItems) -> dict[str, Any]:
         "files": [Path(items.source).name] if items.source else [],
         "n_rows": len(items),
         "n_read": len(items) + unused.height,
-        "format": "choices",
+        "format": items.kind.name,
         "roles": {},
         "decisions": list(items.decisions),
         "dropped": dict(unused["reason"].value_counts(sort=True).iter_rows()),
@@ -209,7 +239,7 @@ def item_clusters(items: ChoiceItems, by: str = AUTO) -> Clusters:
     if by != AUTO:
         by_column = {values.name: value_codes(values) for values in items.dependent}
         return cluster_rows(by_column, len(items), chosen=True)
-    name = "passage" if (items.passages != "").any() else "question"
+    name = "passage" if (items.passages != "").any() else items.kind.question
     texts = normalized_texts(
         pl.select(pl.when(items.passages != "").then(items.passages).otherwise(items.questions)).to_series()
     )
@@ -218,6 +248,8 @@ def item_clusters(items: ChoiceItems, by: str = AUTO) -> Clusters:
         pl.DataFrame({"text": distinct, "code": np.arange(len(distinct))}), on="text", how="left", maintain_order="left"
     )["code"].to_numpy()  # fmt: skip
     joined = join_near_copies(distinct.to_list(), np.bincount(codes))[codes]
+    # Nothing that is asked is nothing in common.
+    joined = np.where((texts == "").to_numpy(), len(distinct) + np.arange(len(items)), joined)
     return cluster_rows({name: joined}, len(items))
 
 
@@ -240,7 +272,8 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
     most = int(test.sizes.max() if posed.train is None else max(test.sizes.max(), posed.train.sizes.max()))
     names = tuple(string.ascii_uppercase[:most]) if most <= 26 else tuple(str(at) for at in range(most))
     chance = chance_of(test)
-    rules, picks = measure_rules(test, codes, settings.seed)
+    measure_all = measure_preference_rules if test.kind is PREFERENCES else measure_rules
+    rules, picks = measure_all(test, codes, settings.seed)
     logits = read_parts(posed, codes, seeds, most, progress)
     lengths = test.texts.str.len_chars().to_numpy().astype(np.float64)
     gold = test.first_right
@@ -249,10 +282,17 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
         for condition, each in (*logits.items(), (LONGEST, [_by_item(lengths, test, most)]))
     }
     of_rules = tuple(
-        Reading("choices", RULE + each.rule, None, correct=each.hits[np.newaxis], chance=chance, applies=each.applies)
+        Reading(
+            test.kind.part, RULE + each.rule, None, correct=each.hits[np.newaxis], chance=chance, applies=each.applies
+        )
         for each in picks
         if each.applies.any()
     )
+
+    further = {}
+    if test.kind is PREFERENCES:
+        hits = {condition: choice_hits(each, test).mean(axis=0) for condition, each in logits.items()}
+        further = preference_tables(test, picks, hits, codes)
 
     def planted(share: float, seed: int) -> list[Reading]:
         """What the probes answer in a copy with words in the right choices and in the questions."""
@@ -261,7 +301,7 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
             for at, each in enumerate((posed.train, test))
         ]
         assert copies[1] is not None
-        parts = (CHOICES_ONLY, QUESTION_ONLY)
+        parts = (test.kind.alone, test.kind.asked)
         found = read_parts(Posed(copies[0], copies[1], ()), codes, [seed], most, lambda *_: None, parts)
         return [
             Reading(
@@ -282,21 +322,20 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
         # Scores of nothing: what the number of choices and the positions of answers tell by themselves.
         null=_probabilities([_masked(np.zeros((len(test), most)), test)], test, gold),
         null_is="shares of positions in the other half of the questions, on which the probes' scores are scaled, too",
-        about=(
-            "The quick probe is a linear model on hashed words and word pairs, trained to tell right choices from "
-            "wrong ones; the choice it finds likeliest is its answer"
-        ),
+        about=_ABOUT[test.kind.name],
         remarks=_remarks(posed),
         inputs=posed.inputs,
         notes=tuple(unread_notes(name for each in (posed.train, test) if each is not None for name in each.unread)),
         clusters_found=clusters,
         chance=chance,
+        kind=test.kind,
         rules=of_rules,
         planted=planted,
         tables={
             RULES: _rule_table(rules),
             SUBJECTS: rules_by_subject(test, picks, codes, settings.seed),
             PROBLEMS: test.problems,
+            **further,
         },
         doubts=reading_doubts(posed),
     )
@@ -318,7 +357,12 @@ def reading_doubts(posed: Posed) -> tuple[Doubt, ...]:
                 )
             )
         if each.doubtful:
-            found.append(Doubt(each.doubtful, f"Give letters or texts as answers: {option('columns', 'answer=NAME')}."))
+            mend = (
+                "Name the preferred response by A and B, or in columns chosen and rejected."
+                if each.kind is PREFERENCES
+                else f"Give letters or texts as answers: {option('columns', 'answer=NAME')}."
+            )
+            found.append(Doubt(each.doubtful, mend))
     return tuple(found)
 
 
@@ -350,7 +394,7 @@ def read_parts(
     seeds: Sequence[int],
     most: int,
     progress: Progress,
-    wanted: Sequence[str] = (PAIRED, CHOICES_ONLY, QUESTION_ONLY),
+    wanted: Sequence[str] | None = None,
 ) -> dict[str, list[NDArray[np.float64]]]:
     """Scores of the choices of each item by each part of it and seed, (N, most); -inf where there is no choice.
 
@@ -360,20 +404,54 @@ def read_parts(
         seeds: Of the probes.
         most: The most choices of an item.
         progress: Told after each probe.
-        wanted: The parts; the question alone is left out where positions mean nothing.
+        wanted: The parts, all if not given; the question alone is left out where positions mean nothing.
     """
     train, test = posed.train, posed.test
     parts = (test,) if train is None else (train, test)
-    n_known = len(parts[0].texts)
     groups = np.arange(len(test)) if codes is None else codes
-    found: dict[str, list[NDArray[np.float64]]] = {}
-    conditions = [each for each in wanted if each != QUESTION_ONLY or test.ordered]
+    kind = test.kind
+    wanted = (PAIRED, kind.alone, kind.asked) if wanted is None else wanted
+    conditions = [each for each in wanted if each != kind.asked or test.ordered]
     total = len(conditions) * len(seeds)
+    if kind is PREFERENCES:
+        done = itertools.count(1)
+        asked = ask_pairs(
+            train, test, groups, _folds(groups), seeds, lambda: progress(next(done), total), whole=PAIRED in conditions
+        )
+        found = {name: [_by_item(scores, test, most) for scores in each] for name, each in asked.items()}
+    else:
+        found = _ask_choices(posed, groups, seeds, most, conditions, lambda n: progress(n, total))
+    if kind.asked in conditions:
+        found[kind.asked] = []
+        features = build_features(
+            tokenize_roles({_QUESTION: pl.concat([_context(each) for each in parts])}), len(parts[0])
+        )
+        for seed in seeds:
+            logits = _read_positions(features, parts[0].first_right, most, seed, None if train else groups)
+            rows = logits[-len(test) :].astype(np.float64)
+            found[kind.asked].append(_masked(rows, test))
+            progress(sum(map(len, found.values())), total)
+    return found
+
+
+def _ask_choices(
+    posed: Posed,
+    groups: NDArray[np.int64],
+    seeds: Sequence[int],
+    most: int,
+    conditions: Sequence[str],
+    told: Callable[[int], None],
+) -> dict[str, list[NDArray[np.float64]]]:
+    """Scores of the choices of each item by probes that see each choice as a row that is right or wrong."""
+    train, test = posed.train, posed.test
+    parts = (test,) if train is None else (train, test)
+    n_known = len(parts[0].texts)
+    found: dict[str, list[NDArray[np.float64]]] = {}
     texts = {_QUESTION: pl.concat([_context(each).gather(each.item_of) for each in parts]),
              _CHOICE: pl.concat([each.texts for each in parts])}  # fmt: skip
     features = build_features(tokenize_roles(texts), n_known)
     right = parts[0].right.astype(np.int64)
-    for condition in (each for each in conditions if each != QUESTION_ONLY):
+    for condition in (each for each in conditions if each != test.kind.asked):
         roles = None if condition == PAIRED else (_CHOICE,)
         for seed in seeds:
             if train is None:
@@ -385,17 +463,7 @@ def read_parts(
                 logits = fitted.logits(features, np.arange(n_known, len(features.sizes)))
             margin = (logits[:, 1] - logits[:, 0]).astype(np.float64)
             found.setdefault(condition, []).append(_by_item(margin, test, most))
-            progress(sum(map(len, found.values())), total)
-    if QUESTION_ONLY in conditions:
-        found[QUESTION_ONLY] = []
-        features = build_features(
-            tokenize_roles({_QUESTION: pl.concat([_context(each) for each in parts])}), len(parts[0])
-        )
-        for seed in seeds:
-            logits = _read_positions(features, parts[0].first_right, most, seed, None if train else groups)
-            rows = logits[-len(test) :].astype(np.float64)
-            found[QUESTION_ONLY].append(_masked(rows, test))
-            progress(sum(map(len, found.values())), total)
+            told(sum(map(len, found.values())))
     return found
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from goldassay.core.effects import Reading
     from goldassay.core.verdicts import Doubt
     from goldassay.data import Dataset
+    from goldassay.data.items import Kind
     from goldassay.runs import Runs
     from goldassay.runs.beside import Relevances
 
@@ -62,6 +63,7 @@ class ConditionEvidence:
         elsewhere: {set of another distribution: what the readers of the whole input answered there}.
         clusters_found: The clusters of the test part, where they are known already or were chosen.
         chance: What guessing gets of each example, (N,), where it differs: of items with choices.
+        kind: Of the items, where these are no labelled texts.
         rules: What rules without parameters pick, likewise.
         planted: What the readers answer in a copy with words planted in a share of the items, by share and seed.
         tables: Further tables of the report, by name.
@@ -91,6 +93,7 @@ class ConditionEvidence:
     elsewhere: Mapping[str, Runs] = field(default_factory=dict)
     clusters_found: Clusters | None = None
     chance: NDArray[np.float64] | None = None
+    kind: Kind | None = None
     rules: tuple[Reading, ...] = ()
     planted: Callable[[float, int], list[Reading]] | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)

@@ -40,6 +40,7 @@ from goldassay.questions.leakage.condition_evidence import (
 )
 from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.map import measure_map
+from goldassay.questions.leakage.preference_tables import LIKE_LENGTH, SUBSETS
 from goldassay.questions.leakage.readings import form_readings, quick_readings, readings_of, word_readings
 from goldassay.questions.leakage.relevance import measure_relevance
 from goldassay.questions.leakage.sentences import say
@@ -163,6 +164,8 @@ def measure(
         "effects": effects,
         "rules": evidence.tables[RULES].to_dicts() if RULES in evidence.tables else [],
         **_subjects(evidence),
+        **({} if evidence.kind is None else {"kind": evidence.kind.name}),
+        **{name: evidence.tables[name].to_dicts() for name in (LIKE_LENGTH, SUBSETS) if name in evidence.tables},
         "undefined": undefined,
     }
     plain = to_plain(section)

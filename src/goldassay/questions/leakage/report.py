@@ -219,7 +219,7 @@ def _report(
         "dataset": {
             "name": found.name,
             "label_names": list(found.label_names),
-            **({} if found.chance is None else {"most_choices": len(found.label_names)}),
+            **({} if found.kind is None else {"kind": found.kind.name, "most_choices": len(found.label_names)}),
             **({} if found.train is None else {"n_train": len(found.train)}),
             "n_test": found.gold.size,
             "text_columns": [] if found.test is None else list(found.test.text_columns),

@@ -11,6 +11,7 @@ from goldassay.core.tables import Column, Table, with_bounds
 from goldassay.questions.effect_tables import effects_of
 from goldassay.questions.leakage.cluster_section import cluster_sections
 from goldassay.questions.leakage.datasets_section import datasets_sections
+from goldassay.questions.leakage.preference_sections import preference_parts
 from goldassay.questions.leakage.suggestion_section import suggestion_sections
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def _leakage(document: Mapping[str, Any]) -> Section:
         parts=(
             Part(table=_rules(found)),
             Part(table=_subjects(found)),
+            *preference_parts(found),
             Part(table=effects_of(found)),
             Part("leakage_conditions", _conditions(found)),
             Part(table=_information(found)),

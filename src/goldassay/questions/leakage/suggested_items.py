@@ -10,6 +10,7 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, percent, points, signed_points
 from goldassay.core.results import to_plain
+from goldassay.data.items import CHOICES
 from goldassay.questions.leakage.choices import CHOICES_ONLY, item_clusters
 from goldassay.questions.leakage.suggesting_items import ItemSuggestion, suggest_items
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
-    from goldassay.questions.leakage.choices import Posed
+    from goldassay.data.items import CHOICES
+from goldassay.questions.leakage.choices import Posed
     from goldassay.report import Report
 
 # Items on the page; the table beside it has all.
@@ -34,6 +36,12 @@ def suggest_item_rewrites(
     Raises:
         InputError: A test set was given, another condition was asked for, or the items are too few.
     """
+    if posed.test.kind is not CHOICES:
+        raise InputError(
+            f"rewrites are suggested of items with choices, and these are {posed.test.kind.items}",
+            file=posed.test.source,
+            mend="ask goldassay leakage measure: its tables say which rules pick the preferred response",
+        )
     if posed.train is not None:
         raise InputError(
             f"{option('test')}: items with choices are measured on themselves, in folds",

@@ -1,0 +1,95 @@
+"""Which of two sides a value names: the first, the second, or neither; as people, judges and tables write it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+FIRST, SECOND, TIE = 0, 1, 2
+
+_TIES = frozenset(
+    ("tie", "tied", "draw", "equal", "same", "both", "neither", "none", "c", "a=b", "b=a", "1=2", "2=1",
+     "tie bothbad", "bothbad", "both_bad", "both bad", "tie both bad", "no preference", "similar", "a~b")
+)  # fmt: skip
+_COMPARED = re.compile(r"^([ab12])\s*(>+|<+)\s*([ab12])$")
+_ENDING = re.compile(r"^(?:[a-z][a-z ]*?[ _-]*)?([ab12])(?: (?:is better|wins|won))?$")
+_WORDS = {"first": FIRST, "left": FIRST, "second": SECOND, "right": SECOND}
+
+
+def side_reader(values: Iterable[Any], *, one_means_first: bool = False) -> tuple[Callable[[Any], int | None], str]:
+    """How a column names sides: a function from a value to 0 (first), 1 (second), 2 (tie) or None (none of these).
+
+    Numbers may count from 0 or from 1: from 1 where a 2 occurs, 0 and 1.5 then being ties; a number between 1 and 2
+    leans to the nearer.
+
+    Args:
+        values: All of the column.
+        one_means_first: 1 names the first and 0 the second.
+
+    Returns:
+        The function; and why it may be otherwise, "" where there is no doubt.
+    """
+    distinct = {number for value in values if (number := _number(value)) is not None}
+    fractions = {each for each in distinct if each not in (0, 1, 2)}
+    doubtful = ""
+    base: int | None = None
+    if distinct and min(distinct) >= 0 and max(distinct) <= 2:
+        if one_means_first:
+            base = 0 if max(distinct) <= 1 else None
+        elif any(each > 1 for each in distinct):
+            base = 1
+        elif 0 in distinct and not fractions - {0.5}:
+            base = 0
+        elif distinct == {1.0}:
+            base, doubtful = 1, "All rows name side 1, which may be the first of 1 and 2, or the second of 0 and 1."
+
+    def read(value: Any) -> int | None:
+        number = _number(value)
+        if number is not None:
+            return None if base is None else _of_number(number, base, one_means_first=one_means_first)
+        return _of_word(value)
+
+    return read, doubtful
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, (int, float)):
+        return float(value) if value == value else None
+    text = str(value).strip()
+    return float(text) if re.fullmatch(r"\d+(?:\.\d+)?", text) else None
+
+
+def _of_number(number: float, base: int, *, one_means_first: bool) -> int | None:
+    if base == 1:
+        if number in (0, 1.5):
+            return TIE
+        return FIRST if 1 <= number < 1.5 else SECOND if 1.5 < number <= 2 else None
+    if number == 0.5:
+        return TIE
+    return {0.0: FIRST, 1.0: SECOND}.get(1 - number if one_means_first else number)
+
+
+def _of_word(value: Any) -> int | None:
+    if not isinstance(value, str):
+        return None
+    text = re.sub(r"[\[\]().]", "", value).strip().casefold()
+    if text in _TIES:
+        return TIE
+    if text in _WORDS:
+        return _WORDS[text]
+    if match := _COMPARED.match(text):
+        one, sign, other = match.groups()
+        if one == other:
+            return None
+        return _place(one if sign[0] == ">" else other)
+    match = _ENDING.match(text)
+    return None if match is None else _place(match[1])
+
+
+def _place(name: str) -> int:
+    return FIRST if name in "a1" else SECOND
