@@ -82,7 +82,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
         for each in checks
         if each.needs
     }
-    given_away = zip_longest(found_by_rule(found.rules, rules), told_by_part(finding.tables["examples"]))
+    given_away = zip_longest(found_by_rule(found.rules, rules, kind), told_by_part(finding.tables["examples"], kind))
     named = list(islice((each for pair in given_away for each in pair if each is not None), MOST_ROWS))
     finding = replace(finding, first_rows=items_to_read(posed.test, named))
     first = (*items_to_read(posed.test, defects(posed.test)), *first_rows((patterns, finding)))[:MOST_ROWS]

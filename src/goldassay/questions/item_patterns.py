@@ -125,15 +125,15 @@ def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], setting
         _verdict(judged, by_lift, chance, limits, test.kind),
         section,
         tables=tables,
-        first_rows=items_to_read(test, _given_away(by_lift)),
+        first_rows=items_to_read(test, _given_away(by_lift, test.kind)),
     )
 
 
-def _given_away(by_lift: _Picked) -> list[tuple[int, str]]:
+def _given_away(by_lift: _Picked, kind: Kind) -> list[tuple[int, str]]:
     """(position, why) of items whose right choice patterns pick, the widest margin first."""
     easy = np.flatnonzero(by_lift.classes == "easy")
     ordered = easy[np.argsort(-by_lift.margins[easy], kind="stable")][:MOST_ROWS].tolist()
-    return [(at, "Patterns mined from other items pick the right choice.") for at in ordered]
+    return [(at, f"Patterns mined from other items pick the {kind.right} {kind.option}.") for at in ordered]
 
 
 def _rule_doubts(rules: Sequence[Mapping[str, Any]], limits: ArtifactLimits) -> list[Doubt]:

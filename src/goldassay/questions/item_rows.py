@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.finding import RowToRead
+from goldassay.data.items import CHOICES
 from goldassay.questions.leakage.check import told
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from goldassay.core.effects import Reading
-    from goldassay.data.items import ChoiceItems
+    from goldassay.data.items import ChoiceItems, Kind
 
 # Of a long passage its beginning tells which it is.
 _LONGEST_PASSAGE = 300
@@ -39,26 +40,33 @@ def defects(items: ChoiceItems) -> list[tuple[int, str]]:
     ]
 
 
-def found_by_rule(readings: Sequence[Reading], effects: Sequence[Mapping[str, Any]]) -> list[tuple[int, str]]:
+def found_by_rule(
+    readings: Sequence[Reading], effects: Sequence[Mapping[str, Any]], kind: Kind = CHOICES
+) -> list[tuple[int, str]]:
     """(position, why) of items whose right choice is picked alone by the rule that surely gains most.
 
     Args:
         readings: What each rule without parameters picks.
         effects: What each gains, as plain data.
+        kind: Of the items.
     """
     gained = {each["reader"]: each["low"] for each in effects if each["low"] is not None and each["low"] > 0}
     if not gained:
         return []
     best = max(gained, key=lambda reader: float(gained[reader]))
     hits = next(np.asarray(each.correct)[0] * each.applies for each in readings if each.reader == best)
-    why = f"Picking by the {best} (no training) finds the right choice."
+    why = f"Picking by the {best} (no training) finds the {kind.right} {kind.option}."
     return [(at, why) for at in np.flatnonzero(hits == 1).tolist()]
 
 
-def told_by_part(examples: pl.DataFrame) -> list[tuple[int, str]]:
+def told_by_part(examples: pl.DataFrame, kind: Kind = CHOICES) -> list[tuple[int, str]]:
     """(position, why) of items of which every reader of a part names the right choice, most bits first."""
     return [
-        (at, f"From its {part} alone every run of the reader names the right choice, which tells {bits:.1f} bits.")
+        (
+            at,
+            f"From its {part} alone every run of the reader names the {kind.right} {kind.option}, which tells "
+            f"{bits:.1f} bits.",
+        )
         for at, bits, part in told(examples)
     ]
 

@@ -72,7 +72,7 @@ def suggest_rewrites(
     dropped = (shares,) if isinstance(shares, (int, float)) else tuple(shares)
     steps = Steps(quiet)
     with steps.step("reading the data"):
-        posed = load_items(train, test, ItemReading(columns, clusters=settings.data.clusters))
+        posed = load_items(train, test, ItemReading(columns, clusters=settings.data.clusters), refused=True)
     if posed is not None:
         return suggest_item_rewrites(posed, condition, dropped, settings, steps)
     with steps.step("reading the data"):

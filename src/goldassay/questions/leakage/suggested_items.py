@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
-    from goldassay.data.items import CHOICES
-from goldassay.questions.leakage.choices import Posed
+    from goldassay.questions.leakage.choices import Posed
     from goldassay.report import Report
 
 # Items on the page; the table beside it has all.
