@@ -30,14 +30,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.models.lanes import WIDTH
+from goldassay.models.row_entries import KEPT_ENTRIES, count_entries, gather, in_parts
 from goldassay.models.softmax_kernels import ascend_classes, ascend_penalties, sum_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from goldassay.models.probe_features import ProbeFeatures
+    from goldassay.models.row_entries import Entries
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,9 @@ class Problem:
         return replace(self, rows=self.rows[places], labels=self.labels[places], weights=self.weights[places])
 
     @property
-    def firsts(self) -> NDArray[np.int64]:
-        """Where each block's columns begin, and the row of the constant, (B + 1,)."""
-        return np.concatenate([[0], np.cumsum(self.widths)]).astype(np.int64)
+    def n_lines(self) -> int:
+        """Of the table of weights: one a column, and the constant's."""
+        return int(self.widths.sum()) + 1
 
     @property
     def offsets(self) -> NDArray[np.float32]:
@@ -92,9 +94,7 @@ class Weights:
 
     def margins(self, features: ProbeFeatures, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """W x + o of some rows, (n, K)."""
-        firsts = np.concatenate([[0], np.cumsum(self.widths)]).astype(np.int64)
-        stride = _padded(self.offsets.size)
-        sums = sum_rows(*_given(features, self.widths, firsts), rows, stride, self.table)
+        sums = _sums(features, self.widths, rows, self.table, _padded(self.offsets.size))
         return np.asarray(sums[:, : self.offsets.size] + self.offsets)
 
 
@@ -133,8 +133,7 @@ class PenaltyPath:
         """W x + o of some rows for each penalty, (8, n, K)."""
         problem = self.problem
         stride = WIDTH * _n_vectors(problem.n_classes)
-        given = _given(problem.features, problem.widths, problem.firsts)
-        sums = sum_rows(*given, rows, stride, self.table).reshape(rows.size, -1, WIDTH)
+        sums = _sums(problem.features, problem.widths, rows, self.table, stride).reshape(rows.size, -1, WIDTH)
         if problem.n_classes == 2:
             sums = np.concatenate([-sums, sums], axis=1)
         return np.ascontiguousarray((sums + problem.offsets[:, np.newaxis]).transpose(2, 0, 1))
@@ -177,8 +176,7 @@ def fit_penalties(
         checkpoint: Called before each pass; what it raises ends the work.
     """
     n_vectors = _n_vectors(problem.n_classes)
-    firsts = problem.firsts
-    table = np.zeros((firsts[-1] + 1) * n_vectors * WIDTH, dtype=np.float32)
+    table = np.zeros(problem.n_lines * n_vectors * WIDTH, dtype=np.float32)
     starts = np.zeros((problem.rows.size, n_vectors, WIDTH), dtype=np.float32)
     if problem.n_classes == 2:
         starts[:, 0, :] = problem.labels[:, np.newaxis]
@@ -186,17 +184,15 @@ def fit_penalties(
         starts[np.arange(problem.rows.size), problem.labels] = 1
     duals = starts.ravel()
     strengths = (1 / np.asarray(penalties, dtype=np.float64)).astype(np.float32)
-    for _ in range(n_passes):
-        checkpoint()
+    for visited in _passes(problem, n_passes, rng, checkpoint):
         ascend_penalties(
-            *_given(problem.features, problem.widths, firsts),
-            problem.rows,
-            rng.permutation(problem.rows.size),
+            *visited,
             problem.weights,
             problem.offsets,
             strengths,
             table,
             duals,
+            np.empty(n_vectors * WIDTH, dtype=np.float32),
         )
     return PenaltyPath(problem, table, duals)
 
@@ -220,33 +216,51 @@ def fit_penalty(
         start: From a fit to some of the rows; from nothing if not given. The optimum is the same.
     """
     stride = _padded(problem.n_classes)
-    firsts = problem.firsts
-    table = np.zeros((firsts[-1] + 1) * stride, dtype=np.float32) if start is None else start.table.copy()
+    table = np.zeros(problem.n_lines * stride, dtype=np.float32) if start is None else start.table.copy()
     starts = np.zeros((problem.rows.size, stride), dtype=np.float32)
     starts[np.arange(problem.rows.size), problem.labels] = 1
     if start is not None:
         starts[start.places] = start.duals.reshape(-1, stride)
     duals = starts.ravel()
-    for _ in range(n_passes):
-        checkpoint()
+    for visited in _passes(problem, n_passes, rng, checkpoint):
         ascend_classes(
-            *_given(problem.features, problem.widths, firsts),
-            problem.rows,
-            rng.permutation(problem.rows.size),
+            *visited,
             problem.weights,
             problem.offsets,
             np.float32(1 / penalty),
             table,
             duals,
+            np.empty(stride, dtype=np.float32),
         )
     return Weights(problem.widths, table, problem.offsets)
 
 
-def _given(
-    features: ProbeFeatures, widths: NDArray[np.int64], firsts: NDArray[np.int64]
-) -> tuple[tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]], NDArray[np.int64], NDArray[np.int64], int]:
-    rows_of = (features.columns, features.starts, features.sizes)
-    return rows_of, widths, firsts, features.longest
+def _passes(
+    problem: Problem, n_passes: int, rng: np.random.Generator, checkpoint: Callable[[], None]
+) -> Iterator[tuple[Entries, NDArray[np.int64], NDArray[np.int64]]]:
+    """Entries of rows, these rows' places among them in the order of a pass, and their places in the problem."""
+    features, widths, rows = problem.features, problem.widths, problem.rows
+    few = count_entries(features.sizes, widths, rows).sum() <= KEPT_ENTRIES
+    kept = gather(features, widths, rows) if few else None
+    for _ in range(n_passes):
+        checkpoint()
+        order = rng.permutation(rows.size)
+        if kept is not None:
+            yield kept, order, order
+            continue
+        for part, entries in in_parts(features, widths, rows[order]):
+            own = order[part]
+            yield entries, np.arange(own.size), own
+
+
+def _sums(
+    features: ProbeFeatures, widths: NDArray[np.int64], rows: NDArray[np.int64], table: NDArray[np.float32], stride: int
+) -> NDArray[np.float32]:
+    """Sums of a table's lines over the entries of some rows, times their values, (n, stride)."""
+    sums = np.empty((rows.size, stride), dtype=np.float32)
+    for part, entries in in_parts(features, widths, rows):
+        sum_rows(entries, table, sums[part])
+    return sums
 
 
 def _n_vectors(n_classes: int) -> int:
