@@ -37,7 +37,7 @@ _LOWEST = np.float32(-1e30)
 _START, _LANES, _LANES_2, _LANES_3 = (np.uint64(times * WIDTH) for times in range(4))
 _AHEAD = np.uint64(AHEAD)
 # Visits ahead, and numbers of 4 bytes in a line of the caches.
-_NEAR, _LINE = 6, np.uint64(16)
+_NEAR, _LINE = 4, np.uint64(16)
 
 
 @compiled_within
