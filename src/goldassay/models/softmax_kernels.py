@@ -146,7 +146,7 @@ def ascend_penalties(
     stride = np.uint64(WIDTH * n_vectors)
     begins, lines, values, squares = entries
     own, w, q, z = (address(lines), address(values)), address(table), address(duals), address(room)
-    strength = load(strengths, _START)
+    strength = load(address(strengths), _START)
     one = fill(_ONE)
     for at in range(order.size):
         if at + _NEAR < order.size:
