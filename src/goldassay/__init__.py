@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset, read_dataset
     from goldassay.questions.artifacts.study import measure_artifacts
     from goldassay.questions.audit import audit
+    from goldassay.questions.board.study import rank_systems
     from goldassay.questions.comparison.study import compare_models
     from goldassay.questions.gating import check, diff
     from goldassay.questions.instability.report import measure_instability
@@ -55,12 +56,13 @@ _HOME = {
     "measure_leakage": "goldassay.questions.leakage.report",
     "measure_sensitivity": "goldassay.questions.sensitivity.study",
     "measure_shift": "goldassay.questions.shift.report",
+    "rank_systems": "goldassay.questions.board.study",
     "read_dataset": "goldassay.data",
     "read_runs": "goldassay.runs",
     "suggest_rewrites": "goldassay.questions.leakage.suggested",
     "train": "goldassay.questions.trained_runs",
 }
-_ROOMS = ("artifacts", "instability", "leakage", "shift")
+_ROOMS = ("artifacts", "board", "instability", "leakage", "shift")
 
 __all__ = [
     "Dataset",
@@ -74,6 +76,7 @@ __all__ = [
     "__version__",
     "artifacts",
     "audit",
+    "board",
     "build_shift",
     "check",
     "compare_models",
@@ -87,6 +90,7 @@ __all__ = [
     "measure_leakage",
     "measure_sensitivity",
     "measure_shift",
+    "rank_systems",
     "read_dataset",
     "read_runs",
     "shift",

@@ -19,6 +19,7 @@ from goldassay.core.keywords import model_of
 from goldassay.core.options import COMMANDS as DECLARED
 from goldassay.core.options import SETTING_OF, key_of_setting
 from goldassay.core.settings import Settings, known_keys
+from goldassay.questions.board.study import BoardReading
 from goldassay.questions.run_choice import RunFormat, RunReading
 from goldassay.questions.sensitivity.study import SensitivityReading
 from goldassay.questions.shift.detected import DetectionReading
@@ -230,6 +231,7 @@ _UNTYPED = {"check", "diff"}
 FURTHER: dict[str, Any] = {
     "measure_instability": RunReading.__annotations__,
     "measure_sensitivity": SensitivityReading.__annotations__,
+    "rank_systems": BoardReading.__annotations__,
     "compare_models": RunFormat.__annotations__,
     "measure_shift": RunFormat.__annotations__,
     "detect_shift": DetectionReading.__annotations__,

@@ -463,6 +463,7 @@ _NEEDED = {
     "leakage": ("nothing",),
     "runs": ("runs.jsonl",),
     "sensitivity": ("runs.jsonl",),
+    "board": ("runs.jsonl",),
     "shift": ("nothing",),
 }
 # Options that take any text: what follows from it is tried by other cases.

@@ -20,7 +20,7 @@ def found(id_: str, **document: Any) -> list[Figure]:
 
 
 def test_ids_name_their_question() -> None:
-    questions = {"facts", "artifacts", "leakage", "instability", "shift", "comparison", "sensitivity"}
+    questions = {"facts", "artifacts", "leakage", "instability", "shift", "comparison", "sensitivity", "board"}
     assert {measure.question for measure in declared()} == questions
 
 

@@ -38,6 +38,7 @@ COMMANDS = {
     "instability": "instability {base}/runs",
     "compare": "compare {base}/runs",
     "sensitivity": "sensitivity {base}/asked.csv",
+    "board": "board {base}/asked.csv --pool-configurations",
     "gap": "shift generalization --runs {base}/own.parquet --runs {base}/other.parquet --in-distribution own",
     "known": "shift generalization {base}/data/dev.jsonl --test ID={base}/data/test.jsonl "
     "--test elsewhere={base}/elsewhere.jsonl --model quick_probe --seeds 2 --draws 200",

@@ -32,6 +32,7 @@ _MOVED = {
     **{
         (command, "--gold"): ("--test", "")
         for command in (
+            "board",
             "compare",
             "instability",
             "runs export",
@@ -48,7 +49,7 @@ _MOVED = {
 # What `goldassay --help` lists, by task.
 TASKS = {
     "Audit and gate": ("audit", "check", "diff", "specimen"),
-    "Single questions": ("artifacts", "leakage", "instability", "sensitivity", "compare", "shift"),
+    "Single questions": ("artifacts", "leakage", "instability", "sensitivity", "compare", "board", "shift"),
     "Data and runs": ("split", "runs"),
     "Training and papers": ("train", "sweep", "studies"),
 }
@@ -163,6 +164,7 @@ _GROUPS = (
     "runs_summary",
     "instability",
     "sensitivity",
+    "board",
     "compare",
     "train",
     "sweep",

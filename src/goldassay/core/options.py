@@ -55,6 +55,11 @@ OPTIONS: dict[str, Key] = {
             " asks whether the score holds there, of runs that answer it, else of quick models."
         ),
     ),
+    "missing": Key(
+        help="Items that some system did not answer: leave-out measures the others, wrong takes them as wrong.",
+        kind=Literal["leave-out", "wrong"],
+        default="leave-out",
+    ),
     "files": Key(help="Run nothing: list the files it needs, and where they come from.", kind=bool, default=False),
     "format": Key(help="The format of the files, where their content does not say it.", kind=str, default="auto"),
     "from": Key(help="The files as published, or folders that hold them."),
@@ -442,6 +447,12 @@ COMMANDS = {
         shell=("out", "json"),
         places=("runs",),
         function="measure_sensitivity",
+    ),
+    "board": Command(
+        _READING_ALL | _named("missing", "clusters", "seed") | _SETTINGS,
+        shell=("out", "json"),
+        places=("table",),
+        function="rank_systems",
     ),
     "compare": Command(
         _READING

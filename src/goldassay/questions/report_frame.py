@@ -50,6 +50,7 @@ _COMMANDS = (
     ("artifacts assign", ("artifacts",)),
     ("compare", ("comparison",)),
     ("sensitivity", ("sensitivity",)),
+    ("board", ("board",)),
     ("instability", ("instability",)),
     ("shift detection", ("shift", "detection")),
     ("shift generalization", ("shift",)),

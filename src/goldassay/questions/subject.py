@@ -25,6 +25,9 @@ def subject_of(document: Mapping[str, Any]) -> Subject:
     }
     results = records(mapping(document, "instability").get("results")) if not facts else []
     about = _sizes_of_runs(results) if results else []
+    if (n_systems := number(dataset.get("n_systems"))) is not None:
+        sizes = {}
+        about += [f"{count(n_systems)} systems", f"{count(dataset.get('n_test'))} items"]
     if columns := texts(dataset.get("text_columns")):
         about.append(" + ".join(columns))
     if (most := number(dataset.get("most_choices"))) is not None:

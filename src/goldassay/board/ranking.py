@@ -1,0 +1,316 @@
+"""Which places of a board are sure: ranks with intervals that hold for all systems at once.
+
+The scores of M systems on the same items are paired: what an item is worth to one it is mostly worth to the other, so
+that differences are surer than the scores' own intervals say. With m_j the mean score, s_jk the standard error of
+m_j - m_k over clusters of items, and c the 95 % quantile of
+
+    max over all pairs |(m*_j - m*_k) - (m_j - m_k)| / s_jk
+
+over bootstrap draws of clusters, j is surely better than k where m_j - m_k > c s_jk; all these statements hold at once
+in 95 of 100 boards. The rank interval of j is [1 + number surely better, M - number surely worse].
+
+Source: Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks with applications to mobility across
+neighbourhoods and academic achievement across countries"; Miller 2024, "Adding error bars to evals", for pairing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.core.clusters import effective_clusters
+from goldassay.core.errors import InputError
+from goldassay.core.resampling import cluster_codes, resample_examples, resample_runs
+from goldassay.core.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+N_DRAWS, N_HALVES = 2000, 1000
+# Differences are found equal where their variance is below this share of the systems' own.
+_NO_VARIANCE = 1e-12
+_DRAWS_AT_ONCE = 50
+
+
+@dataclass(frozen=True)
+class Ranking(Result):
+    """Ranks of M systems; see `rank`.
+
+    Attributes:
+        means: Mean score of each system over its runs and the items, (M,).
+        places: 1 and how many have a higher mean, (M,).
+        low: The best rank that each may have, (M,).
+        high: The worst, (M,).
+        tiers: Groups from the top, from 1, (M,): a group begins at the best system left, and has all that are not
+            surely worse than that one.
+        critical: c: a difference of so many standard errors is sure.
+        level: Of all statements at once.
+        n_items: N.
+        n_clusters: G.
+    """
+
+    means: NDArray[np.float64]
+    places: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    tiers: NDArray[np.int64]
+    critical: float
+    level: float
+    n_items: int
+    n_clusters: int
+
+
+@dataclass(frozen=True)
+class Lead(Result):
+    """What one system has over another; see `lead_of`.
+
+    Attributes:
+        difference: Of the mean scores.
+        low: Lower end of its 95 % interval, of this pair alone.
+        high: Upper end.
+        n_for: Items on which it scores more.
+        n_against: Items on which it scores less.
+        effective_items: (sum |d|)² / sum d² of the differences d of items: how many items tell the two apart.
+        n_decisive: The fewest items without which the order is another one; 0 where the difference is.
+        decisive: These items, by number.
+    """
+
+    difference: float
+    low: float
+    high: float
+    n_for: int
+    n_against: int
+    effective_items: float
+    n_decisive: int
+    decisive: NDArray[np.int64]
+
+
+def rank(
+    scores: Sequence[ArrayLike],
+    clusters: ArrayLike | None = None,
+    *,
+    level: float = 0.95,
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+) -> Ranking:
+    """Rank systems by their mean scores on the same items, with rank intervals for all of them at once.
+
+    Systems with the same scores on all items have no error and share their place. Where a system has several runs, its
+    score is their mean, and runs are drawn, too (`resample_runs`). Critical values are widened for few clusters as
+    Student's t is for few values. Memory is that of the scores, of a few draws and of a float32 for each pair.
+
+    Args:
+        scores: Of each system, (N,) or (R, N), in [0, 1].
+        clusters: What items share, (N,); None where each counts by itself.
+        level: Of all statements at once.
+        n_draws: B.
+        seed: Of the draws.
+
+    Raises:
+        InputError: There are fewer than two systems or items, they are not scored on the same items, or scores are not
+            finite or lie outside [0, 1].
+    """
+    from goldassay.board.kernels import largest_differences
+
+    runs, of_system = _stacked(scores)
+    n_systems, n_items = len(of_system), runs.shape[1]
+    codes = cluster_codes(clusters, n_items)
+    means_of_runs = runs.mean(axis=1)
+    means = np.array([means_of_runs[own].mean() for own in of_system])
+    values = np.stack([runs[own].mean(axis=0) for own in of_system]) if len(runs) > n_systems else runs
+    errors = _errors(values, codes)
+    of_runs = np.array([means_of_runs[own].var(ddof=1) / own.size if own.size > 1 else 0.0 for own in of_system])
+    errors = np.sqrt(errors + (of_runs[:, np.newaxis] + of_runs).astype(np.float32))
+    _drop_twins(errors, values, of_system)
+    inverse = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)
+    rng = np.random.default_rng(seed)
+    largest = np.empty(n_draws)
+    for start in range(0, n_draws, _DRAWS_AT_ONCE):
+        size = min(_DRAWS_AT_ONCE, n_draws - start)
+        drawn = resample_examples(runs, rng, size, codes)
+        moved = np.stack(
+            [
+                (resample_runs(own.size, rng, size) * drawn[:, own]).sum(axis=1) if own.size > 1 else drawn[:, own[0]]
+                for own in of_system
+            ],
+            axis=1,
+        )
+        largest[start : start + size] = largest_differences(moved - means, inverse)
+    critical = float(np.quantile(largest, level)) * _allowance(codes, n_items, level)
+    sure = _surely_better(means, errors, inverse, critical)
+    return Ranking(
+        means=means,
+        places=1 + (means[np.newaxis] > means[:, np.newaxis] + 1e-12).sum(axis=1),
+        low=1 + sure.sum(axis=0),
+        high=n_systems - sure.sum(axis=1),
+        tiers=_tiers(means, sure),
+        critical=critical,
+        level=level,
+        n_items=n_items,
+        n_clusters=n_items if codes is None else int(codes.max()) + 1,
+    )
+
+
+def first_in_halves(
+    scores: Sequence[ArrayLike], clusters: ArrayLike | None = None, *, n_halves: int = N_HALVES, seed: int = 0
+) -> float:
+    """In which share of random halves of the items, by whole clusters, the best system is the best.
+
+    Systems that share the first place of a half share the count; so do those with equal means in all items.
+
+    Args:
+        scores: See `rank`.
+        clusters: See `rank`.
+        n_halves: How many halves are drawn; both parts of each count.
+        seed: Of the halves.
+
+    Raises:
+        InputError: See `rank`.
+    """
+    runs, of_system = _stacked(scores)
+    values = np.stack([runs[own].mean(axis=0) for own in of_system])
+    codes = cluster_codes(clusters, values.shape[1])
+    sums = values if codes is None else np.stack([np.bincount(codes, weights=row) for row in values])
+    sizes = np.ones(values.shape[1]) if codes is None else np.bincount(codes).astype(np.float64)
+    best = _first(values.mean(axis=1)[np.newaxis])[0]
+    rng = np.random.default_rng(seed)
+    n, kept = sums.shape[1], 0.0
+    order = np.arange(n)
+    for start in range(0, n_halves, _DRAWS_AT_ONCE):
+        size = min(_DRAWS_AT_ONCE, n_halves - start)
+        half = (rng.permuted(np.tile(order, (size, 1)), axis=1) < n // 2).astype(np.float64)
+        for part in (half, 1 - half):
+            leading = _first(part @ sums.T / (part @ sizes)[:, np.newaxis])
+            kept += float(((leading & best).sum(axis=1) / leading.sum(axis=1)).sum())
+    return kept / (2 * n_halves)
+
+
+def lead_of(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95) -> Lead:
+    """What one system has over another that does not score more: the items that tell the two apart.
+
+    Args:
+        first: Scores of the items, (N,) or (R, N).
+        second: Likewise.
+        clusters: See `rank`.
+        level: Of the interval of the difference, by Student's t over clusters and runs.
+
+    Raises:
+        InputError: See `rank`.
+    """
+    from scipy.special import stdtrit
+
+    runs, of_system = _stacked([first, second])
+    one, other = (runs[own].mean(axis=0) for own in of_system)
+    codes = cluster_codes(clusters, one.size)
+    differences = one - other
+    mean = float(differences.mean())
+    error = math.sqrt(float(_errors(np.stack([one, other]), codes)[0, 1]))
+    groups = float(one.size) if codes is None else effective_clusters(codes)
+    # Items, and the runs of each system, as sources of noise; degrees of freedom by Satterthwaite.
+    noise = [(error**2, max(groups - 1, 1.0))]
+    noise += [(runs[own].mean(axis=1).var(ddof=1) / own.size, own.size - 1) for own in of_system if own.size > 1]
+    variance = sum(part for part, _ in noise)
+    freedom = variance**2 / sum(part**2 / df for part, df in noise) if variance > 0 else 1.0
+    reach = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
+    order = np.argsort(-differences, kind="stable")
+    left = differences.sum() - np.cumsum(differences[order])
+    needed = int(np.argmax(left < -1e-9)) + 1 if mean > 0 and (left < -1e-9).any() else 0
+    squares = float(differences @ differences)
+    return Lead(
+        difference=mean,
+        low=max(mean - reach, -1.0),
+        high=min(mean + reach, 1.0),
+        n_for=int((differences > 0).sum()),
+        n_against=int((differences < 0).sum()),
+        effective_items=float(np.abs(differences).sum()) ** 2 / squares if squares > 0 else 0.0,
+        n_decisive=needed,
+        decisive=order[:needed],
+    )
+
+
+def _stacked(scores: Sequence[ArrayLike]) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
+    """All runs of all systems, (sum of R, N), and which rows are of each system."""
+    given = [np.atleast_2d(np.asarray(each, dtype=np.float64)) for each in scores]
+    if len(given) < 2:
+        raise InputError("a board of one system has no ranks", mend="give two systems or more")
+    if len({each.shape[1] for each in given}) > 1:
+        raise InputError("the systems are scored on different numbers of items", mend="give the items in common")
+    runs = np.concatenate(given)
+    if runs.shape[1] < 2:
+        raise InputError("one item tells nothing about others", mend="give at least 2")
+    if not np.isfinite(runs).all() or runs.min() < 0 or runs.max() > 1:
+        raise InputError("scores are missing or lie outside [0, 1]", mend="give one from 0 to 1 for each item")
+    starts = np.cumsum([0, *(len(each) for each in given)]).tolist()
+    return runs, [np.arange(start, end) for start, end in pairwise(starts)]
+
+
+def _errors(values: NDArray[np.float64], codes: NDArray[np.int64] | None) -> NDArray[np.float32]:
+    """Squared standard errors of all differences of means, never below those of independent items, (M, M)."""
+    rest = values - values.mean(axis=1, keepdims=True)
+    n = values.shape[1]
+    found = _of_pairs(rest) / (n * (n - 1))
+    if codes is not None:
+        sums = np.stack([np.bincount(codes, weights=row) for row in rest]).astype(np.float64)
+        groups = sums.shape[1]
+        found = np.maximum(found, groups / (groups - 1) * _of_pairs(sums) / n**2)
+    return found.astype(np.float32)
+
+
+def _of_pairs(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum of squared differences of each two rows, (M, M)."""
+    products = rows @ rows.T
+    own = np.diag(products).copy()
+    total = own[:, np.newaxis] + own
+    products *= -2
+    products += total
+    products[products < _NO_VARIANCE * total] = 0.0
+    return products
+
+
+def _drop_twins(errors: NDArray[np.float32], values: NDArray[np.float64], of_system: list[NDArray[np.int64]]) -> None:
+    """Systems whose runs are one and the same are one system: rounding must not part them."""
+    kinds: dict[bytes, list[int]] = {}
+    for at, own in enumerate(of_system):
+        if own.size == 1:
+            kinds.setdefault(values[at].tobytes(), []).append(at)
+    for same in kinds.values():
+        if len(same) > 1:
+            errors[np.ix_(same, same)] = 0.0
+
+
+def _allowance(codes: NDArray[np.int64] | None, n_items: int, level: float) -> float:
+    from scipy.special import ndtri, stdtrit
+
+    groups = float(n_items) if codes is None else effective_clusters(codes)
+    tail = (1 + level) / 2
+    return float(stdtrit(max(groups - 1, 1.0), tail)) / float(ndtri(tail))
+
+
+def _surely_better(
+    means: NDArray[np.float64], errors: NDArray[np.float32], inverse: NDArray[np.float32], critical: float
+) -> NDArray[np.bool_]:
+    """Whether j is surely better than k, (M, M). Differences without an error are sure, unless they are 0."""
+    ahead = means[:, np.newaxis] - means
+    return np.where(errors > 0, ahead * inverse > critical, ahead > 1e-12)
+
+
+def _tiers(means: NDArray[np.float64], sure: NDArray[np.bool_]) -> NDArray[np.int64]:
+    tiers = np.zeros(means.size, np.int64)
+    number = 0
+    for at in np.argsort(-means, kind="stable").tolist():
+        if tiers[at]:
+            continue
+        number += 1
+        tiers[(tiers == 0) & ~sure[at]] = number
+    return tiers
+
+
+def _first(means: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which systems have the highest mean of each row, (B, M)."""
+    return np.asarray(means >= means.max(axis=1, keepdims=True) - 1e-12)

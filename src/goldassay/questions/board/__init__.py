@@ -1,0 +1,1 @@
+"""Boards: systems ranked on the same items."""

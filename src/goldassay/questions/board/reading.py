@@ -1,0 +1,151 @@
+"""Reading a board: a table, a folder of lists of solved items, or runs of several models on one dataset."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.files import sha256_of
+from goldassay.data.frames import table_of
+from goldassay.data.reading import name_of, read_table
+from goldassay.leakage.single_sentence import PAIRED, TEXT
+from goldassay.questions.board.scores import LEAVE_OUT, BoardScores, in_common
+from goldassay.questions.board.solved_lists import read_solved
+from goldassay.questions.board.tables import Cells, read_cells
+from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
+from goldassay.questions.instability.inputs import describe_inputs
+from goldassay.questions.instability.texts import read_texts
+from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
+from goldassay.questions.run_sources import run_paths
+from goldassay.runs import Runs
+from goldassay.runs.grades import parse_grades
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.questions.run_choice import RunChoice
+
+_MOST_NAMES = 8
+
+
+def read_board(table: Any, choice: RunChoice, clusters: str = AUTO, missing: str = LEAVE_OUT) -> BoardScores:
+    """The board in whatever was given.
+
+    Args:
+        table: A path or several, a table in memory, or `Runs` and lists of these.
+        choice: How it is read.
+        clusters: "auto" joins runs' examples by their texts, where these are known, and of tables nothing; "none"; or
+            columns.
+        missing: "leave-out" measures the items that all systems answered; "wrong" takes empty cells as wrong.
+
+    Raises:
+        InputError: It cannot be read, is no board, or lies on several datasets.
+    """
+    scale = parse_grades(choice.grades)
+    by = () if clusters in (AUTO, NONE) else named_columns(clusters)
+    alone = table[0] if isinstance(table, (list, tuple)) and len(table) == 1 else table
+    if isinstance(alone, (str, os.PathLike)):
+        place = Path(alone)
+        cells = _in_place(place, choice, by, scale)
+        if cells is not None:
+            described = {"role": "board", "name": name_of(place), **_files(place)}
+            return _of_cells(cells, name_of(place), described, missing)
+        try:
+            return _of_runs(table, choice, clusters, missing)
+        except InputError as error:
+            if choice.columns or "no runs were recognized" not in error.problem:
+                raise
+            raise InputError(
+                "no board and no runs were recognized here",
+                file=place,
+                mend=f"name its columns with {option('columns', 'system=NAME,item=NAME,score=NAME')}",
+            ) from error
+    elif not _holds_runs(alone):
+        cells = read_cells(table_of(alone).frame, choice.columns, by, scale, "the table", choice.dataset)
+        if cells is not None:
+            return _of_cells(cells, "board", {"role": "board", "name": "table in memory", "files": []}, missing)
+    return _of_runs(table, choice, clusters, missing)
+
+
+def _holds_runs(given: Any) -> bool:
+    return isinstance(given, Runs) or (
+        isinstance(given, (list, tuple)) and any(isinstance(each, (Runs, str, os.PathLike)) for each in given)
+    )
+
+
+def _in_place(place: Path, choice: RunChoice, by: tuple[str, ...], scale: tuple[float, float] | None) -> Cells | None:
+    """The board of a table's file or of a folder of lists; None where it holds runs, or nothing that is known."""
+    if not place.exists():
+        raise InputError("there is no such file or folder", file=place, mend="check the path")
+    if place.is_dir():
+        return read_solved(place)
+    try:
+        frame = read_table(place, choice.format).frame
+    except InputError:
+        # Logs of evaluations are no tables; what is neither is refused where runs are read.
+        return None
+    return read_cells(frame, choice.columns, by, scale, str(place), choice.dataset)
+
+
+def _files(place: Path) -> dict[str, Any]:
+    files = [place] if place.is_file() else sorted(file for file in place.rglob("*.json") if file.is_file())
+    shown = [file.name if place.is_file() else str(file.relative_to(place)) for file in files]
+    return {"files": shown, "sha256": [sha256_of(file) for file in files]}
+
+
+def _of_cells(cells: Cells, name: str, described: dict[str, Any], missing: str) -> BoardScores:
+    described = {**described, "n_rows": int(cells.items.size)}
+    return in_common(name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), cells.notes, missing)
+
+
+def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> BoardScores:
+    """Systems are the models that have runs of the whole input on one dataset."""
+    choice = replace(choice, checkpoint=choice.checkpoint or "last")
+    with run_paths(table, named=False) as paths, placed(paths):
+        found = find_runs(paths, choice)
+        sets = [each for each in unloaded_sets(found, choice) if each.condition in (PAIRED, TEXT)]
+        datasets = list(dict.fromkeys(each.dataset for each in sets))
+        if len(datasets) > 1:
+            more = f" and {len(datasets) - _MOST_NAMES} more" if len(datasets) > _MOST_NAMES else ""
+            raise InputError(
+                f"there are runs on {len(datasets)} datasets: {', '.join(datasets[:_MOST_NAMES])}{more}",
+                mend=f"choose one with {option('dataset', 'NAME')}",
+            )
+        loaded = [(each.model, each.load().final()) for each in sets]
+        inputs = describe_inputs(paths, found, choice)
+    items = list(dict.fromkeys(str(each) for _, runs in loaded for each in runs.example_ids.tolist()))
+    place = {name: at for at, name in enumerate(items)}
+    scores = []
+    for _, runs in loaded:
+        cells = np.full((runs.scores.shape[0], len(items)), np.nan)
+        cells[:, [place[str(each)] for each in runs.example_ids.tolist()]] = runs.scores
+        scores.append(cells)
+    notes = [
+        f"{model} has {len(runs.seeds)} runs: its score is their mean." for model, runs in loaded if len(runs.seeds) > 1
+    ]
+    names = np.array(items, dtype=np.str_)
+    joined = _clusters(loaded, names, choice, clusters) if loaded else None
+    models = [model for model, _ in loaded]
+    return in_common(datasets[0] if datasets else "board", models, scores, names, joined, inputs, notes, missing)
+
+
+def _clusters(
+    loaded: list[tuple[str, Runs]], items: NDArray[np.str_], choice: RunChoice, by: str
+) -> NDArray[np.int64] | None:
+    """What examples share, by the texts that were predicted, where they are known."""
+    if by == NONE:
+        return None
+    gold = choice.gold_of(loaded[0][1].dataset)
+    texts = read_texts(gold) if gold is None or isinstance(gold, str) else gold
+    if texts is None and by != AUTO:
+        raise InputError(
+            f"{option('clusters', by)}: the columns of the data that were predicted are not at hand",
+            mend=f"give these with {option('gold', 'FILE')}",
+        )
+    return clusters_of(texts, items, by)

@@ -1,0 +1,207 @@
+"""The board as a study of its own: from scores of systems to which places are sure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import numpy as np
+import polars as pl
+
+from goldassay.board import (
+    ItemStatistics,
+    Lead,
+    Ranking,
+    Reliability,
+    describe_items,
+    first_in_halves,
+    lead_of,
+    rank,
+    reliability,
+)
+from goldassay.core.keywords import takes
+from goldassay.core.progress import Steps
+from goldassay.core.results import Result
+from goldassay.core.settings import Settings, with_data, with_seed
+from goldassay.instability import score_one_run
+from goldassay.questions.board.reading import read_board
+from goldassay.questions.board.report import report_board
+from goldassay.questions.run_choice import RunChoice
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Unpack
+
+    from goldassay.questions.board.scores import BoardScores
+    from goldassay.report import Report
+
+__all__ = ["Board", "BoardReading", "measure_board", "rank_systems", "study_board"]
+
+
+class BoardReading(TypedDict, total=False):
+    """How the board is read; runs as for `read_runs`."""
+
+    format: str
+    model: str | None
+    dataset: str | None
+    condition: str | None
+    split: str | None
+    train_set: str | None
+    checkpoint: int | str | None
+    columns: Mapping[str, str] | str | None
+    labels: Mapping[str, str] | None
+    label_names: Sequence[str] | None
+    align: Any
+    grades: str | None
+    pool_configurations: bool
+    gold: Any
+
+
+@dataclass(frozen=True)
+class Board(Result):
+    """What a board says.
+
+    Attributes:
+        systems: One row a system, the best first: place, system, n_runs, score with low and high, rank_low, rank_high,
+            tier, same_as (a system before it with the same score on every item, or "").
+        ranking: Ranks, in the order of the input.
+        lead: What the first has over the next one that is not the same as it; None where all are the same.
+        first: Name of the first.
+        second: Name of that next one.
+        first_stays: In which share of random halves of the items the first is first.
+        n_first: Systems that may have rank 1.
+        items: Of each item its statistics.
+        solved_by: Items that all systems solve, none, and one alone.
+        reliability: Of the totals.
+        decisive: Names of the items without which the first two change places.
+        notes: Of the input.
+    """
+
+    systems: pl.DataFrame
+    ranking: Ranking
+    lead: Lead | None
+    first: str
+    second: str
+    first_stays: float
+    n_first: int
+    items: ItemStatistics
+    solved_by: Mapping[str, int]
+    reliability: Reliability
+    decisive: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a system."""
+        return self.systems
+
+
+@takes("board")
+def rank_systems(
+    table: Any,
+    *,
+    clusters: str | Sequence[str] | None = None,
+    missing: Literal["leave-out", "wrong"] = "leave-out",
+    seed: int | None = None,
+    settings: Settings | None = None,
+    quiet: bool = True,
+    **reading: Unpack[BoardReading],
+) -> Report:
+    """Rank systems by their scores on the same items: `goldassay board`.
+
+    Args:
+        table: A table with a column a system, or with a row a system and item (a path, a frame, an Arrow table or a
+            list of dicts); a folder of lists of solved items; or runs of several models on one dataset.
+        clusters: What items share: columns of the table. By default ("auto") items of a table count each by itself,
+            and those of runs by the texts they share, where `gold` gives these; "none" joins nothing.
+        missing: "leave-out" measures the items that all systems answered; "wrong" takes empty cells as wrong.
+        seed: Of the draws; by default that of the settings.
+        settings: By default `Settings()`.
+        quiet: Show no progress.
+        reading: `columns` (of a table: system, item, score, answer, prediction, run, ignore) and `grades`; of runs
+            also `gold`, `model`, `dataset`, `labels`, `label_names`, `align`, `checkpoint`, `split`, `condition`,
+            `train_set`, `format`, `pool_configurations`, as for `read_runs`.
+
+    Returns:
+        The report; its tables are `board`, a row a system, and `board_items`, a row an item.
+
+    Raises:
+        InputError: It is no board, systems have no items in common, or scores are of two scales.
+    """
+    settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
+    report, _ = study_board(table, RunChoice.of(**reading), missing, settings, quiet=quiet)
+    return report
+
+
+def study_board(
+    table: Any, choice: RunChoice, missing: str, settings: Settings, *, quiet: bool
+) -> tuple[Report, Board]:
+    """Rank systems: what the command and `rank_systems` have in common.
+
+    Raises:
+        InputError: As `rank_systems`.
+    """
+    steps = Steps(quiet)
+    with steps.step("reading the board"):
+        scores = read_board(table, choice, settings.data.clusters, missing)
+    with steps.step("ranking systems"):
+        found = measure_board(scores, settings.seed)
+    return report_board(found, scores, choice, missing, settings, steps), found
+
+
+def measure_board(scores: BoardScores, seed: int = 0) -> Board:
+    """Ranks with intervals, the lead of the first, and what items tell.
+
+    Raises:
+        InputError: There are too few items.
+    """
+    ranking = rank(scores.scores, scores.clusters, seed=seed)
+    values = scores.values
+    order = np.lexsort((np.arange(len(scores.systems)), -ranking.means)).tolist()
+    same = _same(values, order)
+    first = order[0]
+    second = next((at for at in order if (values[at] != values[first]).any()), None)
+    lead = None if second is None else lead_of(scores.scores[first], scores.scores[second], scores.clusters)
+    rows = []
+    for at in order:
+        runs = scores.scores[at]
+        own = score_one_run(runs.mean(axis=0), scores.clusters)
+        rows.append(
+            {
+                "place": int(ranking.places[at]),
+                "system": scores.systems[at],
+                "n_runs": len(runs),
+                "score": own.mean,
+                "low": own.interval.low,
+                "high": own.interval.high,
+                "rank_low": int(ranking.low[at]),
+                "rank_high": int(ranking.high[at]),
+                "tier": int(ranking.tiers[at]),
+                "same_as": "" if same[at] == at else scores.systems[same[at]],
+            }
+        )
+    statistics = describe_items(values)
+    n_solved = statistics.n_solved
+    return Board(
+        systems=pl.DataFrame(rows),
+        ranking=ranking,
+        lead=lead,
+        first=scores.systems[first],
+        second="" if second is None else scores.systems[second],
+        first_stays=first_in_halves(scores.scores, scores.clusters, seed=seed),
+        n_first=int((ranking.low == 1).sum()),
+        items=statistics,
+        solved_by={
+            "all": int((n_solved == len(values)).sum()),
+            "none": int((values.max(axis=0) <= 0).sum()),
+            "one": int((n_solved == 1).sum()),
+        },
+        reliability=reliability(values),
+        decisive=() if lead is None else tuple(scores.items[lead.decisive].tolist()),
+        notes=scores.notes,
+    )
+
+
+def _same(values: np.ndarray[Any, Any], order: Sequence[int]) -> dict[int, int]:
+    """Of each system the first in the order with the same score on every item."""
+    seen: dict[bytes, int] = {}
+    return {at: seen.setdefault(values[at].tobytes(), at) for at in order}

@@ -1,0 +1,357 @@
+"""Boards as tables: a column a system, or a row a system and item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.numbers import count
+from goldassay.data.column_names import normalized
+from goldassay.data.row_values import value_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from numpy.typing import NDArray
+
+# Names of columns by role, the surest first.
+SYSTEMS = ("system", "model", "model_name", "system_name", "submission", "agent")
+ITEMS = (
+    "item",
+    "item_id",
+    "example_id",
+    "instance_id",
+    "question_id",
+    "doc_id",
+    "task_id",
+    "id",
+    "uid",
+    "index",
+    "row",
+)
+SCORES = (
+    "score", "correct", "is_correct", "resolved", "solved", "success", "passed", "pass", "exact_match", "accuracy",
+    "acc", "right", "win",
+)  # fmt: skip
+ANSWERS = ("answer", "gold", "label", "answer_key", "target", "true")
+PREDICTIONS = ("prediction", "predicted", "pred", "response")
+RUNS = ("seed", "run", "epoch", "repeat", "replica")
+ROLES = ("system", "item", "score", "answer", "prediction", "run", "ignore")
+_ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answer", "gold": "answer", "seed": "run"}
+_TRUE, _FALSE = ("true", "yes", "1", "1.0"), ("false", "no", "0", "0.0")
+_MOST_NAMES = 8
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a board.
+
+    Attributes:
+        systems: Names.
+        scores: Of each its runs on all items, (R, N), NaN where there is none.
+        items: Names of the items, (N,).
+        clusters: Codes of the column that was named, (N,), if any.
+        notes: What was not read, in sentences.
+    """
+
+    systems: list[str]
+    scores: list[NDArray[np.float64]]
+    items: NDArray[np.str_]
+    clusters: NDArray[np.int64] | None
+    notes: list[str]
+
+
+def roles_of(columns: Mapping[str, str]) -> dict[str, str]:
+    """Roles of a board's table, by their own names."""
+    return {_ALIASES.get(role, role): column for role, column in columns.items()}
+
+
+def read_cells(
+    frame: pl.DataFrame,
+    columns: Mapping[str, str],
+    clusters: tuple[str, ...],
+    scale: tuple[float, float] | None,
+    file: str,
+    dataset: str | None = None,
+) -> Cells | None:
+    """The board in a table; None where it is no board.
+
+    A long table has a column of systems, one of items, and one of scores, or of predictions beside answers. In a wide
+    table every column of scores from 0 to 1, or beside a column of answers every column of such answers, is a system.
+
+    Args:
+        frame: As it was read.
+        columns: {role: column} as far as the names do not tell; several are joined by "+" for `ignore`.
+        clusters: Columns whose equal values join items.
+        scale: The least and the highest grade; None for scores from 0 to 1.
+        file: For messages.
+        dataset: Which dataset's rows to take, where a column names several.
+
+    Raises:
+        InputError: A column that was named is not there, scores are of two scales, or a cell is no score.
+    """
+    roles = roles_of(columns)
+    ignored = set(roles.pop("ignore", "").split("+")) - {""}
+    for column in (*roles.values(), *ignored, *clusters):
+        if column not in frame.columns:
+            raise InputError(
+                f"there is no column {column!r}", file=file, mend=f"the columns are {_listed(frame.columns)}"
+            )
+    if "system" not in roles and any(normalized(name).startswith("config") for name in frame.columns):
+        # Runs in several configurations, which tables of runs name.
+        return None
+    frame, notes = _of_dataset(frame, dataset, {*roles.values(), *ignored, *clusters}, file)
+    is_long = "system" in roles or (
+        _find(frame, roles, "system", SYSTEMS, ignored) and _find(frame, roles, "item", ITEMS, ignored)
+    )
+    found = (_long if is_long else _wide)(frame, roles, ignored, clusters, scale, file)
+    return None if found is None else replace(found, notes=[*notes, *found.notes])
+
+
+def _of_dataset(
+    frame: pl.DataFrame, dataset: str | None, taken: Collection[str], file: str
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows of the dataset that was asked for; of several datasets all rows, said so."""
+    column = next((name for name in frame.columns if normalized(name) == "dataset" and name not in taken), None)
+    names = [] if column is None else frame[column].drop_nulls().cast(pl.String).unique(maintain_order=True).to_list()
+    if dataset is None or column is None:
+        said = f"The rows of {count(len(names))} datasets are taken together: {_listed(names)}."
+        return frame, [said] if len(names) > 1 else []
+    if dataset not in names:
+        raise InputError(
+            f"there is no dataset {dataset!r}", file=file, mend=f"choose from {_listed(names)} with {option('dataset')}"
+        )
+    return frame.filter(pl.col(column).cast(pl.String) == dataset), []
+
+
+def _find(
+    frame: pl.DataFrame, roles: Mapping[str, str], role: str, names: Collection[str], ignored: Collection[str]
+) -> str | None:
+    """The column of a role: the one that was named, else the first of the known names that is there."""
+    if role in roles:
+        return roles[role]
+    known = {normalized(column): column for column in reversed(frame.columns) if column not in ignored}
+    return next((known[name] for name in names if name in known), None)
+
+
+def _long(
+    frame: pl.DataFrame,
+    roles: Mapping[str, str],
+    ignored: Collection[str],
+    clusters: tuple[str, ...],
+    scale: tuple[float, float] | None,
+    file: str,
+) -> Cells | None:
+    system = _find(frame, roles, "system", SYSTEMS, ignored)
+    item = _find(frame, roles, "item", ITEMS, ignored)
+    if system is None or item is None:
+        raise InputError(
+            f"there is no column of {'items' if system else 'systems'}", file=file,
+            mend=f"name it with {option('columns', 'item=NAME' if system else 'system=NAME')}",
+        )  # fmt: skip
+    values = _scores_of(frame, roles, ignored, scale, file)
+    if values is None:
+        return None
+    run = _find(frame, roles, "run", RUNS, ignored)
+    known = pl.DataFrame(
+        {
+            "system": frame[system].cast(pl.String),
+            "item": frame[item].cast(pl.String),
+            "run": frame[run].cast(pl.String).fill_null("") if run else pl.Series([""] * frame.height),
+            "score": values,
+        }
+    )
+    empty = known.filter(pl.col("system").is_null() | pl.col("item").is_null()).height
+    known = known.drop_nulls(["system", "item"])
+    twice = known.group_by("system", "item", "run", maintain_order=True).len().filter(pl.col("len") > 1)
+    if twice.height:
+        first = twice.row(0, named=True)
+        raise InputError(
+            f"{count(twice.height)} items are scored twice, first {first['item']!r} by {first['system']!r}",
+            file=file,
+            mend=f"leave one of them, or name the column of runs with {option('columns', 'run=NAME')}",
+        )
+    items = known["item"].unique(maintain_order=True)
+    place = {name: at for at, name in enumerate(items.to_list())}
+    systems, scores = [], []
+    for (name,), own in known.group_by("system", maintain_order=True):
+        by_run = own["run"].unique(maintain_order=True).to_list()
+        cells = np.full((len(by_run), len(place)), np.nan)
+        rows = own["run"].replace_strict(by_run, list(range(len(by_run))), return_dtype=pl.Int64).to_numpy()
+        cells[rows, [place[each] for each in own["item"].to_list()]] = own["score"].fill_null(np.nan).to_numpy()
+        systems.append(str(name))
+        scores.append(cells)
+    notes = [f"{count(empty)} rows name no system or no item, and are left out."] if empty else []
+    joined = None
+    if clusters:
+        of_item = frame.with_columns(frame[item].cast(pl.String).alias(item)).unique(item, keep="first")
+        ordered = pl.DataFrame({item: items}).join(of_item, on=item, how="left", maintain_order="left")
+        joined = _codes(ordered, clusters)
+    return Cells(systems, scores, np.array(items.to_list(), dtype=np.str_), joined, notes)
+
+
+def _scores_of(
+    frame: pl.DataFrame,
+    roles: Mapping[str, str],
+    ignored: Collection[str],
+    scale: tuple[float, float] | None,
+    file: str,
+) -> pl.Series | None:
+    """Scores from 0 to 1 of a long table; None where it has neither scores nor predictions beside answers."""
+    score = _find(frame, roles, "score", SCORES, ignored)
+    if score is not None:
+        return _numbers(frame[score], scale, file)
+    prediction = _find(frame, roles, "prediction", PREDICTIONS, ignored)
+    answer = _find(frame, roles, "answer", ANSWERS, ignored)
+    if prediction is None or answer is None:
+        return None
+    return _matches(frame[prediction], frame[answer])
+
+
+def _wide(
+    frame: pl.DataFrame,
+    roles: Mapping[str, str],
+    ignored: Collection[str],
+    clusters: tuple[str, ...],
+    scale: tuple[float, float] | None,
+    file: str,
+) -> Cells | None:
+    item = _find(frame, roles, "item", ITEMS, ignored)
+    answer = _find(frame, roles, "answer", ANSWERS, ignored)
+    named = _find(frame, roles, "system", (*SYSTEMS, "name"), ignored)
+    if item is None and named is not None:
+        raise InputError(
+            f"there is a row a system ({named!r}), and no column of items: averages cannot be compared item by item",
+            file=file,
+            mend=f"give a score for each system and item, or name the column with {option('columns', 'item=NAME')}",
+        )
+    others = [name for name in frame.columns if name not in {item, answer, *clusters, *ignored}]
+    if answer is not None:
+        valid = set(frame[answer].drop_nulls().cast(pl.String).str.strip_chars().to_list())
+        of_answers = [name for name in others if _holds_answers(frame[name], valid)]
+    else:
+        of_answers = []
+    numeric = [name for name in others if name not in of_answers and _is_score(frame[name])]
+    systems = of_answers if len(of_answers) > 1 else numeric
+    if len(systems) < 2 and not (systems and item):
+        return None
+    if systems is numeric:
+        _check_scales(frame, numeric, scale, item, file)
+        values = [_numbers(frame[name], scale, file) for name in numeric]
+    else:
+        assert answer is not None
+        values = [_matches(frame[name], frame[answer]) for name in of_answers]
+    items = frame[item].cast(pl.String) if item else pl.Series([str(row) for row in range(1, frame.height + 1)])
+    if items.null_count() or items.n_unique() < len(items):
+        repeated = items.null_count() or len(items) - items.n_unique()
+        raise InputError(
+            f"{count(repeated)} items of the column {item!r} have no name of their own", file=file,
+            mend=f"give each row another one, or leave it out with {option('columns', f'ignore={item}')}",
+        )  # fmt: skip
+    unread = [name for name in others if name not in systems]
+    notes = [f"Columns that are no systems: {_listed(unread)}."] if unread else []
+    scores = [each.fill_null(np.nan).to_numpy()[np.newaxis].astype(np.float64) for each in values]
+    joined = _codes(frame, clusters) if clusters else None
+    return Cells(list(systems), scores, np.array(items.to_list(), dtype=np.str_), joined, notes)
+
+
+def _holds_answers(values: pl.Series, valid: Collection[str]) -> bool:
+    own = values.drop_nulls().cast(pl.String, strict=False)
+    return bool(own.len()) and own.str.strip_chars().is_in(list(valid)).all()
+
+
+def _is_score(values: pl.Series) -> bool:
+    if values.dtype == pl.Boolean or values.dtype.is_numeric():
+        return bool(values.len() - values.null_count())
+    known = values.drop_nulls()
+    return values.dtype == pl.String and bool(known.len()) and _as_numbers(values).null_count() == values.null_count()
+
+
+def _check_scales(
+    frame: pl.DataFrame, names: list[str], scale: tuple[float, float] | None, item: str | None, file: str
+) -> None:
+    low, high = scale or (0.0, 1.0)
+    numbers = {name: _as_numbers(frame[name]).drop_nulls() for name in names}
+    beyond = [name for name, own in numbers.items() if not own.is_between(low, high).all()]
+    if not beyond:
+        return
+    if len(beyond) < len(names):
+        raise InputError(
+            f"columns are of two scales: {_listed(beyond)} go beyond {low:g} to {high:g}, the others do not", file=file,
+            mend=f"leave out what is no system with {option('columns', 'ignore=' + '+'.join(beyond[:3]))}",
+        )  # fmt: skip
+    if item is None:
+        raise InputError(
+            f"columns {_listed(beyond)} go beyond {low:g} to {high:g}, and no column names items", file=file,
+            mend="a board needs a score for each system and item: averages cannot be compared item by item",
+        )  # fmt: skip
+    raise InputError(
+        f"columns {_listed(beyond)} go beyond {low:g} to {high:g}", file=file,
+        mend=f"give the lowest and the highest grade with {option('grades', 'LOW:HIGH')}",
+    )  # fmt: skip
+
+
+def _numbers(values: pl.Series, scale: tuple[float, float] | None, file: str) -> pl.Series:
+    """Scores as shares of their scale.
+
+    Raises:
+        InputError: A cell is no number, or lies outside the scale.
+    """
+    low, high = scale or (0.0, 1.0)
+    found = _as_numbers(values)
+    text = values.cast(pl.String).str.strip_chars().str.to_lowercase()
+    wrong = found.is_null() & values.is_not_null() & ~text.is_in(["", "nan"])
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        raise InputError(
+            f"{count(wrong.sum())} scores are no numbers, the first is {str(values[row])[:40]!r}",
+            file=file, row=row + 1, column=values.name, mend="give 0 or 1, true or false, or a number",
+        )  # fmt: skip
+    outside = found.is_not_null() & ~found.is_between(low, high).fill_null(value=False)
+    if outside.any():
+        row = int(outside.arg_true()[0])
+        raise InputError(
+            f"{count(outside.sum())} of {count(len(found))} scores lie outside {low:g} to {high:g}, the first is "
+            f"{found[row]:g}",
+            file=file, row=row + 1, column=values.name,
+            mend=f"give the lowest and the highest score there can be with {option('grades', 'LOW:HIGH')}",
+        )  # fmt: skip
+    return (found - low) / (high - low)
+
+
+def _as_numbers(values: pl.Series) -> pl.Series:
+    """Numbers, with true as 1 and false as 0; null where a cell is neither, or NaN."""
+    if values.dtype == pl.Boolean:
+        return values.cast(pl.Float64)
+    if values.dtype.is_numeric():
+        return values.cast(pl.Float64).fill_nan(None)
+    text = values.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
+    frame = pl.DataFrame({"text": text})
+    return frame.select(
+        pl.when(pl.col("text").is_in(_TRUE)).then(1.0)
+        .when(pl.col("text").is_in(_FALSE)).then(0.0)
+        .otherwise(pl.col("text").cast(pl.Float64, strict=False))
+    ).to_series().fill_nan(None)  # fmt: skip
+
+
+def _matches(predictions: pl.Series, answers: pl.Series) -> pl.Series:
+    """1 where a prediction is the answer, 0 where not, null where there is none of the two."""
+    one, other = (each.cast(pl.String).str.strip_chars() for each in (predictions, answers))
+    return (one == other).cast(pl.Float64)
+
+
+def _codes(frame: pl.DataFrame, columns: tuple[str, ...]) -> NDArray[np.int64]:
+    """Codes of what rows share by one of the columns."""
+    from goldassay.core.clusters import cluster_rows
+
+    return cluster_rows({name: value_codes(frame[name]) for name in columns}, frame.height, chosen=True).codes
+
+
+def _listed(names: Collection[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(map(repr, list(names)[:_MOST_NAMES])) + more

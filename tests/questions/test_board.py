@@ -1,0 +1,221 @@
+"""Boards by every door: the same scores in any shape give the same ranks, and what is no board is one line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import goldassay
+from goldassay.core.errors import InputError
+from goldassay.runs import Runs, write_runs
+from tests.board.test_ranking import answers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SYSTEMS = ("alpha", "beta", "gamma")
+
+
+def values(n: int = 60, seed: int = 0) -> np.ndarray[Any, Any]:
+    return np.stack([answers(1, n, seed + at, skill)[0] for at, skill in enumerate((0.9, 0.6, 0.55))])
+
+
+def wide(scores: np.ndarray[Any, Any]) -> pl.DataFrame:
+    items = [f"i{at}" for at in range(scores.shape[1])]
+    return pl.DataFrame({"item": items, **dict(zip(SYSTEMS, scores.tolist(), strict=True))})
+
+
+def long(scores: np.ndarray[Any, Any]) -> pl.DataFrame:
+    return wide(scores).unpivot(index="item", variable_name="system", value_name="score")
+
+
+def board_of(report: goldassay.Report) -> dict[str, Any]:
+    found: dict[str, Any] = report.to_dict()["board"]
+    return found
+
+
+def test_every_shape_gives_the_same_board(tmp_path: Path) -> None:
+    scores = values()
+    wanted = board_of(goldassay.rank_systems(wide(scores)))
+    assert wanted["first"] == "alpha"
+    golds = [f"g{at % 4}" for at in range(60)]
+    letters = wide(scores).with_columns(pl.Series("answer", golds)).with_columns(
+        pl.when(pl.col(name) == 1).then("answer").when(pl.col("answer") == "g0").then(pl.lit("g1"))
+        .otherwise(pl.lit("g0")).alias(name)
+        for name in SYSTEMS
+    )  # fmt: skip
+    runs = long(scores).rename({"item": "example_id", "system": "model"}).with_columns(dataset=pl.lit("exam"))
+    lists = tmp_path / "lists"
+    for name, own in zip(SYSTEMS, scores, strict=True):
+        (lists / name / "results").mkdir(parents=True)
+        solved = [f"i{at}" for at in np.flatnonzero(own).tolist()]
+        text = json.dumps({"resolved": solved, "generated": [f"i{at}" for at in range(60)]})
+        (lists / name / "results" / "results.json").write_text(text)
+    wide(scores).write_csv(tmp_path / "wide.csv")
+    long(scores).write_parquet(tmp_path / "long.parquet")
+    long(scores).with_columns(pl.col("score") == 1).write_ndjson(tmp_path / "long.jsonl")
+    letters.write_csv(tmp_path / "letters.csv")
+    runs.write_csv(tmp_path / "runs.csv")
+    shapes: list[Any] = [
+        long(scores).to_dicts(),
+        *(str(tmp_path / name) for name in ("wide.csv", "long.parquet", "long.jsonl", "letters.csv", "runs.csv")),
+        lists,
+    ]
+    for shape in shapes:
+        found = board_of(goldassay.rank_systems(shape))
+        assert found["solved_by"] == wanted["solved_by"], shape
+        assert found["reliability"]["value"] == pytest.approx(wanted["reliability"]["value"])
+        by_name = {row["system"]: (row["rank_low"], row["rank_high"], row["score"]) for row in found["systems"]}
+        assert by_name == {
+            row["system"]: (row["rank_low"], row["rank_high"], row["score"]) for row in wanted["systems"]
+        }
+
+
+def test_runs_of_several_models_are_a_board(tmp_path: Path) -> None:
+    scores = values()
+    for name, own in zip(SYSTEMS, scores, strict=True):
+        made = Runs.from_arrays(
+            scores=np.stack([own, own]), seeds=[0, 1], example_ids=[f"i{at}" for at in range(60)], model=name,
+            dataset="exam",
+        )  # fmt: skip
+        write_runs(made, tmp_path / "runs")
+    found = board_of(goldassay.rank_systems(tmp_path / "runs"))
+    wanted = board_of(goldassay.rank_systems(wide(scores)))
+    assert [(row["system"], row["score"], row["n_runs"]) for row in found["systems"]] == [
+        (row["system"], row["score"], 2) for row in wanted["systems"]
+    ]
+    # Runs that do not differ add no noise.
+    assert [row["rank_high"] for row in found["systems"]] == [row["rank_high"] for row in wanted["systems"]]
+
+
+def test_the_report_says_what_the_table_says(tmp_path: Path) -> None:
+    report = goldassay.rank_systems(wide(values()))
+    document = report.to_dict()
+    row = document["board"]["systems"][0]
+    figures = {(each["id"], each["of"].get("model")): each for each in document["figures"]}
+    score = figures["board.score", "alpha"]
+    assert (score["value"], score["low"], score["high"]) == (row["score"], row["low"], row["high"])
+    rank = figures["board.rank", "alpha"]
+    assert (rank["value"], rank["low"], rank["high"]) == (row["place"], row["rank_low"], row["rank_high"])
+    assert report.tables["board"]["system"].to_list() == [row["system"] for row in document["board"]["systems"]]
+    items = report.tables["board_items"]
+    assert items.filter("decides").height == document["board"]["lead"]["n_decisive"]
+    report.save(tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "alpha is surely first of 3 systems on 60 items like these." in page
+    assert "Ranks that each system may have" in page
+    assert "3 systems" in page
+    assert goldassay.rank_systems(wide(values())).to_dict()["digest"] == document["digest"]
+
+
+def test_empty_cells_are_left_out_and_said_or_wrong() -> None:
+    scores = values()
+    scores[1, :30] = np.nan
+    found = goldassay.rank_systems(wide(scores))
+    assert board_of(found)["n_items"] == 30
+    notes = " ".join(board_of(found)["notes"])
+    assert "Of 60 items 30 are measured, which all systems answered. Lacking: beta 30." in notes
+    assert "missing='wrong' takes empty cells as wrong" in notes
+    wrong = board_of(goldassay.rank_systems(wide(scores), missing="wrong"))
+    assert wrong["n_items"] == 60
+    assert {row["system"]: row["score"] for row in wrong["systems"]}["beta"] == np.nansum(scores[1]) / 60
+    scores[0, 30:] = np.nan
+    with pytest.raises(InputError, match="have 0 of 60 items in common; alpha lacks 30"):
+        goldassay.rank_systems(wide(scores))
+
+
+def test_columns_join_items() -> None:
+    frame = wide(np.repeat(values(40), 5, axis=1)).with_columns(topic=pl.Series(np.repeat(np.arange(40), 5)))
+    frame = frame.with_columns(pl.Series("item", [f"i{at}" for at in range(200)]))
+    joined = board_of(goldassay.rank_systems(frame, clusters="topic"))
+    alone = board_of(goldassay.rank_systems(frame.drop("topic")))
+    assert joined["n_clusters"] == 40
+    assert joined["lead"]["high"] - joined["lead"]["low"] > 1.5 * (alone["lead"]["high"] - alone["lead"]["low"])
+
+
+def test_grades_are_shares_of_their_scale() -> None:
+    scores = values()
+    graded = wide(scores).with_columns(pl.col(name) * 4 + 1 for name in SYSTEMS)
+    assert (
+        board_of(goldassay.rank_systems(graded, grades="1:5"))["systems"]
+        == board_of(goldassay.rank_systems(wide(scores)))["systems"]
+    )
+
+
+def test_systems_with_the_same_scores_are_named() -> None:
+    scores = values()
+    scores[2] = scores[1]
+    found = board_of(goldassay.rank_systems(wide(scores)))
+    assert [row["same_as"] for row in found["systems"]] == ["", "", "beta"]
+    assert "gamma scores as beta on every item." in found["sentences"]
+    every = board_of(goldassay.rank_systems(wide(np.stack([scores[0]] * 3))))
+    assert every["lead"] is None
+    assert "All systems score alike on every item." in every["sentences"]
+
+
+def test_items_that_no_list_names_are_counted_where_the_total_is_known(tmp_path: Path) -> None:
+    for name, solved in (("a", ["x", "y", "z"]), ("b", ["x"])):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"resolved_ids": solved, "total_instances": 10}))
+    found = board_of(goldassay.rank_systems(tmp_path))
+    assert [row["score"] for row in found["systems"]] == [0.3, 0.1]
+    assert "7 of 10 items stand in no list: no system solved them." in found["notes"]
+    for name, solved in (("a", ["x", "y", "z"]), ("b", ["x"])):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"resolved": solved}))
+    assert "not known, and not counted" in " ".join(board_of(goldassay.rank_systems(tmp_path))["notes"])
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "said"),
+    [
+        (wide(values()).select("item", "alpha"), {}, "there is one system, 'alpha'"),
+        (wide(values()).with_columns(cost=pl.lit(3.5)), {}, "columns are of two scales: 'cost' go beyond 0 to 1"),
+        (wide(values()).with_columns(pl.col(SYSTEMS) * 5), {}, "give the lowest and the highest grade with grades"),
+        (long(values()).vstack(long(values())[:3]), {}, "3 items are scored twice, first 'i0' by 'alpha'"),
+        (long(values()).with_columns(score=pl.lit("maybe")), {}, "180 scores are no numbers, the first is 'maybe'"),
+        (wide(values()).with_columns(item=pl.lit("i")), {}, "59 items of the column 'item' have no name of their own"),
+        (pl.DataFrame({"name": ["a", "b"], "arc": [0.6, 0.7], "mmlu": [0.5, 0.4]}), {}, "no column of items: averages"),
+        (wide(values()), {"columns": {"item": "nowhere"}}, "there is no column 'nowhere'"),
+        (wide(values()), {"clusters": "topic"}, "there is no column 'topic'"),
+        (wide(values()), {"missing": "maybe"}, "missing is 'maybe'"),
+        (long(values()).with_columns(dataset=pl.lit("a")), {"dataset": "b"}, "there is no dataset 'b'"),
+        (long(values()), {"columns": {"system": "system", "item": "item", "score": "item"}}, "scores are no numbers"),
+    ],
+)
+def test_what_is_no_board_is_one_line(frame: pl.DataFrame, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        goldassay.rank_systems(frame, **options)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_files_that_are_no_board_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "text.csv").write_text("a,b\nx,y\n")
+    with pytest.raises(InputError, match="no board and no runs were recognized here"):
+        goldassay.rank_systems(tmp_path / "text.csv")
+    with pytest.raises(InputError, match="there is no such file"):
+        goldassay.rank_systems(tmp_path / "nothing.csv")
+    (tmp_path / "lists").mkdir()
+    for name, text in (("a", '{"resolved": ["x", 3]}'), ("b", '{"resolved": ["x"]}')):
+        (tmp_path / "lists" / f"{name}.json").write_text(text)
+    with pytest.raises(InputError, match="the list 'resolved' holds '3', which is no text"):
+        goldassay.rank_systems(tmp_path / "lists")
+    (tmp_path / "lists" / "a.json").write_text('{"resolved": ["x"')
+    with pytest.raises(InputError, match="no JSON"):
+        goldassay.rank_systems(tmp_path / "lists")
+
+
+@pytest.mark.parametrize("name", ["swebench-verified-minisweagent-long.parquet", "mmlu-pro-predictions.parquet"])
+def test_real_boards(data_dir: Path, name: str) -> None:
+    file = data_dir / "boards" / name
+    found = board_of(goldassay.rank_systems(file, missing="wrong"))
+    scores = {row["system"]: round(100 * row["score"], 1) for row in found["systems"]}
+    if name.startswith("swe"):
+        assert scores == {"sonnet-4-5": 70.6, "gpt-5": 65.0, "sonnet-4": 64.8, "gpt-5-mini": 59.8}
+        ranks = {row["system"]: (row["rank_low"], row["rank_high"]) for row in found["systems"]}
+        assert ranks["gpt-5"] == ranks["sonnet-4"] == (2, 3)
+    else:
+        assert (scores["gemini-1.5-flash-002"], scores["Meta-Llama-3_1-70B-Instruct"]) == (63.8, 62.8)
