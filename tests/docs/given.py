@@ -156,7 +156,17 @@ def _many_prompts(folder: Path, page: Path) -> None:
         write_runs(runs, folder / "prompts")
 
 
+def _board(folder: Path, page: Path) -> None:
+    """board.csv: three systems on 300 items, two of them alike."""
+    rng = np.random.default_rng(0)
+    need = rng.random(300)
+    scores = {"large": need < 0.9, "middle": need < 0.6, "small": rng.permutation(need) < 0.6}
+    columns = {name: own.astype(int).tolist() for name, own in scores.items()}
+    pl.DataFrame({"item": [f"i{at}" for at in range(300)], **columns}).write_csv(folder / "board.csv")
+
+
 _MAKERS = {
+    "board": _board,
     "policy": _policy,
     "data": _data,
     "parts": _parts,

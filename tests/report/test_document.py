@@ -67,7 +67,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     pl.concat(
         pl.DataFrame(
             {
-                "id": ids, "label": labels, "prediction": labels.shuffle(seed), "seed": seed % 2,
+                "id": ids, "label": labels, "prediction": labels.shuffle(seed + 9 * (model == "two")), "seed": seed % 2,
                 "config_prompt": "abc"[seed // 2], "model": model,
             }
         )
