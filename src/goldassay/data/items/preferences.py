@@ -90,14 +90,12 @@ def read_preferences(
     if named.keys() - {*PREFERENCE_ROLES, "ignore"}:
         # Roles of another kind are named.
         return None
-    for column in (*(each for value in named.values() for each in value.split("+")), *dependent):
-        if column not in frame.columns:
-            listed = ", ".join(map(repr, frame.columns[:20]))
-            raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {listed}")
+    _check_columns(frame, [each for value in named.values() for each in value.split("+")], source)
     ignored = named.pop("ignore", "").split("+")
     shape = find_preferences(frame, named)
     if shape is None:
         return None
+    _check_columns(frame, dependent, source)
     read, doubtful, said = _sides_of(frame, shape)
     rows = [_checked(*read(row), shape) for row in frame.iter_rows(named=True)]
     kept = [at for at, row in enumerate(rows) if row.used]
@@ -140,6 +138,13 @@ def read_preferences(
 
 
 _Read = tuple[list[Any], tuple[int, ...], Any, str]
+
+
+def _check_columns(frame: pl.DataFrame, named: Sequence[str], source: str) -> None:
+    for column in named:
+        if column not in frame.columns:
+            listed = ", ".join(map(repr, frame.columns[:20]))
+            raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {listed}")
 
 
 def _sides_of(frame: pl.DataFrame, shape: PreferenceShape) -> tuple[Callable[[dict[str, Any]], _Read], str, list[str]]:
