@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import ttest_rel
+from scipy.stats import studentized_range, ttest_rel
 
 from goldassay.board import first_in_halves, lead_of, rank
 from goldassay.board.kernels import largest_differences
@@ -142,6 +142,24 @@ def test_equal_systems_have_no_sure_first_place(n_systems: int, n_items: int) ->
         separate += int(found.high[found.means.argmax()] == 1)
     # 5 % are allowed; 18 or more of 200 are seen in 1 of 100 such tests.
     assert separate < 18
+
+
+def test_the_critical_value_is_that_of_the_studentized_range() -> None:
+    """Of independent systems with equal errors the largest of all differences is a range."""
+    rng = np.random.default_rng(8)
+    values = (rng.random((10, 4000)) < 0.5).astype(float)
+    wanted = studentized_range.ppf(0.95, 10, np.inf) / math.sqrt(2)
+    assert rank(values, n_draws=4000).critical == pytest.approx(wanted, rel=0.03)
+
+
+def test_all_statements_hold_at_once() -> None:
+    """Of ten equal systems none is surely better than another in most boards, though there are 45 pairs."""
+    wrong = 0
+    for draw in range(60):
+        found = rank(answers(10, 300, draw), n_draws=300, seed=draw)
+        wrong += int((found.low > 1).any())
+    # 5 % are allowed; 9 or more of 60 are seen in 1 of 300 such tests. By pairs alone it would be about half.
+    assert wrong < 9
 
 
 @pytest.mark.slow

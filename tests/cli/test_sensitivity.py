@@ -265,10 +265,15 @@ def test_a_model_asked_in_one_way_keeps_others_from_being_sound(goldassay: Comma
 
 
 def test_few_examples_are_not_sound(goldassay: Command, tmp_path: Path) -> None:
-    """Scores of a dozen examples that all are right are equal, however the model is asked."""
-    write(tmp_path / "few.csv", {prompt: scores[:, :12] for prompt, scores in scores_of(FLAT, 3, seed=4).items()})
+    """Each way of asking fails another one of a dozen examples: the scores are equal, and tell little."""
+    failed = {prompt: np.tile(np.arange(12) != at, (3, 1)).astype(float) for at, prompt in enumerate(FLAT)}
+    write(tmp_path / "few.csv", failed)
     done = goldassay("sensitivity", "few.csv")
     assert word(done) == "NOT MEASURABLE"
+    assert "The examples form 12.0 effective clusters, and 20 are needed." in done.out
+    more = {prompt: np.tile(np.arange(24) != at, (3, 1)).astype(float) for at, prompt in enumerate(FLAT)}
+    write(tmp_path / "more.csv", more)
+    assert word(goldassay("sensitivity", "more.csv")) == "SOUND"
 
 
 def test_the_gate_holds_its_limits(goldassay: Command, tmp_path: Path) -> None:
