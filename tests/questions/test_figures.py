@@ -20,7 +20,17 @@ def found(id_: str, **document: Any) -> list[Figure]:
 
 
 def test_ids_name_their_question() -> None:
-    questions = {"facts", "artifacts", "leakage", "instability", "shift", "comparison", "sensitivity", "board"}
+    questions = {
+        "facts",
+        "artifacts",
+        "leakage",
+        "instability",
+        "shift",
+        "comparison",
+        "sensitivity",
+        "board",
+        "judgments",
+    }
     assert {measure.question for measure in declared()} == questions
 
 

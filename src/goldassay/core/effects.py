@@ -35,10 +35,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Measure = Literal["accuracy skill", "balanced skill", "information share"]
+Measure = Literal["accuracy skill", "balanced skill", "information share", "position effect"]
 ACCURACY: Final = "accuracy skill"
 BALANCED: Final = "balanced skill"
 INFORMATION: Final = "information share"
+# Of a judge: what a seat adds to a win rate.
+POSITION: Final = "position effect"
 
 # Labels with fewer test rows are one class of the balanced skill: a recall of fewer is mostly noise.
 LEAST_ROWS = 50
@@ -104,7 +106,7 @@ class Effect(Result):
     Attributes:
         part: Of the input.
         reader: What read it.
-        measure: `ACCURACY`, `BALANCED` or `INFORMATION`.
+        measure: `ACCURACY`, `BALANCED`, `INFORMATION` or, of a judge, `POSITION`.
         value: 0 without a flaw, at most 1.
         low: Lower end, simultaneous with those of all effects measured together at 95 %.
         high: One-sided upper end at 97.5 %.

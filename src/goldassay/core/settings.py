@@ -142,6 +142,13 @@ class SensitivityLimits(StrictSection):
     unsound_sd: float = Field(default=0.03, ge=0, le=1)
 
 
+class JudgmentLimits(StrictSection):
+    """What a seat adds to a judge's win rate, a fraction."""
+
+    caution: float = Field(default=0.02, ge=0, le=1)
+    unsound: float = Field(default=0.1, ge=0, le=1)
+
+
 class ShiftLimits(StrictSection):
     """Share lost elsewhere of what a metric has above its floor, and false alarm rate of telling texts apart."""
 
@@ -159,6 +166,7 @@ class VerdictSettings(StrictSection):
     instability: InstabilityLimits = InstabilityLimits()
     shift: ShiftLimits = ShiftLimits()
     sensitivity: SensitivityLimits = SensitivityLimits()
+    judgments: JudgmentLimits = JudgmentLimits()
 
     @model_validator(mode="after")
     def _in_order(self) -> VerdictSettings:
@@ -168,6 +176,7 @@ class VerdictSettings(StrictSection):
             ("leakage", self.leakage.caution_information, self.leakage.unsound_information),
             ("instability", self.instability.caution_sd, self.instability.unsound_sd),
             ("sensitivity", self.sensitivity.caution_sd, self.sensitivity.unsound_sd),
+            ("judgments", self.judgments.caution, self.judgments.unsound),
             ("shift", self.shift.caution, self.shift.unsound),
             ("shift", self.shift.caution_false_alarms, self.shift.unsound_false_alarms),
         ):

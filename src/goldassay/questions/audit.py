@@ -19,6 +19,8 @@ from goldassay.questions.evidence import Evidence
 from goldassay.questions.evidence_directory import evidence_directory, files_since
 from goldassay.questions.first_rows import first_rows, table_of_rows
 from goldassay.questions.item_audit import audit_items, refuse_runs
+from goldassay.questions.judgments.loading import JUDGMENTS, load_judgments
+from goldassay.questions.judgments.study import audit_judgments
 from goldassay.questions.leakage.choices import ItemReading, load_items
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_sources import run_paths
@@ -110,6 +112,9 @@ def audit(
         except InputError:
             # Items with choices are no labelled texts: reading them as such is refused.
             reading = ItemReading(columns, format, settings.data.clusters, settings.data.split_by, label_names)
+            if (judged := load_judgments(train, test, reading)) is not None:
+                refuse_runs(paths, elsewhere, model, JUDGMENTS)
+                return audit_judgments(judged, settings, steps)
             posed = load_items(train, test, reading, refused=True)
             if posed is None:
                 raise

@@ -28,6 +28,7 @@ from goldassay.data.items.sides import FIRST, SECOND, TIE, side_reader
         (["output_1", "response_b", "Response 2", "Assistant A"], [FIRST, SECOND, SECOND, FIRST]),
         (["first", "second", "neither"], [FIRST, SECOND, TIE]),
         (["garbage", None, "", 3, "A>A", True], [None] * 6),
+        (["no idea", "llama2", "gemma", "club", "None"], [None] * 5),
     ],
 )
 def test_spellings(values: list[Any], sides: list[int | None]) -> None:

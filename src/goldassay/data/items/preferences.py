@@ -175,17 +175,16 @@ def _sides_of(frame: pl.DataFrame, shape: PreferenceShape) -> tuple[Callable[[di
 
         names = " and ".join(map(repr, shape.scores))
         return of_scores, "", [f"The response with the larger number in {names} counts as preferred."]
-    readers = {
-        column: side_reader(frame[column].to_list(), one_means_first=shape.one_means_first) for column in shape.winners
-    }
-    doubts = [doubt for _, doubt in readers.values() if doubt]
+    # People write alike, whoever of them used which values.
+    values = [value for column in shape.winners for value in frame[column].to_list()]
+    side_of, doubtful = side_reader(values, one_means_first=shape.one_means_first)
 
     def of_winners(row: dict[str, Any]) -> _Read:
         both = [row[first], row[second]]
         given = {column: row[column] for column in shape.winners if row[column] not in (None, "")}
         if not given:
             return both, (), prompt_of(row), NO_SIDE
-        sides = [readers[column][0](value) for column, value in given.items()]
+        sides = [side_of(value) for value in given.values()]
         known = [side for side in sides if side is not None]
         if not known:
             return both, (), prompt_of(row), UNKNOWN_SIDE
@@ -198,7 +197,7 @@ def _sides_of(frame: pl.DataFrame, shape: PreferenceShape) -> tuple[Callable[[di
     said = [f"{' and '.join(map(repr, shape.winners))} name the preferred response, by majority."]
     if len(shape.winners) == 1:
         said = [f"The column {shape.winners[0]!r} names the preferred response."]
-    return of_winners, " ".join(doubts), said
+    return of_winners, doubtful, said
 
 
 def _several(value: Any) -> list[Any]:

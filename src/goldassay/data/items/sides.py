@@ -11,11 +11,14 @@ if TYPE_CHECKING:
 FIRST, SECOND, TIE = 0, 1, 2
 
 _TIES = frozenset(
-    ("tie", "tied", "draw", "equal", "same", "both", "neither", "none", "c", "a=b", "b=a", "1=2", "2=1",
+    ("tie", "tied", "draw", "equal", "same", "both", "neither", "c", "a=b", "b=a", "1=2", "2=1",
      "tie bothbad", "bothbad", "both_bad", "both bad", "tie both bad", "no preference", "similar", "a~b")
 )  # fmt: skip
 _COMPARED = re.compile(r"^([ab12])\s*(>+|<+)\s*([ab12])$")
-_ENDING = re.compile(r"^(?:[a-z][a-z ]*?[ _-]*)?([ab12])(?: (?:is better|wins|won))?$")
+_ENDING = re.compile(
+    r"^(?:(?:model|output|response|answer|assistant|option|completion|candidate|system|summary|side|text|generation"
+    r"|reply|conversation)[ _-]*)?([ab12])(?: (?:is better|wins|won))?$"
+)
 _WORDS = {"first": FIRST, "left": FIRST, "second": SECOND, "right": SECOND}
 
 

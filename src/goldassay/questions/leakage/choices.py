@@ -163,7 +163,7 @@ def load_items(train: Any, test: Any, reading: ItemReading, *, refused: bool = F
         InputError: One holds choices and the other does not, they cannot be used, or an option is not for items.
     """
     try:
-        table = _table(train, "train", reading.file_format)
+        table = read_source(train, "train", reading.file_format)
     except InputError:
         if refused:
             return None
@@ -173,7 +173,7 @@ def load_items(train: Any, test: Any, reading: ItemReading, *, refused: bool = F
         return None
     if test is None:
         return Posed(None, source, (_described("test", source),))
-    tried = _items(_table(test, "test", reading.file_format), reading)
+    tried = _items(read_source(test, "test", reading.file_format), reading)
     if tried is None or tried.kind is not source.kind:
         other = "none" if tried is None else tried.kind.items
         raise InputError(
@@ -183,7 +183,7 @@ def load_items(train: Any, test: Any, reading: ItemReading, *, refused: bool = F
     return Posed(source, tried, (_described("train", source), _described("test", tried)))
 
 
-def _table(data: Any, part: str, file_format: str) -> tuple[Table, str, str]:
+def read_source(data: Any, part: str, file_format: str) -> tuple[Table, str, str]:
     """The columns of a set as they are, its name, and what messages call it."""
     name, place = named_path(data)
     if isinstance(place, Dataset):

@@ -1,0 +1,286 @@
+"""Judgments of pairs: who judged which item, what was shown first, and which side won."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.data.items.judgment_shapes import JUDGMENT_ROLES, find_judgments
+from goldassay.data.items.preference_shapes import parsed
+from goldassay.data.items.sides import FIRST, TIE, side_reader
+from goldassay.data.unread import find_unread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from goldassay.data.items.judgment_shapes import JudgmentShape
+    from goldassay.data.table import Table
+
+NO_VERDICT = "there is no verdict"
+NEITHER_SIDE = "the verdict names neither side"
+NO_ORDER = "nothing says which side was shown first"
+SAME_SIDE = "both sides have the same name"
+_SWAPPED = ("swapped", "reversed", "flipped", "ba", "b_first", "b,a", "b-a", "b a", "true", "yes", "swap", "b",
+            "second", "model_b", "backward")  # fmt: skip
+_AS_GIVEN = ("original", "unswapped", "normal", "ab", "a_first", "a,b", "a-b", "a b", "false", "no", "a", "first",
+             "model_a", "forward", "not swapped")  # fmt: skip
+_ONE = "judge"
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """n judgments of pairs of sides a and b.
+
+    Attributes:
+        name: Of the set.
+        rows: Columns row (of the file, from 1), item, judge, a, b (names, or null), a_first (whether side a was shown
+            first), win (of side a: 1, 0, or .5 for a tie),
+            otherwise (what it would get if verdicts named seats in place of sides, or sides in place of seats),
+            length (log length of a over that of b, or null), people
+            (which side they prefer, as `win`, or null), agreed (whether all people said so, or null).
+        problems: Columns row, id, reason, used: verdicts that cannot be used.
+        n_read: Verdicts in the file.
+        names_seats: Whether verdicts name seats, and not sides.
+        named: Whether a user said so, or the verdicts are names of the sides.
+        knows_order: Whether something says what was shown first.
+        decisions: What was decided without being asked, in sentences.
+        unread: Columns without a role that hold lists, objects or free text.
+        source: The file.
+        format: How the file was read.
+    """
+
+    name: str
+    rows: pl.DataFrame
+    problems: pl.DataFrame
+    n_read: int
+    names_seats: bool
+    named: bool
+    knows_order: bool
+    decisions: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    source: str = ""
+
+    def __len__(self) -> int:
+        return self.rows.height
+
+    @property
+    def judges(self) -> list[str]:
+        """Their names, in the order of the file."""
+        return self.rows["judge"].unique(maintain_order=True).to_list()
+
+    @property
+    def n_unused(self) -> int:
+        """Verdicts that cannot be used."""
+        return self.n_read - len(self)
+
+
+def read_judgments(
+    table: Table, name: str, *, roles: Mapping[str, str] | None = None, source: str = ""
+) -> Judgments | None:
+    """The judgments of a table; None where its columns are of no shape that is known.
+
+    Args:
+        table: As it was read.
+        name: What to call them.
+        roles: The columns of `JUDGMENT_ROLES` whose names do not tell, and those to `ignore`.
+        source: The file, for messages.
+
+    Raises:
+        InputError: A column that was named is not there, an order has three values, or no verdict can be used.
+    """
+    frame = table.frame
+    named = dict(roles or {})
+    if named.keys() - {*JUDGMENT_ROLES, "ignore"}:
+        return None
+    for column in (each for value in named.values() for each in value.split("+")):
+        if column not in frame.columns:
+            listed = ", ".join(map(repr, frame.columns[:20]))
+            raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {listed}")
+    ignored = named.pop("ignore", "").split("+")
+    shape = find_judgments(frame, named)
+    if shape is None:
+        return None
+    read = _Reader(frame, shape, table, source)
+    rows = read.rows()
+    if not rows:
+        if not shape.named and not read.found:
+            return None
+        why = max(read.found, key=lambda each: each[2] == NEITHER_SIDE)[2] if read.found else "there are no rows"
+        raise InputError(
+            f"no verdict can be used: {why}", file=source, column="+".join(shape.verdicts),
+            mend=f"name the winner by A and B, 1 and 2, or the side's name ({option('columns', 'winner=NAME')})",
+        )  # fmt: skip
+    schema = {"row": pl.Int64, "item": pl.String, "judge": pl.String, "a": pl.String, "b": pl.String,
+              "a_first": pl.Boolean, "win": pl.Float64, "otherwise": pl.Float64, "length": pl.Float64,
+              "people": pl.Float64, "agreed": pl.Boolean}  # fmt: skip
+    problems = pl.DataFrame(
+        [(row, item, reason, False) for row, item, reason in read.found],
+        schema={"row": pl.Int64, "id": pl.String, "reason": pl.String, "used": pl.Boolean}, orient="row",
+    )  # fmt: skip
+    return Judgments(
+        name=name,
+        rows=pl.DataFrame(rows, schema=schema, orient="row"),
+        problems=problems,
+        n_read=frame.height * len(shape.verdicts),
+        names_seats=shape.names_seats,
+        named=shape.named or read.by_name,
+        knows_order=len(shape.verdicts) == 2 or shape.order is not None or bool(shape.names),
+        decisions=tuple(read.said()),
+        unread=find_unread(frame, {*shape.covered, *ignored}).columns,
+        source=source,
+    )
+
+
+class _Reader:
+    """Reads a table row by row."""
+
+    def __init__(self, frame: pl.DataFrame, shape: JudgmentShape, table: Table, source: str) -> None:
+        self.frame, self.shape, self.table, self.source = frame, shape, table, source
+        self.found: list[tuple[int, str, str]] = []
+        values = [value for column in shape.verdicts for value in frame[column].to_list()]
+        self.read, _ = side_reader(values)
+        self.by_name = self._are_names(values)
+        # People write alike, whoever of them used which values.
+        self.person, _ = side_reader([value for column in shape.people for value in frame[column].to_list()])
+        self.a_first = self._order()
+
+    def _are_names(self, values: list[Any]) -> bool:
+        """Whether verdicts are the sides' own names."""
+        if not self.shape.names:
+            return False
+        known = {value for column in self.shape.names for value in self.frame[column].drop_nulls().to_list()}
+        filled = [value for value in values if value is not None]
+        return 2 * sum(value in known for value in filled) > len(filled)
+
+    def _order(self) -> Callable[[Any], bool | None]:
+        """How a value of the order column says whether side a was shown first.
+
+        Raises:
+            InputError: There are more than two values.
+        """
+        column = self.shape.order
+        if column is None:
+            return lambda _: True
+        values = self.frame[column].drop_nulls().unique().sort().to_list()
+        if len(values) > 2:
+            shown = ", ".join(repr(value) for value in values[:3])
+            raise InputError(
+                f"an order has two values, and this column has {len(values)}: {shown}", file=self.source, column=column,
+                mend="write original and swapped, or leave the rows of other orders out",
+            )  # fmt: skip
+        # A number or a word that nobody knows: the first in order is taken for as given.
+        at = {value: place == 0 for place, value in enumerate(values)}
+        told = [str(value).strip().casefold() for value in values]
+        named = {"swapped", "reversed", "flipped", "swap"}
+        turned = len(values) == 1 and (told[0] in _SWAPPED or (told[0] == "1" and any(
+            part in named for part in column.casefold().split("_"))))  # fmt: skip
+        if turned:
+            at = {values[0]: False}
+        if len(values) == 2 and told[0] in _SWAPPED and told[1] in _AS_GIVEN:
+            at = {values[0]: False, values[1]: True}
+        return at.get
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """One tuple a verdict that can be used."""
+        shape, found = self.shape, []
+        for at, row in enumerate(self.frame.iter_rows(named=True)):
+            line = self.table.line_of(at)
+            item = str(at) if shape.item is None or row[shape.item] is None else str(row[shape.item])
+            if shape.group is not None:
+                item = f"{row[shape.group]}/{item}"
+            judge = " / ".join(str(row[each]) for each in shape.judges) or _ONE
+            a, b = (row[each] for each in shape.names) if shape.names else (None, None)
+            length, (people, agreed) = self._length(row), self._people(row)
+            for place, column in enumerate(shape.verdicts):
+                a_first = place == 0 if len(shape.verdicts) == 2 else None
+                if a_first is None:
+                    a_first = None if shape.order and row[shape.order] is None else self.a_first(
+                        None if shape.order is None else row[shape.order]
+                    )  # fmt: skip
+                win = self._win(row[column], a, b, a_first=a_first)
+                if isinstance(win, str) or a_first is None:
+                    self.found.append((line, item, win if isinstance(win, str) else NO_ORDER))
+                    continue
+                if a is not None and a == b:
+                    self.found.append((line, item, SAME_SIDE))
+                    continue
+                other = (
+                    win
+                    if self.by_name or (self.shape.order is None and len(shape.verdicts) == 1) or a_first
+                    else 1 - win
+                )
+                turned = a is not None and b is not None and str(b) < str(a)
+                # Of a pair of names the sides are always the same, whichever stands in the first column.
+                found.append((
+                    line, item, judge, *((b, a) if turned else (a, b)), a_first != turned, 1 - win if turned else win,
+                    1 - other if turned else other,
+                    None if length is None else -length if turned else length,
+                    None if people is None else 1 - people if turned else people, agreed,
+                ))  # fmt: skip
+        return found
+
+    def _win(self, value: Any, a: Any, b: Any, *, a_first: bool | None) -> float | str:
+        """What side a gets of a verdict; why nothing, where it cannot be used."""
+        if value is None or (isinstance(value, str) and not value.strip()) or value != value:
+            return NO_VERDICT
+        if self.by_name and value in (a, b):
+            return float(value == a)
+        side = self.read(value)
+        if side is None:
+            return NEITHER_SIDE
+        if side == TIE:
+            return 0.5
+        won = side == FIRST
+        if self.shape.names_seats and not self.by_name:
+            won = won == bool(a_first)
+        return float(won)
+
+    def _length(self, row: dict[str, Any]) -> float | None:
+        """log(length of a / length of b), in characters."""
+        if self.shape.lengths:
+            one, other = (row[each] for each in self.shape.lengths)
+        elif self.shape.texts:
+            one, other = (None if row[each] is None else len(_as_text(row[each])) for each in self.shape.texts)
+        else:
+            return None
+        if one is None or other is None or one <= 0 or other <= 0:
+            return None
+        return float(np.log(one) - np.log(other))
+
+    def _people(self, row: dict[str, Any]) -> tuple[float | None, bool | None]:
+        """Which side most people prefer, as what side a gets, and whether all do."""
+        sides = [self.person(row[each]) for each in self.shape.people]
+        known = [side for side in sides if side is not None]
+        if not known:
+            return None, None
+        most = max(known.count(side) for side in known)
+        best = [side for side in dict.fromkeys(known) if known.count(side) == most]
+        won = 0.5 if len(best) > 1 or best[0] == TIE else float(best[0] == FIRST)
+        return won, most == len(known)
+
+    def said(self) -> list[str]:
+        """What was decided, in sentences."""
+        shape = self.shape
+        columns = " and ".join(map(repr, shape.verdicts))
+        what = "name sides by their names" if self.by_name else (
+            "name seats: the first or the second that was shown" if shape.names_seats
+            else "name sides, whichever was shown first"
+        )  # fmt: skip
+        found = [f"The verdicts in {columns} {what}."]
+        if len(shape.verdicts) == 2:
+            found.append(f"In {shape.verdicts[1]!r} the order is swapped.")
+        if shape.judges:
+            found.append(f"A judge is told by {' and '.join(map(repr, shape.judges))}.")
+        return found
+
+
+def _as_text(value: Any) -> str:
+    value = parsed(value)
+    if isinstance(value, list):
+        return "\n".join(str(each.get("content", each)) if isinstance(each, dict) else str(each) for each in value)
+    return str(value)

@@ -1,0 +1,1 @@
+"""Does the judge prefer a seat?"""

@@ -1,0 +1,187 @@
+"""Judgments of pairs: what is measured of them, and what follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.doors import option
+from goldassay.core.effects import Limits
+from goldassay.core.numbers import count, percent
+from goldassay.core.results import to_plain
+from goldassay.core.verdicts import Doubt
+from goldassay.judgments import agree_with_people, measure_position, model_verdicts
+from goldassay.questions.data_notes import unread_notes
+from goldassay.questions.judgments.verdict import judge_judges
+from goldassay.questions.report_frame import compose_report, frame_findings
+
+if TYPE_CHECKING:
+    from goldassay.core.effects import Effects
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import JudgmentLimits, Settings
+    from goldassay.data.items.judgments import Judgments
+    from goldassay.judgments import PositionEffect
+    from goldassay.report import Report
+
+# From this share of the verdicts on, those that cannot be used leave the rest no sample of the file.
+_MOST_UNUSED = 0.05
+# In the positive control so many times the limit of the items are won by the first seat.
+_TIMES_LIMIT = 2
+_CHANGING = 0.5
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """The effects of all judges, and what is doubted."""
+
+    judges: list[PositionEffect]
+    effects: Effects
+    doubts: tuple[Doubt, ...]
+
+
+def audit_judgments(judgments: Judgments, settings: Settings, steps: Steps) -> Report:
+    """Say how far each judge follows the seat, and write it up.
+
+    Args:
+        judgments: All of a file.
+        settings: Hold the limits and the seed.
+        steps: What was done, and when.
+    """
+    limits = settings.verdicts.judgments
+    with steps.step("measuring what a seat adds"):
+        measured = _measure(judgments, limits, settings.seed)
+    with steps.step("comparing with people"):
+        people = agree_with_people(judgments.rows)
+    with steps.step("modelling verdicts"):
+        models = model_verdicts(judgments.rows)
+    verdict = judge_judges(measured.effects, measured.doubts, {each.judge: each for each in measured.judges}, limits)
+    findings: dict[str, Any] = {
+        "questions": ["judgments"],
+        "verdicts": {"judgments": verdict.to_dict()},
+        "dataset": {"name": judgments.name, "kind": "judgment", "n_test": judgments.rows["item"].n_unique()},
+        "inputs": [_described(judgments)],
+        "data_notes": [unread_notes(column) for column in judgments.unread],
+        "judgments": {
+            "results": [each.to_dict() for each in measured.judges],
+            "effects": to_plain(measured.effects),
+            "agreement": [each.to_dict() for each in people],
+            "models": [each.to_dict() for each in models],
+            "remarks": _remarks(judgments),
+            "n_judgments": len(judgments),
+        },
+        "settings": settings.model_dump(mode="json"),
+    }
+    tables = {
+        "judges": pl.DataFrame(findings["judgments"]["results"], infer_schema_length=None),
+        "verdict_models": pl.DataFrame(findings["judgments"]["models"], infer_schema_length=None),
+        "judgment_problems": judgments.problems,
+    }
+    if people:
+        tables["agreement"] = pl.DataFrame(findings["judgments"]["agreement"], infer_schema_length=None)
+    document = frame_findings(f"Judgments of {judgments.name}", findings, steps, settings)
+    return compose_report(document, tables)
+
+
+def _measure(judgments: Judgments, limits: JudgmentLimits, seed: int) -> _Measured:
+    given = Limits(limits.caution, limits.unsound)
+    judges, effects = measure_position(judgments.rows, given, seed)
+    doubts = [*_reading_doubts(judgments, judges), *_other_doubts(judgments, given, seed)]
+    _, found = measure_position(_planted(judgments.rows, limits.unsound, seed), given, seed)
+    blind = [each.part for each in found.effects[::2] if each.measurable and not each.ordinary_low > 0]
+    if blind:
+        doubts.append(
+            Doubt(
+                f"Were {percent(_TIMES_LIMIT * limits.unsound)} of the items won by the first seat, it would not be "
+                f"seen of {', '.join(blind[:3])}, so that these items cannot show that nothing is there.",
+                "Judge more items in both orders.",
+            )
+        )
+    return _Measured(judges, effects, tuple(doubts))
+
+
+def _planted(rows: pl.DataFrame, limit: float, seed: int) -> pl.DataFrame:
+    """A copy in which the first seat wins a share of the items: the positive control."""
+    items = rows["item"].unique(maintain_order=True)
+    n = min(len(items), max(1, round(_TIMES_LIMIT * limit * len(items))))
+    chosen = items.gather(np.random.default_rng(seed).choice(len(items), n, replace=False))
+    won = pl.when(pl.col("item").is_in(chosen.implode())).then(pl.col("a_first").cast(pl.Float64))
+    return rows.with_columns(win=won.otherwise(pl.col("win")))
+
+
+def _other_doubts(judgments: Judgments, limits: Limits, seed: int) -> list[Doubt]:
+    """Whether verdicts that nobody said to name sides, or seats, would show a flaw if they named the other."""
+    if judgments.named:
+        return []
+    rows = judgments.rows.with_columns(win="otherwise")
+    if rows["win"].equals(judgments.rows["win"]):
+        return []
+    _, found = measure_position(rows, limits, seed)
+    flawed = [each.part for each in found.effects if each.measurable and each.low >= each.caution]
+    if not flawed:
+        return []
+    kind, other = ("seats", "sides") if judgments.names_seats else ("sides", "seats")
+    return [
+        Doubt(
+            f"The verdicts are taken to name {kind}; if they named {other}, {flawed[0]} would follow a seat.",
+            f"Say what they name: {option('columns', 'winner=NAME')} for sides, {option('columns', 'seat=NAME')} for "
+            "seats; of two columns NAME+NAME.",
+        )
+    ]
+
+
+def _reading_doubts(judgments: Judgments, judges: list[PositionEffect]) -> list[Doubt]:
+    """Why nothing can be called sound, whatever is measured."""
+    found = []
+    if judgments.n_unused > _MOST_UNUSED * judgments.n_read:
+        found.append(
+            Doubt(
+                f"{count(judgments.n_unused)} of the {count(judgments.n_read)} verdicts cannot be used: the rest may "
+                "not be what they stand for.",
+                "Mend the verdicts in the table of problems.",
+            )
+        )
+    turning = [each for each in judges if each.n_both and each.changed > _CHANGING]
+    if turning and not judgments.named:
+        kind, other = ("seats", "sides") if judgments.names_seats else ("sides", "seats")
+        role = "winner" if judgments.names_seats else "seat"
+        found.append(
+            Doubt(
+                f"More than half of the verdicts of {turning[0].judge} change with the order if they name {kind}: they "
+                f"may name {other}.",
+                f"Say what they name: {option('columns', 'winner=NAME')} for sides, {option('columns', 'seat=NAME')} "
+                f"for seats (here perhaps {role}).",
+            )
+        )
+    if not judgments.knows_order:
+        found.append(
+            Doubt(
+                "Nothing says which side was shown first.",
+                f"Name the column of the order: {option('columns', 'order=NAME')}.",
+            )
+        )
+    return found
+
+
+def _described(judgments: Judgments) -> dict[str, Any]:
+    return {
+        "role": "test",
+        "name": judgments.name,
+        "files": [Path(judgments.source).name] if judgments.source else [],
+        "n_rows": len(judgments),
+        "n_read": judgments.n_read,
+        "format": "judgment",
+        "roles": {},
+        "decisions": list(judgments.decisions),
+        "dropped": dict(judgments.problems["reason"].value_counts(sort=True).iter_rows()),
+    }
+
+
+def _remarks(judgments: Judgments) -> list[str]:
+    """What is not as one would expect of the verdicts, and what was decided."""
+    counted = judgments.problems.group_by("reason", maintain_order=True).len()
+    found = [f"{count(n)} verdict{'' if n == 1 else 's'} left out: {reason}." for reason, n in counted.iter_rows()]
+    return [*judgments.decisions, *found]

@@ -1,0 +1,75 @@
+"""From what a seat adds to a verdict on judges."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from goldassay.core.effects import LEAST_CLUSTERS
+from goldassay.core.numbers import count, percent, points
+from goldassay.core.verdicts import Headline, Verdict, judge_effects
+from goldassay.judgments.position import FIRST_SEAT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.core.effects import Effects
+    from goldassay.core.settings import JudgmentLimits
+    from goldassay.core.verdicts import Doubt
+    from goldassay.judgments import PositionEffect
+
+
+def judge_judges(
+    effects: Effects, doubts: Sequence[Doubt], judges: Mapping[str, PositionEffect], limits: JudgmentLimits
+) -> Verdict:
+    """Judge by the judge that follows a seat most.
+
+    Args:
+        effects: Of each judge, in both directions.
+        doubts: What forbids the word sound.
+        judges: What was counted, by name.
+        limits: When to say caution or unsound.
+    """
+    if not any(each.measurable for each in effects.effects):
+        reason = next(iter(each.reason for each in effects.effects), "there are no verdicts")
+        why = " ".join([f"No effect of the order can be measured: {reason}.", *(each.why for each in doubts)])
+        return Verdict("not measurable", why, None, "Ask the judge about each pair in both orders.", _rule(limits))
+    judged = judge_effects(effects, doubts)
+    decisive = judged.decisive
+    assert decisive is not None
+    of = judges[decisive.part]
+    said = [
+        f"{decisive.part}: {decisive.reader} adds {points(decisive.value)} points to the win rate "
+        f"({points(decisive.low)} to {points(decisive.high)})."
+    ]
+    if of.n_both:
+        said.append(
+            f"The verdict changes with the order in {percent(of.changed)} of {count(of.n_both)} items "
+            f"({percent(of.changed_low)} to {percent(of.changed_high)})."
+        )
+    if len(judges) > 1:
+        said.append(f"Of {len(judges)} judges it is the one that follows a seat most by the limits.")
+    said += [each.why for each in judged.doubts]
+    if judged.word == "sound":
+        said.append(f"No judge follows a seat by {points(limits.unsound)} points or more.")
+    next_step = {
+        "sound": "Keep the report with the judgments.",
+        "caution": "Ask in both orders, and count a pair as a win where both verdicts agree.",
+        "unsound": "Do not use this judge in one order; ask in both, and report how often they agree.",
+        "not measurable": judged.doubts[0].mend if judged.doubts else "",
+    }[judged.word]
+    low, high = decisive.low, decisive.high
+    value = decisive.value if not math.isnan(decisive.value) else 0.0
+    seat = "first seat" if decisive.reader == FIRST_SEAT else "second seat"
+    headline = Headline(f"{seat}, {decisive.part}", value, low, high, "points")
+    return Verdict(judged.word, " ".join(said), headline, next_step, _rule(limits))
+
+
+def _rule(limits: JudgmentLimits) -> str:
+    return (
+        "By what a seat adds to the win rate, of the judge that follows it most: unsound if the lower end is at least "
+        f"{points(limits.unsound)} points, caution if at least {points(limits.caution)}. Lower ends are "
+        f"simultaneous over judges and seats. Sound if every upper end lies below {points(limits.unsound)}, the same "
+        f"measure sees a seat that wins twice as many of the items, and every judge has "
+        f"{LEAST_CLUSTERS} items; else not measurable."
+    )

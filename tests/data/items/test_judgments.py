@@ -1,0 +1,159 @@
+"""Judgments in each shape: who won, what was shown first, and what cannot be used."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from goldassay.core.errors import InputError
+from goldassay.data.items.judgments import Judgments, read_judgments
+from goldassay.data.reading import read_table
+from goldassay.data.table import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read(rows: list[dict[str, Any]], **more: Any) -> Judgments:
+    found = read_judgments(Table(pl.DataFrame(rows, infer_schema_length=None), ""), "set", **more)
+    assert found is not None
+    return found
+
+
+def told(judgments: Judgments) -> list[tuple[str, bool, float]]:
+    """(item, whether a was shown first, what a got)."""
+    return judgments.rows.select("item", "a_first", "win").rows()
+
+
+BOTH = [("q", True, 1.0), ("q", False, 0.0)]
+SHAPES: dict[str, list[dict[str, Any]]] = {
+    "sides in two columns": [{"item": "q", "winner_unswapped": 1, "winner_swapped": 2}],
+    "seats in two columns": [{"pair_id": "q", "decision_1": "A>B", "decision_2": "A>B"}],
+    "order and seats": [
+        {"item": "q", "judge": "j", "order": "original", "verdict": "A"},
+        {"item": "q", "judge": "j", "order": "swapped", "verdict": "A"},
+    ],
+    "order and sides": [
+        {"item": "q", "judge": "j", "order": "ab", "winner": "a"},
+        {"item": "q", "judge": "j", "order": "ba", "winner": "b"},
+    ],
+    "a flag of swapping": [
+        {"item": "q", "judge": "j", "swapped": False, "verdict": 1},
+        {"item": "q", "judge": "j", "swapped": True, "verdict": 1},
+    ],
+    "models as shown": [
+        {"question_id": "q", "judge": "j", "model_a": "x", "model_b": "y", "winner": "model_a"},
+        {"question_id": "q", "judge": "j", "model_a": "y", "model_b": "x", "winner": "model_a"},
+    ],
+    "names of the sides": [
+        {"item": "q", "judge": "j", "a": "x", "b": "y", "order": "ab", "verdict": "x"},
+        {"item": "q", "judge": "j", "a": "x", "b": "y", "order": "ba", "verdict": "y"},
+    ],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_is_recognized_unaided(shape: str) -> None:
+    assert told(read(SHAPES[shape])) == BOTH
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_files_are_read_unaided(ending: str, tmp_path: Path) -> None:
+    frame, path = pl.DataFrame(SHAPES["order and seats"]), tmp_path / f"set.{ending}"
+    if ending == "csv":
+        frame.write_csv(path)
+    elif ending == "parquet":
+        frame.write_parquet(path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in frame.iter_rows(named=True)))
+    found = read_judgments(read_table(path, "auto"), "set")
+    assert found is not None
+    assert told(found) == BOTH
+
+
+def test_lengths_people_and_groups_are_read() -> None:
+    rows = [
+        {"id": 7, "subset": "s", "judge": "j", "order": order, "verdict": "A", "model_a": "y", "model_b": "x",
+         "response_a": "four words are here", "response_b": "none here at all of it", "human": 2}
+        for order in ("ab", "ba")
+    ] * 3  # fmt: skip
+    found = read(rows)
+    row = found.rows.row(0, named=True)
+    # The sides are told by their names, whichever stands first: a is x here, the column b.
+    assert (row["item"], row["a"], row["b"], row["a_first"], row["win"], row["people"]) == (
+        "s/7",
+        "x",
+        "y",
+        False,
+        0,
+        1,
+    )
+    assert row["length"] > 0
+
+
+def test_most_people_decide_and_whether_all_agree_is_kept() -> None:
+    rows = [
+        {"item": item, "winner_ab": "A", "winner_ba": "A", **{f"annotator{at}": who for at, who in enumerate(said)}}
+        for item, said in (("q", (1, 1, 2)), ("r", (0, 0, 0)))
+    ]
+    found = read(rows).rows.select("item", "people", "agreed").unique(maintain_order=True).rows()
+    assert found == [("q", 1.0, False), ("r", 0.5, True)]
+
+
+def test_an_order_has_two_values() -> None:
+    rows = [{"item": "q", "judge": "j", "order": order, "verdict": "A"} for order in ("ab", "ba", "cd")]
+    with pytest.raises(InputError, match="an order has two values, and this column has 3: 'ab', 'ba', 'cd'") as caught:
+        read(rows)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_cannot_be_used_is_listed() -> None:
+    rows = [
+        {"item": "q", "judge": "j", "order": "ab", "verdict": "A"},
+        {"item": "q", "judge": "j", "order": None, "verdict": "A"},
+        {"item": "q", "judge": "j", "order": "ba", "verdict": None},
+        {"item": "q", "judge": "j", "order": "ba", "verdict": "no idea"},
+    ]
+    found = read(rows)
+    assert len(found) == 1
+    assert found.n_unused == 3
+    assert found.problems["reason"].to_list() == [
+        "nothing says which side was shown first",
+        "there is no verdict",
+        "the verdict names neither side",
+    ]
+
+
+def test_verdicts_that_name_neither_side_are_refused_in_one_line() -> None:
+    rows = [{"item": "q", "judge": "j", "order": "ab", "verdict": "maybe"}] * 3
+    with pytest.raises(InputError, match="the verdict names neither side") as caught:
+        read(rows)
+    assert "\n" not in str(caught.value)
+
+
+def test_roles_that_are_named_are_taken() -> None:
+    rows = [{"nr": 1, "one": "B", "two": "B", "who": "x"}]
+    as_seats = read(rows, roles={"seat": "one+two", "item": "nr", "judge": "who"})
+    assert [row[2] for row in told(as_seats)] == [0.0, 1.0]
+    assert as_seats.judges == ["x"]
+    assert as_seats.named
+    as_sides = read(rows, roles={"winner": "one+two", "item": "nr"})
+    assert [row[2] for row in told(as_sides)] == [0.0, 0.0]
+    with pytest.raises(InputError, match="there is no column 'three'"):
+        read(rows, roles={"winner": "one+three"})
+
+
+def test_other_tables_are_no_judgments() -> None:
+    for columns in (
+        {"premise": ["a b"], "hypothesis": ["c d"], "label": ["yes"]},
+        {"text": ["a b c d"], "label": [1]},
+        {"prompt": ["p"], "chosen": ["c"], "rejected": ["r"]},
+        {"input": ["p"], "output_1": ["c"], "output_2": ["r"], "label": [1]},
+        {"question": ["p"], "choices": [["a", "b"]], "answer": [1]},
+        {"text": ["a"], "decision": ["A"]},
+        {"text": ["a"], "annotator": ["x"], "choice": ["A"]},
+    ):
+        assert read_judgments(Table(pl.DataFrame(columns), ""), "none") is None

@@ -1,0 +1,123 @@
+"""The audit of judgments: which judges it calls what, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import goldassay
+from goldassay.core.errors import InputError
+from goldassay.core.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goldassay.report import Report
+
+
+def made(n: int, seed: int, *, seat: float = 0.0, consistent: float = 1.0, judge: str = "j") -> pl.DataFrame:
+    """Verdicts in two columns, sides named."""
+    rng = np.random.default_rng(seed)
+    better = rng.integers(1, 3, n)
+    columns: dict[str, Any] = {"item": np.arange(n), "judge": [judge] * n, "human": better}
+    for place, name in ((1, "winner_original"), (2, "winner_swapped")):
+        follows = rng.random(n)
+        merit = np.where(rng.random(n) < consistent, better, rng.integers(1, 3, n))
+        seated = place if seat > 0 else 3 - place
+        columns[name] = np.where(follows < abs(seat), seated, merit)
+    return pl.DataFrame(columns)
+
+
+def word(report: Report) -> str:
+    return str(report.document["verdicts"]["judgments"]["verdict"])
+
+
+@pytest.mark.parametrize(("seat", "wanted"), [(0.3, "unsound"), (-0.3, "unsound"), (0.07, "caution")])
+def test_a_judge_that_follows_a_seat(seat: float, wanted: str) -> None:
+    report = goldassay.audit(made(1500, 0, seat=seat, consistent=0.95))
+    assert word(report) == wanted
+    headline = report.document["verdicts"]["judgments"]["headline"]
+    assert headline["label"].startswith("first seat" if seat > 0 else "second seat")
+    assert headline["value"] == pytest.approx(abs(seat), abs=0.05)
+
+
+def test_a_judge_that_does_not_is_sound() -> None:
+    report = goldassay.audit(made(1500, 1, consistent=0.95))
+    assert word(report) == "sound"
+    assert list(report.document["verdicts"]) == ["judgments"]
+
+
+def test_the_worst_of_several_judges_counts() -> None:
+    both = pl.concat([made(800, 2, judge="fair"), made(800, 3, seat=0.5, judge="unfair")])
+    report = goldassay.audit(both)
+    assert word(report) == "unsound"
+    assert "unfair" in report.document["verdicts"]["judgments"]["evidence"]
+
+
+def test_few_items_show_nothing() -> None:
+    assert word(goldassay.audit(made(15, 4))) == "not measurable"
+
+
+def test_sides_that_are_taken_for_seats_are_never_sound() -> None:
+    # Of a judge that follows merit, verdicts on sides look like a judge that always changes its mind.
+    wrong = made(1500, 5).rename({"winner_original": "decision_1", "winner_swapped": "decision_2"})
+    report = goldassay.audit(wrong)
+    assert word(report) != "sound"
+    assert "they may name sides" in report.document["verdicts"]["judgments"]["evidence"]
+    said = goldassay.audit(wrong, columns={"winner": "decision_1+decision_2"})
+    assert word(said) == "sound"
+
+
+def test_seats_that_are_taken_for_sides_are_never_sound() -> None:
+    wrong = made(1500, 6, seat=0.6)
+    swapped = wrong.with_columns(winner_swapped=3 - pl.col("winner_swapped"))
+    assert word(goldassay.audit(swapped)) != "sound"
+
+
+def test_one_order_is_not_measurable() -> None:
+    frame = made(500, 7).select("item", "judge", winner="winner_original").with_columns(a=pl.lit("x"), b=pl.lit("y"))
+    report = goldassay.audit(frame)
+    assert word(report) == "not measurable"
+    assert "one order" in report.document["verdicts"]["judgments"]["evidence"]
+
+
+def test_verdicts_that_cannot_be_used_forbid_the_word_sound() -> None:
+    frame = made(1500, 8).with_columns(pl.col("winner_swapped").cast(pl.String))
+    spoilt = frame.with_columns(
+        winner_swapped=pl.when(pl.col("item") % 5 == 0).then(pl.lit("?")).otherwise(pl.col("winner_swapped"))
+    )
+    report = goldassay.audit(spoilt)
+    assert word(report) == "not measurable"
+    assert "300 of the 3,000 verdicts cannot be used" in report.document["verdicts"]["judgments"]["evidence"]
+
+
+def test_limits_are_settings() -> None:
+    settings = Settings.model_validate({"verdicts": {"judgments": {"caution": 0.3, "unsound": 0.9}}})
+    assert word(goldassay.audit(made(800, 9, seat=0.2), settings=settings)) == "sound"
+
+
+def test_a_report_is_written_with_its_figures_and_tables(tmp_path: Path) -> None:
+    report = goldassay.audit(made(300, 10, seat=0.2))
+    report.save(tmp_path / "report")
+    assert (tmp_path / "report" / "report.html").exists()
+    figures = {figure["id"] for figure in report.document["figures"]}
+    assert {"judgments.position", "judgments.changed", "judgments.accuracy", "judgments.kappa"} <= figures
+    assert "judgments_position" in report.charts
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("test", None), ("label_names", ["a", "b"]), ("split_by", "item"), ("clusters", "item"), ("runs", "x"),
+     ("model", "convnet")],
+)  # fmt: skip
+def test_options_without_effect_are_refused(name: str, value: Any, tmp_path: Path) -> None:
+    frame = made(50, 11)
+    if name == "test":
+        value = frame
+    if name == "runs":
+        value = str(tmp_path)
+    with pytest.raises(InputError):
+        goldassay.audit(frame, **{name: value})
