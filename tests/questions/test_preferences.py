@@ -10,6 +10,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
+from goldassay.gate.reading import read_report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +74,12 @@ def test_both_doors_give_the_same_figures(tmp_path: Path, ruled: Report) -> None
     measured = goldassay.measure_leakage(tmp_path / "train.jsonl")
     assert measured.document["verdicts"]["leakage"] == ruled.document["verdicts"]["leakage"]
     assert measured.document["leakage"]["effects"] == ruled.document["leakage"]["effects"]
+
+
+def test_check_takes_the_report(tmp_path: Path) -> None:
+    made(300, 7, ruler=0.6).write_ndjson(tmp_path / "set.jsonl")
+    goldassay.audit(tmp_path / "set.jsonl").save(tmp_path / "report")
+    assert read_report(tmp_path / "report").verdicts["leakage"]["verdict"] == "unsound"
 
 
 def test_a_training_file_teaches_the_reader() -> None:

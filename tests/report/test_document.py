@@ -39,6 +39,7 @@ COMMANDS = {
     "compare": "compare {base}/runs",
     "sensitivity": "sensitivity {base}/asked.csv",
     "board": "board {base}/asked.csv --pool-configurations",
+    "judgments": "audit {base}/judged.jsonl",
     "gap": "shift generalization --runs {base}/own.parquet --runs {base}/other.parquet --in-distribution own",
     "known": "shift generalization {base}/data/dev.jsonl --test ID={base}/data/test.jsonl "
     "--test elsewhere={base}/elsewhere.jsonl --model quick_probe --seeds 2 --draws 200",
@@ -47,6 +48,20 @@ COMMANDS = {
     "mine-alone": "artifacts mine {base}/data/train.jsonl",
     "assign": f"artifacts assign {PAIR}",
 }
+
+
+def judged_rows() -> list[dict[str, object]]:
+    """Judgments of pairs of models in both orders, with lengths and what people say."""
+    return [
+        {
+            "item": item, "judge": judge, "a": a, "b": b, "order": order, "verdict": "AB"[(7 * item + seat) % 3 % 2],
+            "len_a": 50 + item % 17, "len_b": 60 - item % 13, "human": "AB"[item % 2],
+        }
+        for judge in ("one", "other")
+        for item in range(60)
+        for a, b in [(("one", "two"), ("two", "three"), ("one", "three"))[item % 3]]
+        for seat, order in enumerate(("original", "swapped"))
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +88,9 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         )
         for model in ("one", "two") for seed in range(6)
     ).write_csv(base / "asked.csv")  # fmt: skip
+
+    # Two judges of three models, of which the first is one; both prefer the first seat a little.
+    (base / "judged.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged_rows()), "utf-8")
 
     # A part of it occurs in the training data of the command "known".
     lines = [(base / "data" / f"{part}.jsonl").read_text("utf-8").splitlines() for part in ("dev", "train")]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.data.provenance import InputFile
     from goldassay.data.table import Table
 
 NO_ANSWER = "there is no answer"
@@ -65,6 +66,7 @@ class ChoiceItems:
         doubtful: Why the right answers may be others than those read; "" where there is no doubt.
         source: The file.
         kind: What its parts are called.
+        files: As they were read; none for data handed over in memory.
     """
 
     name: str
@@ -85,6 +87,7 @@ class ChoiceItems:
     doubtful: str = ""
     source: str = ""
     kind: Kind = CHOICES
+    files: tuple[InputFile, ...] = ()
 
     def __len__(self) -> int:
         return self.offsets.size - 1
@@ -216,6 +219,7 @@ def read_choices(
         n_unused=found.n_unused,
         doubtful=doubtful,
         source=source,
+        files=table.files,
     )
     return found_items if ordered else reordered(found_items)
 

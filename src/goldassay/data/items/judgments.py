@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from goldassay.data.items.judgment_shapes import JudgmentShape
+    from goldassay.data.provenance import InputFile
     from goldassay.data.table import Table
 
 NO_VERDICT = "there is no verdict"
@@ -51,7 +52,7 @@ class Judgments:
         decisions: What was decided without being asked, in sentences.
         unread: Columns without a role that hold lists, objects or free text.
         source: The file.
-        format: How the file was read.
+        files: As they were read; none for data handed over in memory.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Judgments:
     decisions: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     source: str = ""
+    files: tuple[InputFile, ...] = ()
 
     def __len__(self) -> int:
         return self.rows.height
@@ -133,6 +135,7 @@ def read_judgments(
         decisions=tuple(read.said()),
         unread=find_unread(frame, {*shape.covered, *ignored}).columns,
         source=source,
+        files=table.files,
     )
 
 

@@ -132,6 +132,7 @@ def read_preferences(
         n_unused=sum(1 for row in rows if not row.used and IS_TIE not in row.problems),
         doubtful=doubtful,
         source=source,
+        files=table.files,
         kind=PREFERENCES,
     )  # fmt: skip
     return items if items.ordered else reordered(items)

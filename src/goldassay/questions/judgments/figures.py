@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.figures import Figure, Measure, Rule, declare, declare_verdict
+from goldassay.core.figures import Figure, Measure, declare, declare_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,6 @@ _POSITION = declare(
 _CHANGED = declare(
     Measure(
         "judgments.changed", "items whose verdict changes with the order", "share", "lower", least=0, most=1,
-        rule=Rule("max_order_changes", "share of items whose verdict changes with the order", "at most"),
     )
 )  # fmt: skip
 _FIRST = declare(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,7 +169,8 @@ def _described(judgments: Judgments) -> dict[str, Any]:
     return {
         "role": "test",
         "name": judgments.name,
-        "files": [Path(judgments.source).name] if judgments.source else [],
+        "files": [file.name for file in judgments.files],
+        "sha256": [file.sha256 for file in judgments.files],
         "n_rows": len(judgments),
         "n_read": judgments.n_read,
         "format": "judgment",

@@ -218,7 +218,8 @@ def _described(role: str, items: ChoiceItems) -> dict[str, Any]:
     return {
         "role": role,
         "name": items.name,
-        "files": [Path(items.source).name] if items.source else [],
+        "files": [file.name for file in items.files],
+        "sha256": [file.sha256 for file in items.files],
         "n_rows": len(items),
         "n_read": len(items) + unused.height,
         "format": items.kind.name,
