@@ -48,7 +48,7 @@ _MOVED = {
 
 # What `goldassay --help` lists, by task.
 TASKS = {
-    "Audit and gate": ("audit", "check", "diff", "specimen"),
+    "Audit and gate": ("audit", "view", "mend", "check", "diff", "specimen"),
     "Single questions": ("artifacts", "leakage", "instability", "sensitivity", "compare", "board", "shift"),
     "Data and runs": ("split", "runs"),
     "Training and papers": ("train", "sweep", "studies"),
@@ -170,6 +170,8 @@ _GROUPS = (
     "sweep",
     "split",
     "shift",
+    "view",
+    "mend",
     "check",
     "diff",
     "studies",

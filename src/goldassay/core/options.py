@@ -55,6 +55,14 @@ OPTIONS: dict[str, Key] = {
             " asks whether the score holds there, of runs that answer it, else of quick models."
         ),
     ),
+    "decisions": Key(
+        help=(
+            "Decisions about rows, which goldassay view appends to.  [default: NAME.decisions.jsonl beside the dataset]"
+        ),
+    ),
+    "export": Key(help="Write the selected rows as one static HTML file, at most 1,000, and serve nothing."),
+    "port": Key(help="The port of the page; 0 takes any that is free.", kind=int, default=0, ge=0, le=65535),
+    "state": Key(help="Which rows to export: what is after the question mark of the address.", kind=str, default=""),
     "missing": Key(
         help="Items that some system did not answer: leave-out measures the others, wrong takes them as wrong.",
         kind=Literal["leave-out", "wrong"],
@@ -518,6 +526,8 @@ COMMANDS = {
         shell=_SHOWN,
         places=("data",),
     ),
+    "view": Command({}, shell=("test", "decisions", "port", "export", "state", "quiet"), places=("report",)),
+    "mend": Command({}, shell=("decisions", "out", "columns", "format", "json", "quiet"), places=("data",)),
     "check": Command({"policy": "config"}, shell=("junit", "json", "quiet"), places=("reports",), function="check"),
     "diff": Command({}, shell=("out", "json", "quiet"), places=("before", "after"), function="diff"),
     "runs list": Command(_named("format", "columns"), shell=("json", "quiet"), places=("path",)),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from goldassay.core.cores import one_blas_thread
 from goldassay.core.errors import InputError
@@ -26,10 +30,7 @@ from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_sources import run_paths
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
-
-    import polars as pl
 
     from goldassay.core.finding import Finding
     from goldassay.data import Dataset
@@ -119,8 +120,16 @@ def audit(
             if posed is None:
                 raise
             refuse_runs(paths, elsewhere, model, posed.test.kind.items)
-            return audit_items(posed, settings, steps)
-        return _report(evidence, out)
+            return replace(audit_items(posed, settings, steps), places=_places(train, test))
+        return replace(_report(evidence, out), places=_places(train, test))
+
+
+def _places(train: Any, test: Any) -> dict[str, Path]:
+    """Where the data are that came from files."""
+    given = {"train": train, "test": test}
+    return {
+        role: Path(each) for role, each in given.items() if isinstance(each, (str, os.PathLike)) and Path(each).exists()
+    }
 
 
 def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
@@ -176,5 +185,9 @@ def _examples(test: Dataset, found: Sequence[Finding]) -> pl.DataFrame:
     """One row for each test example: its texts and label, and what each question says of it."""
     columns = {name: values for each in found for name, values in each.examples.items()}
     return test.examples.select(
-        "example_id", *test.text_columns, "label", *(values.alias(name) for name, values in columns.items())
+        "example_id",
+        *test.text_columns,
+        "label",
+        *(pl.col(name).cast(pl.String).alias(f"group_{name}") for name in test.groups),
+        *(values.alias(name) for name, values in columns.items()),
     )

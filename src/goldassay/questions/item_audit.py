@@ -6,9 +6,12 @@ from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.verdicts import not_asked
+from goldassay.data.row_keys import item_frame
 from goldassay.questions.checks import FURTHER, registered_checks
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
@@ -21,8 +24,10 @@ from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.report_frame import compose_report, frame_findings
 
 if TYPE_CHECKING:
+    from goldassay.core.finding import Finding
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
+    from goldassay.data.items import ChoiceItems
     from goldassay.questions.leakage.choices import Posed
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.report import Report
@@ -105,4 +110,17 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
         "settings": settings.model_dump(mode="json"),
     }
     framed = frame_findings(f"Audit of {found.name}", document, steps, settings)
-    return compose_report(framed, {**patterns.tables, **finding.tables}, first=table_of_rows(first), findings=[finding])
+    tables = {**patterns.tables, **finding.tables, "examples": _examples(posed.test, patterns, finding)}
+    return compose_report(framed, tables, first=table_of_rows(first), findings=[finding])
+
+
+def _examples(items: ChoiceItems, patterns: Finding, finding: Finding) -> pl.DataFrame:
+    """One row an item: its parts, its class by patterns, its subject, and what each reader says of it."""
+    read = finding.tables["examples"]
+    parts = item_frame(items).with_columns(read["example_id"])
+    if items.subjects is not None:
+        parts = parts.with_columns(items.subjects.cast(pl.String).alias("group_subject"))
+    classes = patterns.tables.get("difficulty")
+    if classes is not None and classes["example_id"].equals(read["example_id"]):
+        parts = parts.with_columns(classes["difficulty"])
+    return parts.hstack(read.select(pl.exclude(*parts.columns)))

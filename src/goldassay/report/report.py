@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +17,6 @@ from goldassay.core.sections import Subject
 from goldassay.report.saving import write_page
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
 
     import polars as pl
@@ -64,6 +64,8 @@ class Report:
         paper_charts: Charts for papers by the name of their file, as data.
         behind: The examples behind the verdict on each question, the most telling ones first; see `rows`.
         runs: Files of runs that were made for it.
+        places: The dataset files that it was made of, by role; timing.json stores where they are, seen from the
+            report's folder, so that its rows can be found again.
     """
 
     document: Mapping[str, Any]
@@ -80,6 +82,7 @@ class Report:
     paper_charts: Mapping[str, Chart] = field(default_factory=lambda: MappingProxyType({}))
     behind: Mapping[str, pl.DataFrame] = field(default_factory=lambda: MappingProxyType({}))
     runs: tuple[Path, ...] = ()
+    places: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def verdicts(self) -> dict[str, dict[str, Any]]:
@@ -99,9 +102,12 @@ class Report:
         """The document as JSON, without its times: the same input always gives the same bytes."""
         return as_json({key: value for key, value in self.to_dict().items() if key != "timing"})
 
-    def timing_json(self) -> str:
-        """When the report was made and the seconds of each step, as JSON."""
-        return as_json(self.to_dict().get("timing") or {})
+    def timing_json(self, directory: str | os.PathLike[str] | None = None) -> str:
+        """When the report was made, the seconds of each step and, seen from a folder, where its data are, as JSON."""
+        timing = dict(self.to_dict().get("timing") or {})
+        if directory is not None and self.places:
+            timing["places"] = {role: _seen_from(directory, place) for role, place in self.places.items()}
+        return as_json(timing)
 
     def to_markdown(self) -> str:
         """The report as Markdown that pastes into a pull request."""
@@ -189,7 +195,7 @@ class Report:
         """
         from goldassay.report.card import BADGE
 
-        texts = {"report.html": self.to_html(), FILE_NAME: self.to_json(), TIMING_NAME: self.timing_json()}
+        texts = {"report.html": self.to_html(), FILE_NAME: self.to_json(), TIMING_NAME: self.timing_json(directory)}
         if self.reproduction is not None:
             texts |= {"report.md": self.to_card(), BADGE: self.to_badge()}
         else:
@@ -210,3 +216,12 @@ class Report:
     def __repr__(self) -> str:
         found = ", ".join(f"{question}: {verdict.get('verdict')}" for question, verdict in self.verdicts.items())
         return f"<Report {self.document.get('title')!r}, {found}>"
+
+
+def _seen_from(directory: str | os.PathLike[str], place: Path) -> str:
+    """A path relative to a folder, so that both can be moved together and no home folder's name is stored."""
+    try:
+        return Path(os.path.relpath(place.resolve(), Path(directory).resolve())).as_posix()
+    except ValueError:
+        # Another drive, where there are drives.
+        return ""

@@ -10,6 +10,7 @@ import polars as pl
 from goldassay.core.finding import Finding
 from goldassay.core.verdicts import not_measurable
 from goldassay.questions.first_rows import MOST_ROWS
+from goldassay.questions.instability.answers import answers_of_runs
 from goldassay.questions.instability.measuring import measure
 from goldassay.questions.instability.options import InstabilityChoice
 from goldassay.questions.instability.rows import say_unsteady
@@ -33,7 +34,8 @@ class _Instability:
             return finding
         test = {evidence.test.name: evidence.test}
         whole = finding.rows.filter(pl.col("condition").is_in(WHOLE))
-        return replace(finding, first_rows=first_to_read(whole, test, say_unsteady, MOST_ROWS))
+        first = first_to_read(whole, test, say_unsteady, MOST_ROWS)
+        return replace(finding, first_rows=first, examples=answers_of_runs(evidence))
 
     def measure(self, evidence: Evidence, choice: InstabilityChoice) -> Finding:
         """The same to any depth: what `instability` reports.

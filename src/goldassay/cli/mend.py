@@ -1,0 +1,42 @@
+"""`goldassay mend`: write a dataset anew with the decisions about its rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goldassay.cli.app import app
+from goldassay.cli.json_option import JsonFile, write_json
+from goldassay.cli.options import DATA, Columns, Format, Out, Quiet, of_option
+
+
+@app.command(short_help="Write a dataset anew with the decisions about its rows, and a log of every change.")
+def mend(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="The dataset file that decisions were made about.")],
+    decisions: Annotated[Path | None, of_option("decisions", metavar="FILE", group=DATA)] = None,
+    out: Out = Path("goldassay-mend"),
+    columns: Columns = None,
+    file_format: Format = "auto",
+    json_file: JsonFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a dataset anew: rows dropped, relabelled and rewritten as decided, and changes.jsonl with every change.
+
+    Decisions are found by the content of rows, so that a reordered file still fits; those that fit no row are counted
+    and change nothing. The dataset itself is read and never changed. Audit the mended file, and goldassay diff says
+    what it was worth.
+    """
+    from goldassay.data.mending import mend_dataset
+    from goldassay.questions.artifacts.output import as_json
+
+    mended = mend_dataset(data, decisions, columns=columns, file_format=file_format)
+    paths = mended.save(out)
+    if json_file is not None:
+        write_json(json_file, as_json(mended.to_dict()), inputs=[data])
+    if not quiet:
+        for line in mended.lines():
+            typer.echo(line)
+        for path in paths:
+            typer.echo(path)

@@ -1,0 +1,182 @@
+"""What somebody decided about rows of a dataset: a file of JSON lines, appended to and never rewritten."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.errors import InputError
+from goldassay.core.files import output_error
+from goldassay.data.reading import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+ENDING = ".decisions.jsonl"
+# "note" changes nothing; "undecided" takes an earlier decision back.
+WORDS = ("keep", "rewrite", "relabel", "drop", "note", "undecided")
+_MEND = "mend the line, or name another file with --decisions"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was decided about a row.
+
+    Attributes:
+        key: The row's content, see `goldassay.data.row_keys`.
+        id: Its example id, which tells rows of equal content apart.
+        decision: One of `WORDS`.
+        label: The new label, of a relabel.
+        texts: New texts by column, of a rewrite; a rewrite without any marks the row as still to be rewritten.
+        note: In the user's words.
+    """
+
+    key: str
+    id: str
+    decision: str
+    label: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+    def to_line(self) -> bytes:
+        """The line of the file."""
+        told = {name: value for name, value in asdict(self).items() if value or name in ("key", "id", "decision")}
+        return (json.dumps(told, ensure_ascii=True) + "\n").encode()
+
+    @classmethod
+    def parse(cls, content: Any) -> Decision:
+        """Read a line's object.
+
+        Raises:
+            ValueError: It is no decision; the message says why.
+        """
+        if not isinstance(content, dict):
+            raise ValueError("is no object")
+        for name in ("key", "id", "decision"):
+            if not isinstance(content.get(name), str):
+                raise ValueError(f"has no text as {name!r}")
+        if content["decision"] not in WORDS:
+            raise ValueError(f"has the decision {content['decision']!r}, which is none of {', '.join(WORDS)}")
+        texts, label, note = content.get("texts", {}), content.get("label", ""), content.get("note", "")
+        if not isinstance(texts, dict) or not all(isinstance(each, str) for each in (*texts.values(), label, note)):
+            raise ValueError("has texts, a label or a note that are no texts")
+        if content["decision"] == "relabel" and not label:
+            raise ValueError("is a relabel without a label")
+        return cls(content["key"], content["id"], content["decision"], label, texts, note)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The decisions of a file.
+
+    Attributes:
+        by_row: The last decision on each row, by (key, id), in the order of the first.
+        n_lines: Lines that were read.
+        torn: The bytes of an unfinished last line, which a machine that lost its power may leave; b"" without one.
+    """
+
+    by_row: Mapping[tuple[str, str], Decision]
+    n_lines: int = 0
+    torn: bytes = b""
+
+
+def decisions_beside(dataset: Path) -> Path:
+    """Where decisions about a dataset are stored unless a file is named: beside it."""
+    return dataset.with_name(name_of(dataset) + ENDING)
+
+
+def read_decisions(path: Path, *, missing: bool = False) -> Decided:
+    """Read a file of decisions. An unfinished last line is left out, and handed back.
+
+    Args:
+        path: The file.
+        missing: Whether the file may be missing, so that nothing is decided yet.
+
+    Raises:
+        InputError: It cannot be read, or a line is no decision.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        if missing:
+            return Decided({})
+        raise InputError(
+            "there is no such file of decisions", file=path, mend="make decisions with goldassay view"
+        ) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", file=path, mend="name a file of decisions") from error
+    lines = content.split(b"\n")
+    found: dict[tuple[str, str], Decision] = {}
+    n_lines, torn = 0, b""
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            decision = Decision.parse(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            if number == len(lines):
+                # Without its line break it was never confirmed.
+                torn = line
+                continue
+            why = str(error) if not isinstance(error, json.JSONDecodeError) else f"is not JSON: {error}"
+            raise InputError(f"the line {why}", file=path, row=number, mend=_MEND) from error
+        n_lines += 1
+        found[decision.key, decision.id] = decision
+    return Decided(found, n_lines, torn)
+
+
+def append_decision(path: Path, decision: Decision) -> None:
+    """Append a decision, and return when it is on the disk.
+
+    An unfinished last line is moved to a file of its own first, so that the new line does not continue it.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    try:
+        is_new = not path.exists()
+        with path.open("a+b") as file:
+            # Two servers may append at once; each line must stay whole.
+            fcntl.flock(file, fcntl.LOCK_EX)
+            _end_last_line(file, path)
+            file.write(decision.to_line())
+            file.flush()
+            os.fsync(file.fileno())
+        if is_new:
+            sync_folder(path.parent)
+    except OSError as error:
+        raise output_error(error, path, "--decisions") from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder's entries to disk: a new file may otherwise be lost although its content is not."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _end_last_line(file: Any, path: Path) -> None:
+    size = file.seek(0, os.SEEK_END)
+    if size == 0:
+        return
+    file.seek(size - 1)
+    if file.read(1) == b"\n":
+        return
+    file.seek(0)
+    last = file.read().rpartition(b"\n")[2]
+    try:
+        Decision.parse(json.loads(last))
+    except (ValueError, RecursionError):
+        with path.with_name(path.name + ".torn").open("ab") as aside:
+            aside.write(last + b"\n")
+            aside.flush()
+            os.fsync(aside.fileno())
+        file.truncate(size - len(last))
+    else:
+        file.write(b"\n")

@@ -1,0 +1,97 @@
+"""The bytes of a dataset file after some rows were dropped and some cells replaced; all else stays as it was."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.data.reading import name_of
+from goldassay.data.source import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from goldassay.data.table import Table
+
+
+def mended_file(
+    path: Path, table: Table, dropped: Collection[int], edits: Mapping[str, Mapping[int, Any]]
+) -> tuple[str, bytes]:
+    """The name and the bytes of a mended file.
+
+    JSON Lines keep every line that is not decided about as it is, and CSV, TSV and Parquet their format; what has
+    another format becomes JSON Lines.
+
+    Args:
+        path: The file.
+        table: As it was read.
+        dropped: Rows that go.
+        edits: {column: {row: new value}}.
+
+    Raises:
+        InputError: A column cannot be written in the file's format.
+    """
+    stem = name_of(path)
+    if table.format == "jsonl" and table.lines is not None:
+        return f"{stem}.jsonl", _lines(path, table, set(dropped), edits)
+    frame = _edited(table.frame, edits)[[row for row in range(table.frame.height) if row not in set(dropped)]]
+    content = io.BytesIO()
+    try:
+        if table.format == "parquet":
+            frame.write_parquet(content)
+            return f"{stem}.parquet", content.getvalue()
+        if table.format == "csv":
+            frame.write_csv(content)
+            return f"{stem}.csv", content.getvalue()
+        if table.format == "tsv":
+            breaks = frame.select(pl.any_horizontal(pl.col(pl.String).str.contains("[\t\n\r]")).any()).item()
+            frame.write_csv(content, separator="\t", quote_style="necessary" if breaks else "never")
+            return f"{stem}.tsv", content.getvalue()
+        frame.write_ndjson(content)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"the mended rows cannot be written as {table.format}: {error}", file=path, mend="convert the file to JSONL"
+        ) from error
+    return f"{stem}.jsonl", content.getvalue()
+
+
+def _lines(path: Path, table: Table, dropped: set[int], edits: Mapping[str, Mapping[int, Any]]) -> bytes:
+    assert table.lines is not None
+    lines = read_text(path)[0].split(b"\n")
+    row_of = {int(line) - 1: row for row, line in enumerate(table.lines)}
+    changed: dict[int, dict[str, Any]] = {}
+    for column, cells in edits.items():
+        for row, value in cells.items():
+            changed.setdefault(row, {})[column] = value
+    kept = []
+    for number, line in enumerate(lines):
+        row = row_of.get(number)
+        if row is None or row not in changed:
+            kept += [line] if row not in dropped or row is None else []
+            continue
+        if row in dropped:
+            continue
+        content = json.loads(line)
+        strange = [column for column in changed[row] if column not in content]
+        if strange:
+            raise InputError(
+                f"the field {strange[0]!r} is inside another one and cannot be changed", file=path, row=number + 1,
+                mend="change the row by hand",
+            )  # fmt: skip
+        kept.append(json.dumps({**content, **changed[row]}, ensure_ascii=False).encode("utf-8"))
+    return b"\n".join(kept)
+
+
+def _edited(frame: pl.DataFrame, edits: Mapping[str, Mapping[int, Any]]) -> pl.DataFrame:
+    columns = []
+    for name, cells in edits.items():
+        values = frame[name].to_list()
+        for place, value in cells.items():
+            values[place] = value
+        columns.append(pl.Series(name, values, dtype=frame.schema[name]))
+    return frame.with_columns(columns)

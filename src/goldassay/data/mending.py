@@ -1,0 +1,270 @@
+"""A dataset written anew with what was decided about its rows, and a log of every change."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.core.files import written_together
+from goldassay.core.nearest import did_you_mean
+from goldassay.core.numbers import count
+from goldassay.data.building import build_dataset
+from goldassay.data.decisions import Decision, decisions_beside, read_decisions
+from goldassay.data.items.choice_shapes import ROLES, find_shape
+from goldassay.data.items.choices import read_choices
+from goldassay.data.mended_files import mended_file
+from goldassay.data.reading import name_of, read_table
+from goldassay.data.roles import parse_columns
+from goldassay.data.row_keys import ITEM_COLUMNS, content_columns, item_frame, keys_of
+
+if TYPE_CHECKING:
+    import os
+
+    from goldassay.data.dataset import Dataset
+    from goldassay.data.table import Table
+
+CHANGES = "changes.jsonl"
+_PLACE = "goldassay row of the file"
+
+
+@dataclass(frozen=True)
+class Mended:
+    """A mended dataset.
+
+    Attributes:
+        name: File name to write it under.
+        content: The bytes of the file.
+        changes: A dict a change: line, id, decision, column, before, after, note.
+        counts: Rows by decision that were carried out.
+        left: {what: how many} decisions that changed nothing, in words.
+        n_before: Rows of the file.
+        n_after: Rows that are left.
+    """
+
+    name: str
+    content: bytes
+    changes: tuple[dict[str, Any], ...]
+    counts: dict[str, int]
+    left: dict[str, int]
+    n_before: int
+    n_after: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "rows_before": self.n_before,
+            "rows_after": self.n_after,
+            "carried_out": self.counts,
+            "left": self.left,
+            "changes": list(self.changes),
+        }
+
+    def lines(self) -> list[str]:
+        """What was done, a line each."""
+        done = ", ".join(f"{count(n)} {word}" for word, n in self.counts.items()) or "nothing"
+        return [
+            f"{count(self.n_before)} rows before, {count(self.n_after)} after; carried out: {done}",
+            *(f"- {count(n)} {what}" for what, n in self.left.items()),
+        ]
+
+    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Write the dataset and the log, both or neither, and return their paths.
+
+        Raises:
+            OutputError: The folder cannot be written to.
+        """
+        log = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in self.changes)
+        with written_together(directory) as folder:
+            (folder / self.name).write_bytes(self.content)
+            (folder / CHANGES).write_text(log, "utf-8")
+        return [Path(directory) / self.name, Path(directory) / CHANGES]
+
+
+def mend_dataset(
+    data: Path,
+    decisions: Path | None = None,
+    *,
+    columns: str | None = None,
+    file_format: str = "auto",
+) -> Mended:
+    """Carry out decisions about the rows of a dataset file.
+
+    Args:
+        data: The file.
+        decisions: Their file; by default beside the dataset.
+        columns: Which column plays which role, where names do not tell.
+        file_format: The format of the file, where its content does not say it.
+
+    Raises:
+        InputError: The data or the decisions cannot be read, a label is unknown, or no decision fits a row.
+    """
+    file = decisions_beside(data) if decisions is None else decisions
+    table = read_table(data, file_format)
+    decided = read_decisions(file)
+    roles = None if columns is None else parse_columns(columns)
+    rows: _Items | _Texts
+    if find_shape(table.frame, {}) is not None and not set(roles or {}) - {*ROLES, "ignore"}:
+        rows = _Items(table, name_of(data), roles or {}, str(data))
+    else:
+        rows = _Texts(table, name_of(data), roles, data)
+    left: dict[str, int] = {}
+    placed = _placed(rows.keys, rows.ids, list(decided.by_row.values()))
+    unplaced = [each for each in decided.by_row.values() if each.decision != "undecided"]
+    unplaced = [each for each in unplaced if each not in placed.values()]
+    if decided.by_row and not placed:
+        raise InputError(
+            f"none of its {count(len(decided.by_row))} decisions fits a row of {data.name}: they are of another set",
+            file=file, mend="name the file of this dataset with --decisions",
+        )  # fmt: skip
+    if unplaced:
+        left["decisions fit no row: their rows changed or are gone"] = len(unplaced)
+    if decided.torn:
+        left["unfinished last line is left out"] = 1
+    dropped, changes, counts = [], [], dict.fromkeys(("keep", "rewrite", "relabel", "drop"), 0)
+    for at, decision in sorted(placed.items()):
+        own = rows.change(at, decision, file)
+        word = decision.decision
+        if own is None:
+            what = "rows are marked to be rewritten, without a new text"
+            if word == "relabel":
+                what = "items are to be relabelled by hand: their column of answers names them in several ways"
+            left[what] = left.get(what, 0) + 1
+            continue
+        if word == "drop":
+            dropped.append(rows.places[at])
+        if word in counts:
+            counts[word] += 1
+        told = {"line": table.line_of(rows.places[at]), "id": decision.id, "decision": word}
+        changes += [{**told, **each, "note": decision.note} for each in own]
+    name, content = mended_file(data, table, dropped, rows.edits)
+    return Mended(
+        name=name,
+        content=content,
+        changes=tuple(changes),
+        counts={word: n for word, n in counts.items() if n},
+        left=left,
+        n_before=table.frame.height,
+        n_after=table.frame.height - len(dropped),
+    )
+
+
+def _placed(keys: list[str], ids: list[str], decisions: list[Decision]) -> dict[int, Decision]:
+    """The row of each decision: that of its content and id, else another one of its content that has none."""
+    rows: dict[str, list[int]] = {}
+    for at, key in enumerate(keys):
+        rows.setdefault(key, []).append(at)
+    found: dict[int, Decision] = {}
+    others = []
+    for decision in decisions:
+        own = [at for at in rows.get(decision.key, ()) if ids[at] == decision.id]
+        if own:
+            found[own[0]] = decision
+        else:
+            others.append(decision)
+    for decision in others:
+        free = [at for at in rows.get(decision.key, ()) if at not in found]
+        if free:
+            found[free[0]] = decision
+    return found
+
+
+class _Texts:
+    """Rows of a labelled set of texts."""
+
+    def __init__(self, table: Table, name: str, roles: Any, path: Path) -> None:
+        marked = replace(table, frame=table.frame.with_row_index(_PLACE))
+        self.dataset: Dataset = build_dataset(marked, roles, name, path=path)
+        examples = self.dataset.examples
+        self.frame, self.path = table.frame, path
+        self.places: list[int] = examples[_PLACE].to_list()
+        self.keys = keys_of(examples, content_columns(self.dataset))
+        self.ids = examples["example_id"].cast(pl.String).to_list()
+        self.edits: dict[str, dict[int, Any]] = {}
+        self._raw_labels: dict[str, Any] = {}
+
+    def change(self, at: int, decision: Decision, file: Path) -> list[dict[str, Any]] | None:
+        """Change a row, and return what is to be logged; None where nothing can be done."""
+        roles, place = self.dataset.provenance.roles, self.places[at]
+        if decision.decision == "relabel":
+            if decision.label not in self.dataset.label_names:
+                raise InputError(
+                    f"a row is relabelled to {decision.label!r}, which is no label of {self.path.name}", file=file,
+                    mend=did_you_mean(decision.label, self.dataset.label_names),
+                )  # fmt: skip
+            return [self._set(place, roles["label"], self._raw(decision.label))]
+        if decision.decision == "rewrite":
+            if not decision.texts:
+                return None
+            strange = [name for name in decision.texts if name not in self.dataset.text_columns]
+            if strange:
+                raise InputError(
+                    f"a row is rewritten in {strange[0]!r}, which is no text of {self.path.name}", file=file,
+                    mend=did_you_mean(strange[0], self.dataset.text_columns),
+                )  # fmt: skip
+            return [self._set(place, roles[name], text) for name, text in decision.texts.items()]
+        return _only_logged(decision)
+
+    def _raw(self, label: str) -> Any:
+        """How the file writes a label: as most of its rows with it do."""
+        if label not in self._raw_labels:
+            own = self.dataset.examples.filter(pl.col("label") == label)[_PLACE]
+            raw = self.frame[self.dataset.provenance.roles["label"]][own.to_list()]
+            self._raw_labels[label] = raw.value_counts(sort=True).row(0)[0] if len(raw) else label
+        return self._raw_labels[label]
+
+    def _set(self, place: int, column: str, value: Any) -> dict[str, Any]:
+        self.edits.setdefault(column, {})[place] = value
+        return {"column": column, "before": self.frame[column][place], "after": value}
+
+
+class _Items:
+    """Items with choices: dropped, and relabelled where one column says which choice is right."""
+
+    def __init__(self, table: Table, name: str, roles: dict[str, str], source: str) -> None:
+        items = read_choices(table, name, roles=roles, source=source)
+        assert items is not None
+        self.frame, self.source = table.frame, source
+        at_line = {table.line_of(place): place for place in range(table.frame.height)}
+        self.places = [at_line[line] for line in items.rows.tolist()]
+        rows = item_frame(items)
+        self.keys, self.ids = keys_of(rows, ITEM_COLUMNS), rows["example_id"].to_list()
+        self.labels = [chr(ord("A") + place) for place in items.first_right.tolist()]
+        shape = find_shape(table.frame, roles)
+        self.answer = None if shape is None or not items.ordered else shape.answer
+        self.edits: dict[str, dict[int, Any]] = {}
+        self._raw: dict[str, set[Any]] = {}
+        self.sizes = items.sizes.tolist()
+        if self.answer is not None and not table.frame.schema[self.answer].is_nested():
+            for label, place in zip(self.labels, self.places, strict=True):
+                self._raw.setdefault(label, set()).add(table.frame[self.answer][place])
+
+    def change(self, at: int, decision: Decision, file: Path) -> list[dict[str, Any]] | None:
+        """As `_Texts.change`."""
+        if decision.decision == "rewrite":
+            return None
+        if decision.decision != "relabel":
+            return _only_logged(decision)
+        known = [chr(ord("A") + place) for place in range(self.sizes[at])]
+        if decision.label not in known:
+            raise InputError(
+                f"the item {decision.id} is relabelled to {decision.label!r}, which is none of its choices",
+                file=file,
+                mend=f"its choices are {', '.join(known)}",
+            )
+        raw = self._raw.get(decision.label, set())
+        if self.answer is None or len(raw) != 1:
+            return None
+        place, value = self.places[at], next(iter(raw))
+        self.edits.setdefault(self.answer, {})[place] = value
+        return [{"column": self.answer, "before": self.frame[self.answer][place], "after": value}]
+
+
+def _only_logged(decision: Decision) -> list[dict[str, Any]]:
+    if decision.decision == "drop" or (decision.decision == "note" and decision.note):
+        return [{}]
+    return []

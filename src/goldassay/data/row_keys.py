@@ -1,0 +1,60 @@
+"""Keys of rows by their content: a row keeps its key wherever it stands in a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.data.dataset import Dataset
+    from goldassay.data.items.choices import ChoiceItems
+
+# 128 bits: two rows of a billion agree by chance with a probability below 1e-20.
+_DIGITS = 32
+# The columns of an item with choices, as tables of examples have them.
+ITEM_COLUMNS = ("passage", "question", "choices", "answer")
+
+
+def row_key(parts: Mapping[str, object]) -> str:
+    """SHA-256 over the texts and the label of a row, its first 32 hexadecimal digits.
+
+    Choices count in any order, since a file may list the right one first.
+
+    Args:
+        parts: {column: text, or list of texts}; absent values are None.
+    """
+    plain = {name: sorted(map(str, value)) if isinstance(value, list) else value for name, value in parts.items()}
+    content = json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+
+
+def keys_of(rows: pl.DataFrame, columns: Sequence[str]) -> list[str]:
+    """The key of each row, of some of its columns."""
+    return [row_key(row) for row in rows.select(columns).iter_rows(named=True)]
+
+
+def content_columns(dataset: Dataset) -> tuple[str, ...]:
+    """The columns of `Dataset.examples` that a row's key is made of."""
+    return (*dataset.text_columns, *(("label",) if "label" in dataset.examples.columns else ()))
+
+
+def item_frame(items: ChoiceItems) -> pl.DataFrame:
+    """The items as columns `example_id` and `ITEM_COLUMNS`, a row an item; `answer` holds the right choices' texts."""
+    of = pl.DataFrame({"item": items.item_of, "text": items.texts, "right": items.right})
+    grouped = of.group_by("item", maintain_order=True).agg(
+        pl.col("text").alias("choices"), pl.col("text").filter("right").alias("answer")
+    )
+    return pl.DataFrame(
+        {
+            "example_id": items.ids.cast(pl.String),
+            "passage": items.passages.cast(pl.String),
+            "question": items.questions.cast(pl.String),
+            "choices": grouped["choices"],
+            "answer": grouped["answer"],
+        }
+    )

@@ -1,0 +1,107 @@
+"""Which patterns a row holds, and where in its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goldassay.artifacts.highlighting import mark_pattern
+from goldassay.core.documents import mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+# Of a row that holds many patterns, the strongest are marked; the others say the same words again.
+MOST_PATTERNS = 8
+
+
+@dataclass(frozen=True)
+class Held:
+    """A pattern of a row.
+
+    Attributes:
+        pattern: As people read it.
+        label: The label that it gives away.
+        probability: Of that label among the training examples with it.
+        support: How many those are.
+        spans: Where its tokens are, (begin, end) in characters.
+    """
+
+    pattern: str
+    label: str
+    probability: float
+    support: int
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The patterns of a report; `role` names the text that they were mined in, "" where there are none."""
+
+    folder: Path
+    role: str
+    tokenizer: str
+
+    @classmethod
+    def of(cls, folder: Path, document: Mapping[str, Any]) -> Patterns:
+        """Those of a report's folder."""
+        role = mapping(document, "artifacts").get("applies_to")
+        names = [folder / "tables" / f"{name}.parquet" for name in ("difficulty", "patterns")]
+        held = all(each.is_file() for each in names) and "pattern_ids" in pl.read_parquet_schema(names[0])
+        tokenizer = mapping(document, "artifacts", "settings").get("tokenizer")
+        known = tokenizer in ("treebank", "whitespace", "characters")
+        return cls(folder, str(role) if held and known and isinstance(role, str) else "", str(tokenizer))
+
+    def held(self, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Held, ...]]:
+        """The strongest patterns of each row, most probable first; none where the text is not the one mined."""
+        if not self.role or not rows or self.role not in rows[0]:
+            return [() for _ in rows]
+        from goldassay.data.tokenization import tokenize
+
+        ids = pl.Series([str(row["example_id"]) for row in rows])
+        found = (
+            pl.scan_parquet(self.folder / "tables" / "difficulty.parquet")
+            .filter(pl.col("example_id").is_in(ids.implode()))
+            .select("example_id", "pattern_ids")
+            .collect()
+        )
+        by_row = dict(found.iter_rows())
+        table = pl.read_parquet(self.folder / "tables" / "patterns.parquet").with_row_index("place")
+        corpus = tokenize(pl.Series([str(row[self.role]) for row in rows]), self.tokenizer)
+        held = []
+        for at, row in enumerate(rows):
+            own = table[by_row.get(str(row["example_id"])) or []]
+            strongest = own.sort("probability", "support", descending=True).head(MOST_PATTERNS)
+            text, tokens = str(row[self.role]), list(corpus.sentence(at))
+            marked = [
+                (each, mark_pattern(text, tokens, each["tokens"], each["gaps"]))
+                for each in strongest.iter_rows(named=True)
+            ]
+            held.append(
+                tuple(
+                    Held(each["pattern"], each["label"], each["probability"], each["support"],
+                         mark.spans if mark.text == text else ())
+                    for each, mark in marked
+                )
+            )  # fmt: skip
+        return held
+
+
+def pieces(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """A text in pieces: what is marked and what is not, spans that overlap joined."""
+    found: list[tuple[str, bool]] = []
+    at = 0
+    for begin, end in sorted(spans):
+        begin = max(begin, at)
+        if begin >= end:
+            continue
+        if begin > at:
+            found.append((text[at:begin], False))
+        found.append((text[begin:end], True))
+        at = end
+    if at < len(text):
+        found.append((text[at:], False))
+    return found

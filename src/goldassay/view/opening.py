@@ -1,0 +1,164 @@
+"""Open a report for looking through its rows: the report, its rows, the dataset it was made of, the decisions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.document import TIMING_NAME
+from goldassay.core.documents import mapping, records
+from goldassay.core.errors import InputError
+from goldassay.core.files import check_place, sha256_of
+from goldassay.core.numbers import count
+from goldassay.data.decisions import Decided, decisions_beside, read_decisions
+from goldassay.gate.reading import read_report
+from goldassay.view.rows import RowTable
+from goldassay.view.selecting import Selector
+
+if TYPE_CHECKING:
+    import os
+
+    from goldassay.data.decisions import Decision
+
+
+@dataclass
+class Workbench:
+    """A report that is looked through.
+
+    Attributes:
+        title: Of the report.
+        folder: Of the report.
+        document: What report.json has.
+        table: Its rows.
+        selector: Selects of them.
+        decisions: The file that decisions are appended to; None where there is none, so that nothing can be decided.
+        notes: What a user has to know about the dataset and the decisions, in sentences.
+    """
+
+    title: str
+    folder: Path
+    document: dict[str, Any]
+    table: RowTable
+    selector: Selector
+    decisions: Path | None
+    dataset_note: str = ""
+    notes: tuple[str, ...] = ()
+    _read: tuple[int, int] = (-1, -1)
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels that a row can be given; none for scores."""
+        return tuple(map(str, mapping(self.document, "dataset").get("label_names") or ()))
+
+    def refresh(self) -> None:
+        """Read the decisions again if their file changed: another tab or server may have appended to it.
+
+        Raises:
+            InputError: A line is no decision.
+        """
+        if self.decisions is None:
+            return
+        try:
+            status = self.decisions.stat()
+            now = (status.st_mtime_ns, status.st_size)
+        except OSError:
+            now = (0, 0)
+        if now == self._read:
+            return
+        decided = read_decisions(self.decisions, missing=True)
+        unplaced = self.table.place(decided.by_row.values())
+        self._read = now
+        self.notes = tuple(note for note in (self.dataset_note, *_said(self.decisions, decided, unplaced)) if note)
+
+    def remember(self, row: int, decision: Decision) -> None:
+        """Take a decision that was just appended, without reading the whole file again."""
+        self.table.decided[row] = decision
+        if self.decisions is None:
+            return
+        status = self.decisions.stat()
+        # Where the file grew by more than this line, another server appended to it: the next page reads it.
+        if status.st_size == max(self._read[1], 0) + len(decision.to_line()):
+            self._read = (status.st_mtime_ns, status.st_size)
+
+
+def open_workbench(
+    report: str | os.PathLike[str], dataset: str | None = None, decisions: str | os.PathLike[str] | None = None
+) -> Workbench:
+    """Open a report folder.
+
+    Args:
+        report: The folder, or its report.json.
+        dataset: The dataset file that was evaluated, where it is no longer where it was.
+        decisions: The file of decisions; by default beside the dataset.
+
+    Raises:
+        InputError: The folder is no report, is incomplete, or was mixed with another; it has no table of rows; a line
+            of decisions cannot be read; or none of them fits a row.
+        OutputError: Decisions could not be written to their file.
+    """
+    stored = read_report(report)
+    columns = mapping(stored.document, "dataset").get("text_columns") or ()
+    table = RowTable.open(stored.folder / "tables" / "examples.parquet", tuple(map(str, columns)))
+    place, note = _dataset(stored.document, stored.folder, dataset)
+    file = Path(decisions) if decisions is not None else None if place is None else decisions_beside(place)
+    if file is not None:
+        if file.is_file() and file.resolve().is_relative_to(stored.folder.resolve()):
+            raise InputError(
+                "decisions inside a report are lost with it", file=file, mend="move the file beside the dataset"
+            )
+        check_place(file, "--decisions")
+    bench = Workbench(stored.title, stored.folder, stored.document, table, Selector(table), file, note)
+    bench.notes = tuple(note for note in (note,) if note)
+    if file is not None and file.exists():
+        bench.refresh()
+        if not table.decided and (decided := read_decisions(file)).by_row:
+            raise InputError(
+                f"none of its {count(len(decided.by_row))} decisions fits a row of this report: they are of another "
+                "dataset", file=file, mend="name the file of this dataset with --decisions",
+            )  # fmt: skip
+    return bench
+
+
+def _dataset(document: dict[str, Any], folder: Path, given: str | None) -> tuple[Path | None, str]:
+    """Where the evaluated dataset is, and what is to be said of it."""
+    inputs = records(document.get("inputs"))
+    evaluated = next((each for each in inputs if each.get("role") == "test"), inputs[0] if inputs else {})
+    digests = {str(each) for each in evaluated.get("sha256") or ()}
+    if given is not None:
+        place = Path(given)
+        if not place.exists():
+            raise InputError("there is no such dataset", file=place, mend="name the file that was evaluated")
+    else:
+        stored = _stored_place(folder, "test") or _stored_place(folder, "train")
+        if stored is None or not stored.exists():
+            return None, (
+                "The dataset is not where it was: name it with --test FILE, or a file with --decisions FILE, to decide."
+            )
+        place = stored
+    if place.is_file() and digests and sha256_of(place) not in digests:
+        return place, f"{place.name} changed since the audit: rows are shown as they were audited."
+    return place, ""
+
+
+def _stored_place(folder: Path, role: str) -> Path | None:
+    try:
+        timing = json.loads((folder / TIMING_NAME).read_bytes())
+    except (OSError, ValueError):
+        return None
+    place = mapping(timing, "places").get(role) if isinstance(timing, dict) else None
+    return (folder / place).resolve() if isinstance(place, str) and place else None
+
+
+def _said(file: Path, decided: Decided, unplaced: list[Decision]) -> list[str]:
+    said = []
+    kept = [each for each in unplaced if each.decision != "undecided"]
+    if kept:
+        said.append(
+            f"{count(len(kept))} of {count(len(decided.by_row))} decisions in {file.name} fit no row of this report: "
+            "their rows changed or are gone. They are kept."
+        )
+    if decided.torn:
+        said.append(f"The last line of {file.name} is unfinished and left out; it is kept in {file.name}.torn.")
+    return said

@@ -1,0 +1,250 @@
+"""The pages of the workbench, as HTML that holds everything it shows and asks nothing of any other machine."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.numbers import count
+from goldassay.core.visible import visible
+from goldassay.data.decisions import WORDS
+from goldassay.report.palette import DARK, LIGHT, variables
+from goldassay.view.marking import Patterns, pieces
+from goldassay.view.rows import DECISION
+
+if TYPE_CHECKING:
+    import jinja2
+
+    from goldassay.view.opening import Workbench
+    from goldassay.view.selecting import Selection
+    from goldassay.view.state import State
+
+# What a static file may hold: it is opened whole.
+MOST_EXPORTED = 1000
+_TITLES = {
+    "difficulty": "patterns",
+    "label": "label",
+    "decision": "decision",
+    "runs": "runs of models",
+}
+# Columns of numbers in the table of a list; all others are on a row's own page.
+NUMBERS = ("confidence", "variability", "runs_right", "suspicion")
+_CELLS = 20
+_MOST_RUNS = 40
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of the map of confidence and variability: its ends, how many rows, and how dark from 1 to 9."""
+
+    low: tuple[float, float]
+    high: tuple[float, float]
+    column: int
+    row: int
+    n: int
+    shade: int
+
+
+def render_list(bench: Workbench, state: State, selection: Selection, *, base: str, with_marks: bool = True) -> str:
+    """The page of a selection.
+
+    Args:
+        bench: What is looked through.
+        state: Which rows.
+        selection: These.
+        base: The address before the query, such as "/TOKEN/".
+        with_marks: Whether patterns are marked in the texts.
+    """
+    return (
+        _templates()
+        .get_template("list.html.j2")
+        .render(**_frame(bench, base), **_listed(bench, state, selection, selection.shown, with_marks=with_marks))
+    )
+
+
+def render_row(bench: Workbench, state: State, row: int, near: tuple[int | None, int | None], *, base: str) -> str:
+    """The page of one row, whole; `near` are the rows before and after it in the selection."""
+    found = bench.table.rows(np.array([row]))
+    held = Patterns.of(bench.folder, bench.document).held(found)[0]
+    shown = _row(bench, row, found[0])
+    told = {*bench.table.texts, *bench.table.facets, "example_id", "answer", "runs_scores", "runs_answers"}
+    return (
+        _templates()
+        .get_template("row.html.j2")
+        .render(
+            **_frame(bench, base),
+            state=state,
+            row=shown,
+            held=held,
+            near=near,
+            fields=[(name, _plain(value)) for name, value in found[0].items() if name not in told],
+        )
+    )
+
+
+def render_export(bench: Workbench, state: State, selection: Selection) -> str:
+    """One static file of a selection, at most `MOST_EXPORTED` rows, without a script."""
+    from markupsafe import Markup
+
+    style = style_sheet()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    rows = selection.rows[:MOST_EXPORTED]
+    return (
+        _templates()
+        .get_template("export.html.j2")
+        .render(
+            **_frame(bench, ""),
+            **_listed(bench, state, selection, rows),
+            style=Markup(style),
+            # Quoted by us: the template would write the policy's quotation marks as entities.
+            policy=Markup(f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'"),
+            n_left=selection.rows.size - rows.size,
+        )
+    )
+
+
+def render_problem(problem: str, base: str) -> str:
+    """A page that says what is wrong with an address."""
+    return _templates().get_template("problem.html.j2").render(problem=problem, base=base, title="goldassay view")
+
+
+def style_sheet() -> str:
+    """The style sheet, in light and dark."""
+    light, dark = variables(LIGHT), variables(DARK)
+    colors = f":root{{color-scheme:light dark;{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return f"{colors}\n{template_text('view.css')}"
+
+
+def template_text(name: str) -> str:
+    """A file beside the templates."""
+    return files("goldassay.view").joinpath("templates", name).read_text("utf-8")
+
+
+def _frame(bench: Workbench, base: str) -> dict[str, Any]:
+    return {
+        "base": base,
+        "title": bench.title,
+        "notes": bench.notes,
+        "decisions_file": None if bench.decisions is None else bench.decisions.name,
+        "labels": bench.label_names,
+        "words": WORDS,
+        "texts": bench.table.texts,
+        "n_rows": bench.table.n_rows,
+        "n_decided": sum(each.decision != "undecided" for each in bench.table.decided.values()),
+    }
+
+
+def _listed(
+    bench: Workbench, state: State, selection: Selection, at: Any, *, with_marks: bool = True
+) -> dict[str, Any]:
+    found = bench.table.rows(at)
+    patterns = Patterns.of(bench.folder, bench.document)
+    held = patterns.held(found) if with_marks else [() for _ in found]
+    rows = []
+    for place, row, own in zip(at.tolist(), found, held, strict=True):
+        shown = _row(bench, place, row)
+        spans = [span for each in own for span in each.spans]
+        shown["texts"] = [
+            (name, pieces(text, spans if name == patterns.role else []) if isinstance(text, str) else text)
+            for name, text in shown["texts"]
+        ]
+        rows.append(shown)
+    values = bench.selector.values
+    return {
+        "state": state,
+        "rows": rows,
+        "n_selected": selection.rows.size,
+        "page": selection.page,
+        "n_pages": selection.n_pages,
+        "facets": [
+            {
+                "name": name,
+                "title": facet_title(name),
+                "values": [(value, n, on) for value, n in selection.counts[name].items()
+                           if (on := value in state.facets.get(name, ())) or n],
+            }
+            for name in (DECISION, *(each for each in values if each != DECISION))
+        ],
+        "numbers": [name for name in NUMBERS if name in bench.table.numbers],
+        "cells": _cells(bench, selection),
+        "n_cells": _CELLS,
+    }  # fmt: skip
+
+
+def facet_title(name: str) -> str:
+    """What a facet is called on the page."""
+    if name.endswith(("_only", "_choice")) or name == "paired":
+        return f"readers of {name.replace('_', ' ')}"
+    return _TITLES.get(name, name.removeprefix("group_").replace("_", " "))
+
+
+def _row(bench: Workbench, place: int, row: dict[str, Any]) -> dict[str, Any]:
+    table = bench.table
+    decision = table.decided.get(place)
+    answer = row.get("answer")
+    scores = [each for each in row.get("runs_scores") or [] if each is not None]
+    answers = row.get("runs_answers") or [None] * len(scores)
+    return {
+        "at": place,
+        "id": row["example_id"],
+        "key": table.key(row),
+        "texts": [(name, row[name]) for name in table.texts],
+        "label": " / ".join(map(str, answer)) if isinstance(answer, list) else _plain(row.get("label")),
+        "right": set(answer) if isinstance(answer, list) else set(),
+        "classes": [(facet_title(name), facet.values[facet.codes[place]]) for name, facet in table.facets.items()
+                    if name not in ("label", "answer")],
+        "decision": None if decision is None or decision.decision == "undecided" else decision,
+        "dots": list(zip(scores[:_MOST_RUNS], answers[:_MOST_RUNS], strict=False)),
+        "numbers": {name: _plain(row.get(name)) for name in NUMBERS},
+        "n_right": sum(score == 1 for score in scores),
+        "n_runs": len(scores),
+    }  # fmt: skip
+
+
+def _cells(bench: Workbench, selection: Selection) -> list[Cell]:
+    """The map of confidence and variability (Swayamdipta et al. 2020), in squares; none without probabilities."""
+    numbers = bench.table.numbers
+    if "confidence" not in numbers or "variability" not in numbers:
+        return []
+    y, x = (numbers[name][selection.rows] for name in ("confidence", "variability"))
+    known = ~(np.isnan(x) | np.isnan(y))
+    if not known.any():
+        return []
+    # A spread of values in [0, 1] is at most a half.
+    found, _, _ = np.histogram2d(x[known], y[known], bins=_CELLS, range=((0, 0.5), (0, 1)))
+    most = found.max()
+    return [
+        Cell((i / _CELLS / 2, j / _CELLS), ((i + 1) / _CELLS / 2, (j + 1) / _CELLS), i, _CELLS - 1 - j,
+             int(found[i, j]), 1 + int(8 * np.sqrt(found[i, j] / most)))
+        for i, j in np.argwhere(found).tolist()
+    ]  # fmt: skip
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return ", ".join(map(_plain, value)) if isinstance(value, list) else str(value)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("goldassay.view"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+    )
+    environment.filters["count"] = count
+    return environment

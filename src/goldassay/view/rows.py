@@ -1,0 +1,194 @@
+"""All rows of a report, held such that a million of them can be filtered, counted and sorted at once."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.data.row_keys import ITEM_COLUMNS, row_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from goldassay.data.decisions import Decision
+
+# A column with more values than a person would look through is no filter.
+MOST_VALUES = 200
+UNDECIDED = "undecided"
+DECISION = "decision"
+_READER = "right_"
+_MISSING = "(none)"
+# What a reader of a part of the input names, over its seeds.
+_TOLD = ("always right", "sometimes right", "never right")
+_ITEM_TEXTS = ("passage", "question", "choices")
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A column with few values: the code of each row, and what the codes mean."""
+
+    values: tuple[str, ...]
+    codes: NDArray[np.uint8] | NDArray[np.uint16]
+
+
+@dataclass
+class RowTable:
+    """The table of examples of a report.
+
+    Attributes:
+        path: The Parquet file.
+        texts: Columns of texts, in order.
+        content: Columns that a row's key is made of.
+        decided: The row's decisions, by row.
+    """
+
+    path: Path
+    texts: tuple[str, ...]
+    content: tuple[str, ...]
+    decided: dict[int, Decision] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _frame: pl.DataFrame | None = None
+
+    @classmethod
+    def open(cls, path: Path, text_columns: Sequence[str] = ()) -> RowTable:
+        """Open a table, without reading its texts yet.
+
+        Args:
+            path: tables/examples.parquet of a report.
+            text_columns: Those of the dataset; none for items with choices.
+
+        Raises:
+            InputError: It is missing, or has no texts.
+        """
+        mend = "name the folder of an audit; goldassay audit writes a table of all rows"
+        if not path.is_file():
+            raise InputError("the report has no table of examples", file=path, mend=mend)
+        try:
+            columns = pl.read_parquet_schema(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"is no Parquet file: {error}", file=path, mend="make the report again") from error
+        texts = tuple(name for name in text_columns if name in columns)
+        content = (*texts, *(("label",) if "label" in columns else ()))
+        if set(ITEM_COLUMNS) <= set(columns):
+            texts, content = _ITEM_TEXTS, ITEM_COLUMNS
+        if not texts or "example_id" not in columns:
+            raise InputError("the report's table of examples has no texts", file=path, mend=mend)
+        return cls(path, texts, content)
+
+    @cached_property
+    def schema(self) -> Mapping[str, pl.DataType]:
+        """The columns of the file."""
+        return pl.read_parquet_schema(self.path)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Rows of the file."""
+        return int(pl.scan_parquet(self.path).select(pl.len()).collect().item())
+
+    @cached_property
+    def numbers(self) -> dict[str, NDArray[np.float32]]:
+        """The columns of numbers, (N,) each; NaN where there is none."""
+        names = [name for name, kind in self.schema.items() if kind.is_numeric()]
+        read = pl.read_parquet(self.path, columns=names).cast(pl.Float32).fill_null(float("nan"))
+        return {name: read[name].to_numpy() for name in names}
+
+    @cached_property
+    def facets(self) -> dict[str, Facet]:
+        """The columns with few values, and what readers of a part name, as codes."""
+        given = {"example_id", *self.texts}
+        names = [name for name, kind in self.schema.items() if kind in (pl.String, pl.Boolean) and name not in given]
+        read = pl.read_parquet(self.path, columns=names)
+        found = {name: facet for name in names if (facet := _facet(read[name].cast(pl.String))) is not None}
+        for name, values in self.numbers.items():
+            if name.startswith(_READER) and not np.isnan(values).all():
+                codes = np.where(values == 1, 0, np.where(values == 0, 2, 1)).astype(np.uint8)
+                found[name.removeprefix(_READER)] = Facet(_TOLD, codes)
+        return found
+
+    def load(self) -> pl.DataFrame:
+        """The texts and all other columns but numbers, read once."""
+        with self._lock:
+            if self._frame is None:
+                wanted = [name for name in self.schema if name not in self.numbers and name not in self._coded]
+                self._frame = pl.read_parquet(self.path, columns=wanted)
+            return self._frame
+
+    @cached_property
+    def _coded(self) -> set[str]:
+        # What a row's key needs stays readable.
+        return set(self.facets) & set(self.schema) - set(self.content)
+
+    def rows(self, at: NDArray[np.integer]) -> list[dict[str, object]]:
+        """Some rows, whole, in the order asked for."""
+        if self._frame is None and at.size and int(at[-1]) < MOST_VALUES:
+            # The first page is there before the texts of all others are read.
+            few = pl.scan_parquet(self.path).head(int(at.max()) + 1).collect()
+            return few[at.tolist()].to_dicts()
+        found = self.load()[at].to_dicts()
+        for row, place in zip(found, at.tolist(), strict=True):
+            row.update({name: self.facets[name].values[self.facets[name].codes[place]] for name in self._coded})
+            row.update({name: _number(values[place]) for name, values in self.numbers.items()})
+        return found
+
+    def key(self, row: Mapping[str, object]) -> str:
+        """The key of a row of `rows`."""
+        return row_key({name: row[name] for name in self.content})
+
+    def place(self, decisions: Iterable[Decision]) -> list[Decision]:
+        """Find the rows of decisions by their content, and return the decisions that fit no row.
+
+        A decision fits the row with its content and id; where no row has both, one of the rows with its content.
+        """
+        wanted = {(each.key, each.id): each for each in decisions}
+        self.decided = {}
+        if not wanted:
+            return []
+        self._settle(wanted, self._with_ids({name for _, name in wanted}))
+        if wanted:
+            # A file in another order, or without ids of its own.
+            self._settle(wanted, range(self.n_rows))
+        return list(wanted.values())
+
+    def _with_ids(self, ids: set[str]) -> list[int]:
+        known = self.load()["example_id"].cast(pl.String)
+        return known.is_in(pl.Series(list(ids)).implode()).arg_true().to_list()
+
+    def _settle(self, wanted: dict[tuple[str, str], Decision], places: Sequence[int]) -> None:
+        """Give decisions their rows, and take them out of `wanted`: those with the same id first."""
+        keys = {key for key, _ in wanted}
+        names = list(dict.fromkeys(("example_id", *self.content)))
+        columns = self.load().select(names)
+        columns = columns if isinstance(places, range) else columns[places]
+        free: dict[str, list[int]] = {}
+        for at, row in zip(places, columns.iter_rows(named=True), strict=True):
+            if at in self.decided or (key := row_key({name: row[name] for name in self.content})) not in keys:
+                continue
+            free.setdefault(key, []).append(at)
+            if (own := wanted.pop((key, str(row["example_id"])), None)) is not None:
+                self.decided[at] = own
+        if isinstance(places, range):
+            for key, name in list(wanted):
+                left = [at for at in free.get(key, ()) if at not in self.decided]
+                if left:
+                    self.decided[left[0]] = wanted.pop((key, name))
+
+
+def _facet(values: pl.Series) -> Facet | None:
+    filled = values.fill_null(_MISSING)
+    known = filled.unique().sort().to_list()
+    if not known or len(known) > MOST_VALUES:
+        return None
+    return Facet(tuple(known), filled.cast(pl.Enum(known)).to_physical().cast(pl.UInt8).to_numpy())
+
+
+def _number(value: np.floating) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,238 @@
+"""The workbench's server: this machine alone, and only for who has the address with its token."""
+
+from __future__ import annotations
+
+import errno
+import hmac
+import json
+import secrets
+import socket
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError
+from goldassay.data.decisions import WORDS, Decision, append_decision
+from goldassay.view.page import render_list, render_problem, render_row, style_sheet, template_text
+from goldassay.view.state import parse_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from goldassay.view.opening import Workbench
+    from goldassay.view.state import State
+
+HOST = "127.0.0.1"
+LONGEST_BODY = 1 << 20
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def new_token() -> str:
+    """What only somebody who was given the address knows."""
+    return secrets.token_urlsafe(24)
+
+
+def bind(port: int) -> socket.socket:
+    """A socket that only programs of this machine reach.
+
+    Args:
+        port: Its number; 0 for any that is free.
+
+    Raises:
+        InputError: Another program uses the port, or it is reserved.
+    """
+    taken = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((HOST, port))
+        taken.listen()
+    except OSError as error:
+        taken.close()
+        why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+        raise InputError(f"--port: {port} {why}", mend="give another, or none for any that is free") from error
+    return taken
+
+
+def serve(bench: Workbench, port: int, say: Callable[[str], None]) -> None:
+    """Serve until interrupted.
+
+    Args:
+        bench: What is looked through.
+        port: Where; 0 for any that is free.
+        say: Takes the address once it can be opened.
+
+    Raises:
+        InputError: The port is in use.
+        MissingDependencyError: The extra `view` is not installed.
+    """
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        raise MissingDependencyError(
+            "the workbench needs starlette and uvicorn; install them with: pip install 'goldassay[view]'"
+        ) from error
+    taken, token = bind(port), new_token()
+    try:
+        own_port = int(taken.getsockname()[1])
+        app = make_app(bench, token, own_port)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, lifespan="off"))
+        # The first page needs no texts but its own: those of a million rows are read while it is looked at.
+        threading.Thread(target=bench.table.load, daemon=True).start()
+        say(f"http://{HOST}:{own_port}/{token}/")
+        server.run(sockets=[taken])
+    finally:
+        taken.close()
+
+
+def make_app(bench: Workbench, token: str, port: int) -> Starlette:
+    """The application; requests are answered one after the other, so that no two decisions mix."""
+    from starlette.applications import Starlette
+    from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
+    from starlette.responses import Response as Plain
+    from starlette.routing import Route
+
+    hosts = {f"{name}:{port}" for name in (HOST, "localhost")}
+    base = f"/{token}/"
+
+    def state_of(request: Request) -> State:
+        return parse_state(str(request.url.query), bench.selector.values, bench.table.numbers, bench.selector.sortable)
+
+    def guarded(answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
+        async def checked(request: Request) -> Response:
+            if not _is_allowed(request, hosts, token):
+                return PlainTextResponse("403: open the address that goldassay view printed\n", 403, _HEADERS)
+            try:
+                answered: Response = await answer(request)
+            except GoldassayError as error:
+                wants_json = request.method == "POST"
+                problem = str(error)
+                answered = (
+                    JSONResponse({"problem": problem}, 400)
+                    if wants_json
+                    else HTMLResponse(render_problem(problem, base), 400)
+                )
+            answered.headers.update(_HEADERS)
+            return answered
+
+        return checked
+
+    async def show_list(request: Request) -> Response:
+        bench.refresh()
+        state = state_of(request)
+        return HTMLResponse(render_list(bench, state, bench.selector.select(state), base=base))
+
+    async def show_row(request: Request) -> Response:
+        bench.refresh()
+        state, row = state_of(request), int(request.path_params["row"])
+        if row >= bench.table.n_rows:
+            raise InputError(f"there is no row {row}", mend=f"the last one is {bench.table.n_rows - 1}")
+        rows = bench.selector.select(state).rows
+        found = np.flatnonzero(rows == row)
+        at = int(found[0]) if found.size else None
+        before = int(rows[at - 1]) if at else None
+        after = int(rows[at + 1]) if at is not None and at + 1 < rows.size else None
+        return HTMLResponse(render_row(bench, state, row, (before, after), base=base))
+
+    async def decide(request: Request) -> Response:
+        body = await _body(request)
+        row, decision = _decision(body, bench)
+        assert bench.decisions is not None
+        append_decision(bench.decisions, decision)
+        bench.remember(row, decision)
+        return JSONResponse({"saved": decision.decision, "label": decision.label, "note": decision.note})
+
+    async def show_file(request: Request) -> Response:
+        if request.path_params["name"] == "view.css":
+            return Plain(style_sheet(), media_type="text/css")
+        return Plain(template_text("view.js"), media_type="text/javascript")
+
+    return Starlette(
+        routes=[
+            Route("/{token}/", guarded(show_list)),
+            Route("/{token}/row/{row:int}", guarded(show_row)),
+            Route("/{token}/decide", guarded(decide), methods=["POST"]),
+            Route("/{token}/{name}", guarded(show_file)),
+            Route("/{rest:path}", guarded(show_list)),
+        ]
+    )
+
+
+def _is_allowed(request: Request, hosts: set[str], token: str) -> bool:
+    """Whether a request is of a page of ours.
+
+    A page of another site can neither know the token nor send our host or origin: a name that it lets point to this
+    machine is another host, and a form that it sends has its own origin.
+    """
+    given = str(request.path_params.get("token", ""))
+    if not hmac.compare_digest(given.encode(), token.encode()):
+        return False
+    if request.headers.get("host") not in hosts:
+        return False
+    origin = request.headers.get("origin")
+    if request.method == "POST":
+        return origin is not None and origin == f"http://{request.headers['host']}"
+    return origin is None or origin == f"http://{request.headers['host']}"
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    content = b""
+    async for piece in request.stream():
+        content += piece
+        if len(content) > LONGEST_BODY:
+            raise InputError("a decision has at most a megabyte", mend="shorten the note or the texts")
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the decision is not JSON: {error}", mend="decide on the page") from error
+    if not isinstance(body, dict):
+        raise InputError("the decision is no object", mend="decide on the page")
+    return body
+
+
+def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
+    """What a page asks to append, checked.
+
+    Raises:
+        InputError: Nothing can be decided, the row is another one by now, or the label is unknown.
+    """
+    mend = "load the page again"
+    if bench.decisions is None:
+        raise InputError("there is no file for decisions", mend="start goldassay view with --test or --decisions")
+    row = body.get("row")
+    if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < bench.table.n_rows:
+        raise InputError("the decision is about no row of this report", mend=mend)
+    found = bench.table.rows(np.array([row]))[0]
+    content = {**body, "id": str(found["example_id"])}
+    try:
+        decision = Decision.parse({name: value for name, value in content.items() if name != "row"})
+    except ValueError as error:
+        raise InputError(f"the decision {error}", mend=f"decide one of {', '.join(WORDS)}") from error
+    if decision.key != bench.table.key(found):
+        raise InputError("the row is another one by now", mend=mend)
+    labels = bench.label_names if "label" in found else ()
+    if decision.decision == "relabel" and decision.label not in labels:
+        known = ", ".join(labels)
+        raise InputError(
+            f"there is no label {decision.label!r}", mend=f"known are {known}" if known else "drop the row"
+        )
+    strange = decision.texts.keys() - set(bench.table.texts)
+    if strange or any(isinstance(found[name], list) for name in decision.texts):
+        raise InputError("a rewrite names a text that cannot be rewritten here", mend="write it in the note")
+    return row, decision

@@ -1,0 +1,202 @@
+"use strict";
+// Every state is in the address: this script moves the focus, and sends decisions.
+const body = document.body;
+const base = body.dataset.base;
+const rows = [...document.querySelectorAll("tr[data-row]")];
+const status = document.getElementById("status");
+const isOne = document.querySelector("table.one") !== null;
+const KEYS = { y: "keep", d: "drop", u: "undecided" };
+let timer = 0;
+
+function say(text, failed = false) {
+  status.textContent = text;
+  status.classList.toggle("failed", failed);
+  clearTimeout(timer);
+  // What failed stays until something is done about it.
+  if (!failed) timer = setTimeout(() => { status.textContent = ""; }, 4000);
+}
+
+function current() {
+  const focused = document.activeElement && document.activeElement.closest("tr[data-row]");
+  return focused || (isOne ? rows[0] : null);
+}
+
+function move(step) {
+  if (isOne) {
+    const link = document.querySelector(step > 0 ? "a[rel=next]" : "a[rel=prev]");
+    if (link) link.click();
+    return;
+  }
+  const at = rows.indexOf(current());
+  const next = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step];
+  if (next) {
+    next.focus();
+    next.scrollIntoView({ block: "nearest" });
+  } else {
+    const link = document.querySelector(step > 0 ? "a[rel=next]" : "a[rel=prev]");
+    if (link) link.click();
+  }
+}
+
+function show(row, decision, saved) {
+  const cell = row.querySelector(".state");
+  cell.textContent = "";
+  const before = row.dataset.decision;
+  row.dataset.decision = decision === "undecided" ? "" : decision;
+  const counter = document.getElementById("decided-count");
+  if (counter && Boolean(before) !== Boolean(row.dataset.decision)) {
+    const n = Number(counter.textContent.replace(/\D/g, "")) + (row.dataset.decision ? 1 : -1);
+    counter.textContent = n.toLocaleString("en-US");
+  }
+  if (!row.dataset.decision) return;
+  const word = document.createElement("span");
+  word.className = `decided is-${decision}`;
+  word.textContent = saved.label ? `${decision} → ${saved.label}` : decision;
+  cell.append(word);
+  if (saved.note) {
+    const note = document.createElement("span");
+    note.className = "note";
+    note.textContent = saved.note;
+    cell.append(note);
+  }
+}
+
+async function decide(row, decision, more = {}) {
+  if (body.dataset.canDecide !== "yes") {
+    say("Nothing can be decided: name the dataset with --test, or a file with --decisions.", true);
+    return;
+  }
+  const asked = { row: Number(row.dataset.row), key: row.dataset.key, decision, ...more };
+  try {
+    const answer = await fetch(`${base}decide`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(asked),
+    });
+    const told = await answer.json();
+    if (!answer.ok) throw new Error(told.problem);
+    show(row, decision, told);
+    say(`Saved: ${decision}`);
+  } catch (error) {
+    // The page shows a decision only once it is on the disk.
+    say(`Not saved: ${error.message}`, true);
+  }
+}
+
+function relabel(row) {
+  const dialog = document.getElementById("relabel");
+  const options = [...dialog.querySelectorAll(".options button")];
+  if (!options.length) { say("These rows have no labels to choose from; drop the row or write a note.", true); return; }
+  dialog.returnValue = "";
+  dialog.onkeydown = (event) => { const chosen = options[Number(event.key) - 1]; if (chosen) chosen.click(); };
+  dialog.onclose = () => { row.focus(); if (dialog.returnValue) decide(row, "relabel", { label: dialog.returnValue }); };
+  dialog.showModal();
+}
+
+function write(row, decision) {
+  const dialog = document.getElementById("write");
+  const place = document.getElementById("write-texts");
+  const note = document.getElementById("write-note");
+  document.getElementById("write-title").textContent = decision === "rewrite" ? "Rewrite" : "Note";
+  place.textContent = "";
+  note.value = row.querySelector(".state .note")?.textContent || "";
+  const fields = [];
+  if (decision === "rewrite") {
+    for (const cell of row.querySelectorAll("[data-text]")) {
+      if (cell.querySelector("ul")) continue;
+      const label = document.createElement("label");
+      const field = document.createElement("textarea");
+      field.id = `write-${cell.dataset.text}`;
+      label.htmlFor = field.id;
+      label.textContent = cell.dataset.text;
+      field.rows = 3;
+      field.value = cell.textContent.trim();
+      fields.push([cell.dataset.text, field.value, field]);
+      place.append(label, field);
+    }
+  }
+  dialog.returnValue = "";
+  dialog.onclose = () => {
+    row.focus();
+    if (dialog.returnValue !== "save") return;
+    const texts = {};
+    for (const [name, before, field] of fields) if (field.value !== before) texts[name] = field.value;
+    decide(row, decision, { note: note.value, texts });
+  };
+  dialog.showModal();
+  (fields.length ? fields[0][2] : note).focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select, dialog")) {
+    if (event.key === "Escape" && event.target.id === "q") event.target.blur();
+    return;
+  }
+  if (event.key === "/") {
+    const search = document.getElementById("q");
+    if (search) { event.preventDefault(); search.focus(); search.select(); }
+    return;
+  }
+  if (event.key === "j" || event.key === "k") { event.preventDefault(); move(event.key === "j" ? 1 : -1); return; }
+  if (event.key === "Escape" && isOne) { document.querySelector("a[rel=up]").click(); return; }
+  const row = current();
+  if (!row) return;
+  if (event.key === "Enter" && event.target === row) { row.querySelector("a.open")?.click(); return; }
+  const decision = KEYS[event.key];
+  if (decision) { event.preventDefault(); decide(row, decision); }
+  if (event.key === "l") { event.preventDefault(); relabel(row); }
+  if (event.key === "w") { event.preventDefault(); write(row, "rewrite"); }
+  if (event.key === "n") { event.preventDefault(); write(row, "note"); }
+});
+
+for (const button of document.querySelectorAll("button[data-do]")) {
+  button.addEventListener("click", () => {
+    const word = button.dataset.do;
+    if (word === "relabel") relabel(rows[0]);
+    else if (word === "rewrite" || word === "note") write(rows[0], word);
+    else decide(rows[0], word);
+  });
+}
+
+if (isOne && rows.length) rows[0].focus();
+if (matchMedia("(max-width: 48rem)").matches) document.querySelector(".filters")?.removeAttribute("open");
+
+// A rectangle drawn over the map selects the rows in it.
+const map = document.getElementById("map");
+if (map) {
+  let from = null;
+  let drawn = null;
+  const size = map.viewBox.baseVal.width;
+  const at = (event) => {
+    const box = map.getBoundingClientRect();
+    const within = (value) => Math.min(1, Math.max(0, value));
+    return [within((event.clientX - box.left) / box.width), within(1 - (event.clientY - box.top) / box.height)];
+  };
+  map.addEventListener("dragstart", (event) => event.preventDefault());
+  map.addEventListener("pointerdown", (event) => { from = at(event); });
+  window.addEventListener("pointermove", (event) => {
+    if (!from) return;
+    const to = at(event);
+    if (!drawn) { drawn = document.createElementNS("http://www.w3.org/2000/svg", "rect"); drawn.classList.add("drawn"); map.append(drawn); }
+    drawn.setAttribute("x", Math.min(from[0], to[0]) * size);
+    drawn.setAttribute("y", (1 - Math.max(from[1], to[1])) * size);
+    drawn.setAttribute("width", Math.abs(from[0] - to[0]) * size);
+    drawn.setAttribute("height", Math.abs(from[1] - to[1]) * size);
+  });
+  window.addEventListener("pointerup", (event) => {
+    if (!from) return;
+    const to = at(event);
+    const start = from;
+    from = null;
+    // A click is a link to its square.
+    if (Math.hypot(start[0] - to[0], start[1] - to[1]) < 0.03) { drawn?.remove(); drawn = null; return; }
+    map.addEventListener("click", (click) => click.preventDefault(), { once: true, capture: true });
+    const query = new URLSearchParams(body.dataset.query);
+    const range = (i, scale) => [Math.min(start[i], to[i]), Math.max(start[i], to[i])].map((v) => (v * scale).toFixed(4)).join("..");
+    query.set("n.variability", range(0, 0.5));
+    query.set("n.confidence", range(1, 1));
+    query.delete("page");
+    location.search = query.toString();
+  });
+}

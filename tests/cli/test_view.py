@@ -1,0 +1,134 @@
+"""`view` and `mend` on the command line: what they refuse, and what they export."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from goldassay.cli.main import run
+from tests.cli.run_files import refused
+from tests.view.made import HOSTILE, save_both
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["refused"]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> tuple[Path, Path]:
+    return save_both(tmp_path)
+
+
+def test_an_export_is_one_file_without_scripts(made: tuple[Path, Path], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    state = "f.label=neutral&sort=-confidence&q=outside"
+    assert run(["view", str(made[1]), "--export", str(page), "--state", state, "-q"]) == 0
+    text = page.read_text("utf-8")
+    table = pl.read_parquet(made[1] / "tables" / "examples.parquet")
+    held = pl.concat_str("premise", "hypothesis", separator=" ").str.contains(r"(?i)\boutside\b")
+    wanted = table.filter(held, pl.col("label") == "neutral").sort("confidence", descending=True, nulls_last=True)
+    assert re.findall(r"<bdi>(row-\d+)</bdi>", text) == wanted["example_id"].to_list()
+    assert "<script" not in text
+    assert "http" not in text.replace("http-equiv", "")
+    assert "default-src 'none'" in text
+    assert run(["view", str(made[1]), "--export", str(page), "-q"]) == 0
+    assert HOSTILE not in page.read_text("utf-8")
+
+
+Refused = "Callable[..., str]"
+
+
+def _spoil_mixed(report: Path, _: Path) -> None:
+    (report / "tables" / "examples.parquet").write_bytes(b"PAR1 of another report PAR1")
+
+
+def _spoil_no_rows(report: Path, _: Path) -> None:
+    (report / "report.json").unlink()
+
+
+def _spoil_line(_: Path, dataset: Path) -> None:
+    dataset.with_name("made.decisions.jsonl").write_text('{"key": 3}\n{}\n')
+
+
+def _spoil_other(_: Path, dataset: Path) -> None:
+    line = json.dumps({"key": "0" * 32, "id": "row-1", "decision": "drop"})
+    dataset.with_name("made.decisions.jsonl").write_text(f"{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (_spoil_mixed, "examples.parquet"),
+        (_spoil_no_rows, "report.json"),
+        (_spoil_line, "line 1: the line has no text as 'key'"),
+        (_spoil_other, "none of its 1 decisions fits a row of this report"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    made: tuple[Path, Path], refused: Callable[..., str], spoil: Callable[[Path, Path], None], said: str
+) -> None:
+    dataset, report = made
+    spoil(report, dataset)
+    assert said in refused("view", str(report), "--export", str(report.parent / "x.html"))
+
+
+def test_a_folder_that_is_no_report_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
+    assert "report.json" in refused("view", str(tmp_path))
+
+
+def test_a_port_in_use_is_named(made: tuple[Path, Path], refused: Callable[..., str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert f"--port: {port} is in use; give another" in refused("view", str(made[1]), "--port", str(port))
+
+
+def test_a_state_without_an_export_is_refused(made: tuple[Path, Path], refused: Callable[..., str]) -> None:
+    assert "--state is given without --export" in refused("view", str(made[1]), "--state", "q=x")
+
+
+def test_decisions_inside_the_report_are_refused(made: tuple[Path, Path], refused: Callable[..., str]) -> None:
+    inside = made[1] / "mine.jsonl"
+    inside.write_text("")
+    assert "lost with it" in refused("view", str(made[1]), "--decisions", str(inside))
+
+
+def test_a_dataset_that_changed_is_said_on_the_page(made: tuple[Path, Path], tmp_path: Path) -> None:
+    dataset, report = made
+    dataset.write_text(dataset.read_text("utf-8") + "\n", "utf-8")
+    page = tmp_path / "page.html"
+    assert run(["view", str(report), "--export", str(page), "-q"]) == 0
+    assert "made.jsonl changed since the audit" in page.read_text("utf-8")
+
+
+def test_a_report_that_was_moved_without_its_data_is_shown(made: tuple[Path, Path], tmp_path: Path) -> None:
+    moved = shutil.move(made[1], tmp_path / "far" / "away" / "report")
+    page = tmp_path / "page.html"
+    assert run(["view", str(moved), "--export", str(page), "-q"]) == 0
+    assert "name it with --test FILE" in page.read_text("utf-8")
+
+
+def test_mend_writes_the_set_and_its_log(
+    made: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from goldassay.data.decisions import Decision, append_decision
+    from goldassay.view.opening import open_workbench
+
+    bench = open_workbench(made[1])
+    row = bench.table.rows(pl.Series([5]).to_numpy())[0]
+    assert bench.decisions is not None
+    append_decision(bench.decisions, Decision(bench.table.key(row), "row-5", "drop"))
+    out = tmp_path / "mended"
+    assert run(["mend", str(made[0]), "-o", str(out), "--json", str(tmp_path / "m.json")]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "230 rows before, 229 after; carried out: 1 drop"
+    assert json.loads((tmp_path / "m.json").read_text("utf-8"))["rows_after"] == 229
+    assert len((out / "made.jsonl").read_text("utf-8").splitlines()) == 229
+    # What was mended fits the same decisions no more, and says so.
+    assert run(["mend", str(out / "made.jsonl"), "--decisions", str(bench.decisions), "-o", str(out)]) == 2

@@ -1,0 +1,107 @@
+"""Files of decisions: what is read back, and what a torn or strange line does."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.core.errors import InputError, OutputError
+from goldassay.data import Dataset
+from goldassay.data.decisions import WORDS, Decision, append_decision, decisions_beside, read_decisions
+from goldassay.data.row_keys import content_columns, keys_of, row_key
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+decisions = st.builds(
+    Decision, key=texts, id=texts, decision=st.sampled_from(WORDS), label=st.text(min_size=1, max_size=5),
+    texts=st.dictionaries(texts, texts, max_size=2), note=texts,
+)  # fmt: skip
+ONE = Decision("k", "1", "drop", note="why\nso")
+
+
+@given(decisions)
+def test_a_line_gives_its_decision_back(decision: Decision) -> None:
+    line = decision.to_line()
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert Decision.parse(json.loads(line)) == decision
+
+
+def test_the_last_decision_on_a_row_counts(tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    for decision in (ONE, Decision("k", "2", "keep"), Decision("k", "1", "undecided")):
+        append_decision(file, decision)
+    assert {key: each.decision for key, each in read_decisions(file).by_row.items()} == {
+        ("k", "1"): "undecided",
+        ("k", "2"): "keep",
+    }
+
+
+@pytest.mark.parametrize("cut", range(1, len(ONE.to_line())))
+def test_a_torn_last_line_is_left_out_and_kept(tmp_path: Path, cut: int) -> None:
+    file = tmp_path / "d.jsonl"
+    append_decision(file, Decision("k", "0", "keep"))
+    with file.open("ab") as stream:
+        stream.write(ONE.to_line()[:cut])
+    whole = cut == len(ONE.to_line()) - 1
+    read = read_decisions(file)
+    assert (len(read.by_row), bool(read.torn)) == ((2, False) if whole else (1, True))
+    append_decision(file, Decision("k", "3", "keep"))
+    assert [id_ for _, id_ in read_decisions(file).by_row] == (["0", "1", "3"] if whole else ["0", "3"])
+    if not whole:
+        assert (tmp_path / "d.jsonl.torn").read_bytes() == ONE.to_line()[:cut] + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "is no object"),
+        ('{"key": "k", "id": "1"}', "no text as 'decision'"),
+        ('{"key": "k", "id": 1, "decision": "keep"}', "no text as 'id'"),
+        ('{"key": "k", "id": "1", "decision": "burn"}', "none of keep, rewrite"),
+        ('{"key": "k", "id": "1", "decision": "relabel"}', "without a label"),
+        ('{"key": "k", "id": "1", "decision": "note", "note": 3}', "no texts"),
+    ],
+)
+def test_a_strange_line_is_named(tmp_path: Path, line: str, said: str) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_bytes(ONE.to_line() + line.encode() + b"\n" + ONE.to_line())
+    with pytest.raises(InputError, match=said) as raised:
+        read_decisions(file)
+    assert raised.value.row == 2
+
+
+def test_a_missing_file_is_refused_unless_nothing_is_decided_yet(tmp_path: Path) -> None:
+    assert read_decisions(tmp_path / "none", missing=True).by_row == {}
+    with pytest.raises(InputError, match="no such file of decisions"):
+        read_decisions(tmp_path / "none")
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="--decisions"):
+        append_decision(tmp_path / "missing" / "d.jsonl", ONE)
+
+
+def test_decisions_lie_beside_their_dataset(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl.gz").touch()
+    assert decisions_beside(tmp_path / "test.jsonl.gz").name == "test.decisions.jsonl"
+
+
+def test_a_key_is_of_content_alone() -> None:
+    frame = pl.DataFrame({"id": ["a", "b", "c"], "text": ["x", "x", "y"], "label": ["p", "p", "p"]})
+    one = Dataset.from_frame(frame)
+    turned = Dataset.from_frame(frame.with_columns(id=pl.Series(["7", "8", "9"]), note=pl.lit("z")).reverse())
+    keys = keys_of(one.examples, content_columns(one))
+    assert keys[0] == keys[1] != keys[2]
+    assert keys_of(turned.examples, content_columns(turned)) == keys[::-1]
+    assert row_key({"choices": ["a", "b"]}) == row_key({"choices": ["b", "a"]}) != row_key({"choices": ["a"]})
+    # A text is not the list of it, and no separator makes two texts one.
+    assert row_key({"a": "x", "b": "yz"}) != row_key({"a": "xy", "b": "z"})

@@ -1,0 +1,193 @@
+"""Datasets written anew: what changes is what was decided, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldassay.core.errors import InputError
+from goldassay.data import read_dataset
+from goldassay.data.decisions import Decision, append_decision
+from goldassay.data.items.choices import read_choices
+from goldassay.data.mending import mend_dataset
+from goldassay.data.reading import read_table
+from goldassay.data.row_keys import ITEM_COLUMNS, content_columns, item_frame, keys_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Labels as numbers, a row without a gold label, and a column that nothing reads.
+ROWS = [
+    {"uid": f"u{i}", "sentence1": f"premise {i}", "sentence2": f"hypothesis {i}", "gold_label": label, "extra": [i]}
+    for i, label in enumerate(["entailment", "neutral", "-", "contradiction", "neutral", "entailment"])
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    file = tmp_path / "set.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in ROWS), "utf-8")
+    return file
+
+
+def decide(data: Path, row: str, word: str, **more: Any) -> Path:
+    """Append a decision about the row of an id, as the page does."""
+    dataset = read_dataset(data)
+    at = dataset.examples["example_id"].to_list().index(row)
+    key = keys_of(dataset.examples, content_columns(dataset))[at]
+    file = data.with_name("set.decisions.jsonl")
+    append_decision(file, Decision(key, row, word, **more))
+    return file
+
+
+def after(data: Path, decisions: Path | None = None) -> list[dict[str, Any]]:
+    """The rows of the mended file."""
+    return [json.loads(line) for line in mend_dataset(data, decisions).content.splitlines()]
+
+
+def test_every_decision_is_carried_out_and_logged(data: Path, tmp_path: Path) -> None:
+    decide(data, "u0", "drop", note="a copy")
+    decide(data, "u1", "relabel", label="entailment")
+    decide(data, "u3", "rewrite", texts={"hypothesis": "new"})
+    decide(data, "u4", "rewrite")
+    decide(data, "u5", "keep")
+    mended = mend_dataset(data)
+    assert mended.counts == {"keep": 1, "rewrite": 1, "relabel": 1, "drop": 1}
+    assert mended.left == {"rows are marked to be rewritten, without a new text": 1}
+    # Lines that nothing was decided about are the same bytes.
+    assert mended.content.splitlines()[1] == data.read_bytes().splitlines()[2]
+    place, log = mended.save(tmp_path / "out")
+    wanted = [dict(row) for row in ROWS[1:]]
+    wanted[0]["gold_label"] = "entailment"
+    wanted[2]["sentence2"] = "new"
+    assert [json.loads(line) for line in place.read_text("utf-8").splitlines()] == wanted
+    assert [json.loads(line) for line in log.read_text("utf-8").splitlines()] == [
+        {"line": 1, "id": "u0", "decision": "drop", "note": "a copy"},
+        {"line": 2, "id": "u1", "decision": "relabel", "column": "gold_label", "before": "neutral",
+         "after": "entailment", "note": ""},
+        {"line": 4, "id": "u3", "decision": "rewrite", "column": "sentence2", "before": "hypothesis 3", "after": "new",
+         "note": ""},
+    ]  # fmt: skip
+
+
+def test_a_label_is_written_as_the_file_writes_it(tmp_path: Path) -> None:
+    file = tmp_path / "set.csv"
+    pl.DataFrame(
+        {"premise": list("abcdef"), "hypothesis": list("ghijkl"), "label": ["e", "n", "c", "e", "n", "c"]}
+    ).write_csv(file)
+    dataset = read_dataset(file)
+    assert set(dataset.label_names) == {"entailment", "neutral", "contradiction"}
+    key = keys_of(dataset.examples, content_columns(dataset))[0]
+    append_decision(file.with_name("set.decisions.jsonl"), Decision(key, "0", "relabel", "contradiction"))
+    (place, _) = mend_dataset(file).save(tmp_path / "out")
+    assert place.name == "set.csv"
+    assert pl.read_csv(place)["label"].to_list() == ["c", "n", "c", "e", "n", "c"]
+
+
+@settings(deadline=None, max_examples=25)
+@given(order=st.permutations(range(6)), dropped=st.sets(st.sampled_from(["u0", "u1", "u3", "u4", "u5"]), min_size=1))
+def test_a_reordered_file_loses_the_same_rows(
+    tmp_path_factory: pytest.TempPathFactory, order: list[int], dropped: set[str]
+) -> None:
+    base = tmp_path_factory.mktemp("order")
+    first, second = base / "set.jsonl", base / "again.jsonl"
+    first.write_text("".join(json.dumps(row) + "\n" for row in ROWS), "utf-8")
+    second.write_text("".join(json.dumps({**ROWS[i], "uid": f"other {i}"}) + "\n" for i in order), "utf-8")
+    for row in sorted(dropped):
+        decisions = decide(first, row, "drop")
+    kept = [ROWS[i]["sentence1"] for i in order if ROWS[i]["uid"] not in dropped]
+    assert [row["sentence1"] for row in after(second, decisions)] == kept
+
+
+def test_of_equal_rows_as_many_go_as_were_dropped(tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    rows = [{"text": "same", "label": "a"}] * 3 + [{"text": "other", "label": "b"}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    decide(file, "1", "drop")
+    assert [row["text"] for row in after(file)] == ["same", "same", "other"]
+    decide(file, "2", "drop")
+    assert [row["text"] for row in after(file)] == ["same", "other"]
+
+
+def test_what_no_longer_fits_is_counted(data: Path) -> None:
+    decide(data, "u0", "drop")
+    decide(data, "u1", "drop")
+    rows = [dict(row) for row in ROWS]
+    rows[0]["sentence1"] = "changed since"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    mended = mend_dataset(data)
+    assert mended.left == {"decisions fit no row: their rows changed or are gone": 1}
+    assert mended.n_after == 5
+    assert mended.lines()[0] == "6 rows before, 5 after; carried out: 1 drop"
+
+
+@pytest.mark.parametrize(
+    ("word", "more", "said"),
+    [
+        ("relabel", {"label": "entailed"}, "'entailed', which is no label of set.jsonl; did you mean 'entailment'"),
+        ("rewrite", {"texts": {"text": "x"}}, "'text', which is no text of set.jsonl"),
+    ],
+)
+def test_an_unknown_label_or_text_is_refused(data: Path, word: str, more: dict[str, Any], said: str) -> None:
+    decide(data, "u0", word, **more)
+    with pytest.raises(InputError, match=said):
+        mend_dataset(data)
+
+
+def test_decisions_of_another_dataset_are_refused(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    append_decision(file, Decision("0" * 32, "u0", "drop"))
+    with pytest.raises(InputError, match=r"none of its 1 decisions fits a row of set.jsonl"):
+        mend_dataset(data, file)
+
+
+def test_nothing_decided_leaves_the_rows(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_text("")
+    mended = mend_dataset(data, file)
+    assert mended.content == data.read_bytes()
+    assert mended.changes == ()
+    assert mended.lines()[0].endswith("nothing")
+
+
+def test_items_are_dropped_and_relabelled(tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    rows = [{"question": f"q{i}", "choices": [f"{i} a", f"{i} b", f"{i} c"], "answer": "ABC"[i % 3]} for i in range(6)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    items = read_choices(read_table(file), "set")
+    assert items is not None
+    frame = item_frame(items)
+    keys, ids = keys_of(frame, ITEM_COLUMNS), frame["example_id"].to_list()
+    decisions = tmp_path / "set.decisions.jsonl"
+    append_decision(decisions, Decision(keys[0], ids[0], "drop"))
+    append_decision(decisions, Decision(keys[1], ids[1], "relabel", "C"))
+    mended = mend_dataset(file)
+    assert [row["answer"] for row in after(file)] == ["C", "C", "A", "B", "C"]
+    assert mended.counts == {"relabel": 1, "drop": 1}
+    append_decision(decisions, Decision(keys[2], ids[2], "relabel", "D"))
+    with pytest.raises(InputError, match="none of its choices; its choices are A, B, C"):
+        mend_dataset(file)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_a_format_keeps_its_cells(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"set.{ending}"
+    texts = ['he said "no"', "a, b", "plain", "007", "ü; x", "1e5"]
+    table = pl.DataFrame({"text": texts, "label": list("aabbab"), "more": ["", "x", "", "1.50", '"', "y"]})
+    if ending == "parquet":
+        table.write_parquet(file)
+    else:
+        table.write_csv(file, separator="\t" if ending == "tsv" else ",")
+    dataset = read_dataset(file)
+    keys = keys_of(dataset.examples, content_columns(dataset))
+    append_decision(tmp_path / "set.decisions.jsonl", Decision(keys[2], "2", "drop"))
+    (place, _) = mend_dataset(file).save(tmp_path / "out")
+    assert place.suffix == f".{ending}"
+    kept = read_table(place).frame
+    before = read_table(file).frame
+    assert kept.equals(before[[0, 1, 3, 4, 5]], null_equal=True)

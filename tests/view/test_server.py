@@ -1,0 +1,234 @@
+"""The server: who may ask, what is stored before it is confirmed, and what a kill loses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from goldassay.data.decisions import read_decisions
+from goldassay.view.opening import open_workbench
+from tests.view.made import HOSTILE, ask, items, save_both, save_report, served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goldassay.view.opening import Workbench
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return open_workbench(save_both(tmp_path)[1])
+
+
+@pytest.fixture
+def address(bench: Workbench) -> Iterator[str]:
+    with served(bench) as found:
+        yield found
+
+
+def decision(bench: Workbench, row: int, word: str = "drop", **more: Any) -> dict[str, Any]:
+    import numpy as np
+
+    return {"row": row, "key": bench.table.key(bench.table.rows(np.array([row]))[0]), "decision": word, **more}
+
+
+def test_the_page_shows_rows_and_escapes_them(address: str) -> None:
+    status, page, headers = ask(address)
+    assert status == 200
+    assert HOSTILE not in page
+    assert "&lt;script&gt;document.title" in page
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "230 rows" in page
+
+
+@pytest.mark.parametrize("path", ["/", "/wrong/", "/wrong/row/1", "/wrong/view.js", "/wrong/decide"])
+def test_nothing_is_shown_without_the_token(address: str, path: str) -> None:
+    assert ask(address, path)[0] == 403 if path != "/wrong/decide" else ask(address, path)[0] in (403, 405)
+
+
+def test_nothing_is_decided_without_the_token(address: str, bench: Workbench) -> None:
+    status, _, _ = ask(address, "/wrong/decide", body=decision(bench, 1))
+    assert status == 403
+    assert bench.decisions is not None
+    assert not bench.decisions.exists()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Host": "evil.example"}, {"Host": "evil.example:80"}, {"Host": "127.0.0.1"}, {"Origin": "http://evil.example"},
+     {"Origin": "null"}],
+)  # fmt: skip
+def test_another_host_or_origin_gets_nothing(address: str, bench: Workbench, headers: dict[str, str]) -> None:
+    assert ask(address, headers=headers)[0] == 403
+    assert ask(address, "decide", body=decision(bench, 1), headers=headers)[0] == 403
+    assert bench.decisions is not None
+    assert not bench.decisions.exists()
+
+
+def test_a_decision_needs_an_origin(address: str, bench: Workbench) -> None:
+    sent = json.dumps(decision(bench, 1)).encode()
+    assert ask(address, "decide", body=sent, headers={"Origin": ""})[0] == 403
+
+
+def test_only_this_machine_reaches_it(address: str) -> None:
+    port = int(address.split(":")[2].split("/")[0])
+    others = {each[4][0] for each in socket.getaddrinfo(socket.gethostname(), port, socket.AF_INET)} - {"127.0.0.1"}
+    for other in others:
+        with pytest.raises(OSError):
+            socket.create_connection((other, port), timeout=2)
+
+
+def test_a_decision_is_stored_and_shown(address: str, bench: Workbench) -> None:
+    status, told, _ = ask(address, "decide", body=decision(bench, 4, "relabel", label="neutral", note="see <b>"))
+    assert (status, json.loads(told)["saved"]) == (200, "relabel")
+    assert bench.decisions is not None
+    (stored,) = read_decisions(bench.decisions).by_row.values()
+    assert (stored.id, stored.decision, stored.label, stored.note) == ("row-4", "relabel", "neutral", "see <b>")
+    page = ask(address, "?f.decision=relabel")[1]
+    assert "relabel → neutral" in page
+    assert "see &lt;b&gt;" in page
+    assert "<strong>1</strong> of 230 rows" in page
+    ask(address, "decide", body=decision(bench, 4, "undecided"))
+    assert "<strong>230</strong> of 230 rows" in ask(address, "?f.decision=undecided")[1]
+
+
+def test_another_server_on_the_same_file_is_seen(tmp_path: Path) -> None:
+    _, folder = save_both(tmp_path)
+    one, other = open_workbench(folder), open_workbench(folder)
+    with served(one) as here, served(other) as there:
+        ask(here, "decide", body=decision(one, 1, "keep"))
+        ask(there, "decide", body=decision(other, 2, "drop"))
+        for address in (here, there):
+            assert '<span id="decided-count">2</span>' in ask(address)[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"decision": "burn"}, "none of keep"),
+        ({"decision": "relabel"}, "without a label"),
+        ({"decision": "relabel", "label": "nope"}, "no label 'nope'"),
+        ({"row": 230}, "no row"),
+        ({"row": True}, "no row"),
+        ({"key": "0" * 32}, "another one by now"),
+        ({"key": 3}, "no text as 'key'"),
+        ({"decision": "rewrite", "texts": {"label": "x"}}, "cannot be rewritten"),
+        ({"decision": "rewrite", "texts": {"premise": 3}}, "no texts"),
+    ],
+)
+def test_a_wrong_decision_is_refused(address: str, bench: Workbench, change: dict[str, Any], said: str) -> None:
+    status, told, _ = ask(address, "decide", body={**decision(bench, 1), **change})
+    assert status == 400
+    assert said in json.loads(told)["problem"]
+    assert bench.decisions is not None
+    assert not bench.decisions.exists()
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"note": "' + b"x" * (1 << 21) + b'"}'])
+def test_a_body_that_is_no_decision_is_refused(address: str, body: bytes) -> None:
+    assert ask(address, "decide", body=body)[0] == 400
+    assert ask(address)[0] == 200
+
+
+@pytest.mark.parametrize("query", ["q=(&re=1", "f.nope=1", "n.confidence=x", "sort=nope", "nope=1"])
+def test_a_wrong_address_says_what_is_wrong(address: str, query: str) -> None:
+    status, page, _ = ask(address, f"?{query}")
+    assert status == 400
+    assert 'role="alert"' in page
+
+
+def test_a_row_is_shown_in_full(address: str) -> None:
+    status, page, _ = ask(address, "row/0?sort=-confidence")
+    assert status == 200
+    assert HOSTILE not in page
+    assert "variability" in page
+    assert ask(address, "row/230")[0] == 400
+
+
+def test_items_are_shown_with_their_right_choice(tmp_path: Path) -> None:
+    bench = open_workbench(save_report(tmp_path / "report", items()), decisions=tmp_path / "d.jsonl")
+    with served(bench) as address:
+        page = ask(address)[1]
+        assert '<li class="right"><bdi>two</bdi>' in page
+        assert HOSTILE not in page
+        assert ask(address, "decide", body=decision(bench, 0, "rewrite", texts={"choices": "x"}))[0] == 400
+        assert ask(address, "decide", body=decision(bench, 0, "rewrite", texts={"question": "Which one?"}))[0] == 200
+
+
+def test_a_decision_is_on_the_disk_before_it_is_confirmed(
+    address: str, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is flushed to disk after it was written and before the answer is sent."""
+    assert bench.decisions is not None
+    synced: list[int] = []
+    real = os.fsync
+
+    def watch(number: int) -> None:
+        if Path(f"/proc/self/fd/{number}").readlink() == bench.decisions:
+            synced.append(os.fstat(number).st_size)
+        real(number)
+
+    monkeypatch.setattr(os, "fsync", watch)
+    for n, row in enumerate((1, 2, 3), start=1):
+        assert ask(address, "decide", body=decision(bench, row))[0] == 200
+        assert synced[-1] == bench.decisions.stat().st_size
+        assert len(synced) == n
+
+
+def test_what_cannot_be_stored_is_not_confirmed(
+    address: str, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    status, told, _ = ask(address, "decide", body=decision(bench, 1))
+    assert status == 400
+    assert "No space left" in json.loads(told)["problem"]
+
+
+def test_a_killed_server_loses_no_confirmed_decision(tmp_path: Path) -> None:
+    dataset, folder = save_both(tmp_path)
+    bench = open_workbench(folder)
+    command = [sys.executable, "-m", "goldassay", "view", str(folder)]
+    confirmed = []
+    wanted = [decision(bench, row, "note", note=f"note {row} " + "x" * 300) for row in range(200)]
+    while len(confirmed) < 200:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+            assert server.stdout is not None
+            address = server.stdout.readline().strip()
+            upto = len(confirmed) + 67
+            try:
+                for each in wanted[len(confirmed) : upto]:
+                    assert ask(address, "decide", body=each)[0] == 200
+                    confirmed.append(each)
+            finally:
+                # In the middle of whatever it does.
+                server.send_signal(signal.SIGKILL)
+    stored = read_decisions(dataset.with_name("made.decisions.jsonl"))
+    assert {each.note for each in stored.by_row.values()} >= {each["note"] for each in confirmed}
+    assert len(confirmed) == 200
+
+
+def test_it_ends_with_control_c(tmp_path: Path) -> None:
+    _, folder = save_both(tmp_path)
+    command = [sys.executable, "-m", "goldassay", "view", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert ask(server.stdout.readline().strip())[0] == 200
+        time.sleep(0.2)
+        server.send_signal(signal.SIGINT)
+        told = server.communicate(timeout=20)[1]
+    assert server.returncode in (0, 130)
+    assert "Traceback" not in told

@@ -1,0 +1,65 @@
+"""The state of a view survives its address."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldassay.core.errors import InputError
+from goldassay.view.state import State, parse_state
+
+FACETS = {"label": ("a", "b&c", "ü"), "group_x": ("1", "2")}
+NUMBERS, SORTABLE = ("confidence", "pvi"), ("label", "confidence")
+
+numbers = st.floats(-1e6, 1e6).map(lambda value: float(f"{value:g}"))
+states = st.builds(
+    State,
+    words=st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), max_size=20).map(str.strip),
+    is_regex=st.booleans(),
+    chosen=st.dictionaries(st.sampled_from(sorted(FACETS)), st.integers(1, 2), max_size=2).map(
+        lambda drawn: tuple((name, tuple(sorted(FACETS[name][:n]))) for name, n in sorted(drawn.items()))
+    ),
+    ranges=st.dictionaries(st.sampled_from(NUMBERS), st.tuples(numbers, numbers).map(sorted).map(tuple)).map(
+        lambda drawn: tuple(sorted(drawn.items()))
+    ),
+    sort=st.sampled_from(["", *SORTABLE]),
+    page=st.integers(1, 10_000),
+).map(lambda state: state if state.words else State(chosen=state.chosen, ranges=state.ranges, page=state.page))
+
+
+@given(states)
+def test_an_address_gives_its_state_back(state: State) -> None:
+    assert parse_state(state.query(), FACETS, NUMBERS, SORTABLE) == state
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("f.labels=a", "no filter 'labels'; did you mean 'label'"),
+        ("f.label=z", "label is never 'z'"),
+        ("n.pvi=a..b", "not LOW..HIGH"),
+        ("n.pvi=2..1", "not LOW..HIGH"),
+        ("sort=nope", "no order 'nope'"),
+        ("what=1", "unknown part 'what'"),
+        ("q=" + "x" * 501, "at most 500"),
+    ],
+)
+def test_what_is_not_there_is_refused(query: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        parse_state(query, FACETS, NUMBERS, SORTABLE)
+
+
+def test_a_value_is_chosen_and_taken_back() -> None:
+    state = State(page=3).toggled("label", "a").toggled("label", "ü")
+    assert state.facets == {"label": ("a", "ü")}
+    assert state.page == 1
+    assert state.toggled("label", "a").toggled("label", "ü") == State()
+
+
+def test_a_column_is_sorted_down_up_and_not() -> None:
+    down = State().sorted_by("pvi")
+    assert (down.sort, down.descending) == ("pvi", True)
+    up = down.sorted_by("pvi")
+    assert (up.sort, up.descending) == ("pvi", False)
+    assert up.sorted_by("pvi") == State()
