@@ -23,6 +23,7 @@ LEVELS = {
     "training": 4,
     "questions": 5,
     "papers": 6,
+    "view": 6,
     "cli": 7,
 }
 RENDERERS = sorted((*ROOT.joinpath("report").rglob("*.py"), *ROOT.joinpath("gate").rglob("*.py")))

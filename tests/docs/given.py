@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.data import read_dataset
+from goldassay.data.decisions import Decision, append_decision, decisions_beside
+from goldassay.data.row_keys import content_columns, keys_of
 from goldassay.runs import Runs, write_runs
 from goldassay.runs.specimen import write_specimen
 from tests.docs.pages import ROOT
@@ -68,6 +71,17 @@ def _reviews(folder: Path, page: Path) -> None:
     frame.with_columns(uid="r" + pl.int_range(1, len(rows) + 1).cast(pl.String)).select(
         "uid", "first", "second", "answer"
     ).write_csv(folder / "reviews.csv")
+
+
+def _decided(folder: Path, page: Path) -> None:
+    """reviews.jsonl, with decisions about some of its rows."""
+    rows = [{"id": f"r{i}", "text": f"review {i}", "label": "good" if i % 2 else "bad"} for i in range(6)]
+    file = folder / "reviews.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    dataset = read_dataset(file)
+    keys = keys_of(dataset.examples, content_columns(dataset))
+    for at, (word, label) in enumerate((("drop", ""), ("relabel", "bad"), ("rewrite", ""))):
+        append_decision(decisions_beside(file), Decision(keys[at], f"r{at}", word, label))
 
 
 def _predictions(folder: Path, page: Path) -> None:
@@ -167,6 +181,7 @@ def _board(folder: Path, page: Path) -> None:
 
 _MAKERS = {
     "board": _board,
+    "decided": _decided,
     "policy": _policy,
     "data": _data,
     "parts": _parts,

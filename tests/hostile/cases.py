@@ -456,6 +456,8 @@ _NEEDED = {
     "instability": ("runs.jsonl",),
     "compare": ("runs.jsonl",),
     "check": ("nothing",),
+    "view": ("nothing",),
+    "mend": ("data.jsonl",),
     "diff": ("nothing", "nothing"),
     "studies": ("nope",),
     "specimen": (),

@@ -70,20 +70,20 @@ def _lines(path: Path, table: Table, dropped: set[int], edits: Mapping[str, Mapp
             changed.setdefault(row, {})[column] = value
     kept = []
     for number, line in enumerate(lines):
-        row = row_of.get(number)
-        if row is None or row not in changed:
-            kept += [line] if row not in dropped or row is None else []
+        own = row_of.get(number)
+        if own is None or own not in changed:
+            kept += [line] if own is None or own not in dropped else []
             continue
-        if row in dropped:
+        if own in dropped:
             continue
         content = json.loads(line)
-        strange = [column for column in changed[row] if column not in content]
+        strange = [column for column in changed[own] if column not in content]
         if strange:
             raise InputError(
                 f"the field {strange[0]!r} is inside another one and cannot be changed", file=path, row=number + 1,
                 mend="change the row by hand",
             )  # fmt: skip
-        kept.append(json.dumps({**content, **changed[row]}, ensure_ascii=False).encode("utf-8"))
+        kept.append(json.dumps({**content, **changed[own]}, ensure_ascii=False).encode("utf-8"))
     return b"\n".join(kept)
 
 
