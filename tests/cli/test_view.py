@@ -115,6 +115,23 @@ def test_a_report_that_was_moved_without_its_data_is_shown(made: tuple[Path, Pat
     assert "name it with --test FILE" in page.read_text("utf-8")
 
 
+def test_a_report_on_runs_shows_their_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, runs = tmp_path / "test.csv", tmp_path / "runs.csv"
+    pl.DataFrame({"id": ["a", "b"], "text": ["one thing", "two things"], "label": ["x", "y"]}).write_csv(data)
+    pl.DataFrame(
+        {
+            "seed": [0, 0, 1, 1],
+            "example_id": ["a", "b"] * 2,
+            "label": ["x", "y"] * 2,
+            "prediction": ["x", "y", "y", "y"],
+        }
+    ).write_csv(runs)
+    report, page = tmp_path / "report", tmp_path / "page.html"
+    assert run(["instability", str(runs), "--test", str(data), "-o", str(report), "-q"]) == 0
+    assert run(["view", str(report), "--export", str(page), "--state", "q=things", "-q"]) == 0
+    assert "two things" in page.read_text("utf-8")
+
+
 def test_mend_writes_the_set_and_its_log(
     made: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

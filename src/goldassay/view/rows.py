@@ -29,6 +29,7 @@ _READER = "right_"
 _MISSING = "(none)"
 # What a reader of a part of the input names, over its seeds.
 _TOLD = ("always right", "sometimes right", "never right")
+_ROLES = ("premise", "hypothesis", "question", "context", "text")
 _ITEM_TEXTS = ("passage", "question", "choices")
 
 
@@ -76,7 +77,8 @@ class RowTable:
             columns = pl.read_parquet_schema(path)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"is no Parquet file: {error}", file=path, mend="make the report again") from error
-        texts = tuple(name for name in text_columns if name in columns)
+        # Reports on runs name no texts of their dataset; their columns are called by their roles.
+        texts = tuple(name for name in text_columns or _ROLES if name in columns)
         content = (*texts, *(("label",) if "label" in columns else ()))
         if set(ITEM_COLUMNS) <= set(columns):
             texts, content = _ITEM_TEXTS, ITEM_COLUMNS
