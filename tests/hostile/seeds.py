@@ -35,6 +35,9 @@ RUNS = (LIST, SHOW, SHOW, SHOW, SHOW, SHOW, SHOW, INSTABILITY)
 REPORTS = (("check", "SEED"), ("diff", "SEED", "SEED", "-o", "out"))
 SETTINGS = (("check", "report.json", "--config", "SEED"),)
 PLANS = (("sweep", "SEED", "--dry-run", "-o", "out"),)
+ITEMS = (("audit", "SEED", "-q", "-o", "out"), SPLIT, ("leakage", "suggest", "SEED", "-q", "-o", "out"))
+BOARDS = (("board", "SEED", "-q", "-o", "out"), LIST)
+CONFIGURATIONS = (("sensitivity", "SEED", "-q", "-o", "out"), SHOW)
 MAX_BYTES = 100_000
 _READ_ALONE = (".jsonl", ".eval", ".parquet", ".json")
 
@@ -79,6 +82,8 @@ def made_seeds(folder: Path) -> list[Seed]:
     stored = {f"runs/{path.name}": path.read_bytes() for path in sorted((folder / "runs").iterdir())}
     seeds += [Seed("runs", stored, RUNS, 9), Seed("stored.parquet", {"stored.parquet": stored[min(stored)]}, RUNS, 9)]
     seeds += [seed for tool in sorted(FIXTURES.iterdir()) if tool.is_dir() for seed in _of_tool(tool)]
+    seeds += [Seed(name, {name: content}, ITEMS, 6) for name, content in _items().items()]
+    seeds += _boards()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(folder):
         assert run(["instability", "runs", "-q", "-o", "report"]) == 0
     seeds.append(Seed("other.json", {"other.json": (folder / "report" / "report.json").read_bytes()}, REPORTS))
@@ -122,6 +127,79 @@ def _predictions(folder: Path) -> dict[str, bytes]:
         "predictions.npy": written(lambda file: np.save(file, codes[0])),
         "logits.npy": written(lambda file: np.save(file, logits[0])),
     }
+
+
+def _items(n: int = 30) -> dict[str, bytes]:
+    """Choices, preferences and judgments, each in several shapes and kinds of file."""
+    draws = np.random.default_rng(1)
+    gold = draws.integers(0, 4, n).tolist()
+    choices = [[f"choice {at} of {i}{' or longer' * (at == gold[i])}" for at in range(4)] for i in range(n)]
+    asked = [f"Which is item {i}?" for i in range(n)]
+    lists = pl.DataFrame({"question": asked, "choices": choices, "answer": gold, "subject": ["a", "b"] * (n // 2)})
+    named = [
+        {"id": f"q{i}", "question": {"stem": asked[i], "choices": [
+            {"text": text, "label": "ABCD"[at]} for at, text in enumerate(choices[i])]}, "answerKey": "ABCD"[gold[i]]}
+        for i in range(n)
+    ]  # fmt: skip
+    columns = pl.DataFrame({"question": asked, **{"ABCD"[at]: [own[at] for own in choices] for at in range(4)},
+                            "answer": ["ABCD"[at] for at in gold]})  # fmt: skip
+    pairs = pl.DataFrame(
+        {"prompt": asked, "chosen": [own[0] for own in choices], "rejected": [own[1] for own in choices]}
+    )
+    chats = [
+        {"chosen": [{"role": "user", "content": asked[i]}, {"role": "assistant", "content": choices[i][0]}],
+         "rejected": [{"role": "user", "content": asked[i]}, {"role": "assistant", "content": choices[i][1]}]}
+        for i in range(n)
+    ]  # fmt: skip
+    sides = pairs.select(input="prompt", output_1="chosen", output_2="rejected", label=pl.Series(gold) % 2 + 1)
+    judged = pl.DataFrame(
+        [{"item": i, "judge": judge, "order": order, "verdict": "AB"[(i + len(order)) % 2], "human": "AB"[i % 2],
+          "response_a": choices[i][0], "response_b": choices[i][1]}
+         for i in range(n) for judge in "xy" for order in ("original", "swapped")]
+    )  # fmt: skip
+    swapped = pl.DataFrame(
+        {"item": range(n), "winner_unswapped": [1] * n, "winner_swapped": [2 - at % 2 for at in gold]}
+    )
+    return {
+        "choices.jsonl": lists.write_ndjson().encode(),
+        "choices.parquet": written(lists.write_parquet),
+        "named.jsonl": "".join(json.dumps(row) + "\n" for row in named).encode(),
+        "columns.csv": columns.write_csv().encode(),
+        "pairs.csv": pairs.write_csv().encode(),
+        "pairs.parquet": written(pairs.write_parquet),
+        "chats.jsonl": "".join(json.dumps(row) + "\n" for row in chats).encode(),
+        "sides.jsonl": sides.write_ndjson().encode(),
+        "judged.jsonl": judged.write_ndjson().encode(),
+        "judged.csv": judged.write_csv().encode(),
+        "swapped.csv": swapped.write_csv().encode(),
+    }
+
+
+def _boards(n: int = 30) -> list[Seed]:
+    """Systems by columns, by rows and by lists of what they solved; runs of several configurations."""
+    right = np.random.default_rng(2).random((4, n)) < np.array([[0.9], [0.6], [0.6], [0.3]])
+    systems, items = [f"system {at}" for at in range(4)], [f"i{at}" for at in range(n)]
+    wide = pl.DataFrame({"item": items, **dict(zip(systems, right.astype(float).tolist(), strict=True))})
+    long = wide.unpivot(index="item", variable_name="system", value_name="score")
+    lists = {
+        f"lists/{name}/results/results.json": json.dumps(
+            {"resolved": [item for item, solved in zip(items, own, strict=True) if solved], "generated": items}
+        ).encode()
+        for name, own in zip(systems, right, strict=True)
+    }
+    configured = pl.DataFrame(
+        [{"example_id": item, "seed": seed, "config_prompt": prompt, "label": "a",
+          "prediction": "ab"[(at + seed + len(prompt)) % 3 == 0]}
+         for at, item in enumerate(items) for seed in range(2) for prompt in ("plain", "cot", "few")]
+    )  # fmt: skip
+    return [
+        Seed("wide.csv", {"wide.csv": wide.write_csv().encode()}, BOARDS, 6),
+        Seed("long.parquet", {"long.parquet": written(long.write_parquet)}, BOARDS, 6),
+        Seed("long.jsonl", {"long.jsonl": long.write_ndjson().encode()}, BOARDS, 6),
+        Seed("lists", lists, BOARDS, 6),
+        Seed("configured.jsonl", {"configured.jsonl": configured.write_ndjson().encode()}, CONFIGURATIONS, 6),
+        Seed("configured.csv", {"configured.csv": configured.write_csv().encode()}, CONFIGURATIONS, 6),
+    ]
 
 
 def _of_tool(folder: Path) -> list[Seed]:
