@@ -251,6 +251,25 @@ class TestCrossFit:
         assert np.array_equal(found.logits[own], again.logits[own])
         assert not np.array_equal(found.logits[~own], again.logits[~own])
 
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    def test_entries_shared_by_folds_change_no_bit(self, monkeypatch, n_classes):
+        features, labels = made(n_classes)
+        shared = QuickProbe().cross_fit(features, labels, n_classes, 0)
+        monkeypatch.setattr(quick_probe, "SHARED_ENTRIES", 0)
+        assert np.array_equal(QuickProbe().cross_fit(features, labels, n_classes, 0).logits, shared.logits)
+
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    def test_fits_of_many_rows_begin_where_the_search_ended(self, monkeypatch, n_classes):
+        """Penalties are tried on some rows; two passes over all from there are as good as many from nothing."""
+        features, labels = made(n_classes)
+        monkeypatch.setattr(quick_probe, "_share", lambda rows, *_: 200 if rows == quick_probe.SEARCH_ROWS else rows)
+        begun = QuickProbe().cross_fit(features, labels, n_classes, 0).logits
+        monkeypatch.setattr(quick_probe.PenaltyPath, "start", lambda *_: None)
+        # Without a start there are eight passes, since these rows are few.
+        whole = QuickProbe().cross_fit(features, labels, n_classes, 0).logits
+        assert not np.array_equal(begun, whole)
+        assert log_loss(begun, labels) == pytest.approx(log_loss(whole, labels), abs=0.01)
+
     def test_copies_in_one_cluster_are_not_known_by_heart(self):
         rng = np.random.default_rng(0)
         present, labels = rng.random((200, 300)) < 0.05, rng.integers(0, 2, 200)

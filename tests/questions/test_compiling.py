@@ -113,9 +113,10 @@ def test_nothing_is_begun_where_nothing_can_be_kept() -> None:
 def test_the_made_rows_serve_every_loop() -> None:
     compiling.compile_late_loops()
     assert compiling.is_ready()
-    made = compiling._made_rows()
-    assert {len(column) for column in made.values()} == {compiling.N_ROWS}
-    assert np.unique(made["label"]).tolist() == ["no", "yes"]
+    for labels in (("no", "yes"), ("maybe", "no", "yes")):
+        made = compiling._made_rows(labels)
+        assert {len(column) for column in made.values()} == {compiling.N_ROWS}
+        assert np.unique(made["label"]).tolist() == list(labels)
 
 
 @pytest.mark.slow  # It compiles everything, with nothing kept.

@@ -139,6 +139,16 @@ def fill(_: Any, number: Any) -> Any:
     return _LANES(types.float32), generate
 
 
+@intrinsic
+def first(_: Any, value: Any) -> Any:
+    """The first of eight float32 numbers."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.extract_element(arguments[0], ir.Constant(_INT, 0))
+
+    return types.float32(_LANES), generate
+
+
 def _arithmetic(name: str) -> Callable[..., Any]:
     @intrinsic
     def operation(_: Any, one: Any, two: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from goldassay.core.cores import cores
 from goldassay.core.errors import InputError
 from goldassay.models.lanes import WIDTH
 from goldassay.models.probe_calibration import LEAST_PROBABILITY, Calibration, calibrate, fit_calibration, mean_loss
+from goldassay.models.row_entries import SHARED_ENTRIES, count_entries, gather
 from goldassay.models.softmax_regression import PenaltyPath, Problem, Weights, fit_penalties, fit_penalty
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from goldassay.models.probe_features import ProbeFeatures
+    from goldassay.models.row_entries import Entries
 
 # Rows that penalties are tried on, rows that they are judged by, and classes that are fitted for all penalties at once.
 SEARCH_ROWS, JUDGED_ROWS, CLASSES_AT_ONCE = 50_000, 20_000, 16
@@ -187,6 +189,8 @@ class QuickProbe:
             outside = data.labels[(folds != fold) & (data.weights > 0)]
             _check_labels(outside, f"outside fold {fold + 1} of {n_folds} all rows", "ask for fewer folds")
 
+        data = data.shared()
+
         def work(fold: int) -> tuple[FittedProbe, NDArray[np.float32]]:
             rng = np.random.default_rng((seed, fold))
             outside = np.where(folds == fold, 0, data.weights)
@@ -279,7 +283,13 @@ class QuickProbe:
             if calibration.shifts.size < classes.size:
                 # A label that the judged probe did not know.
                 calibration = Calibration(calibration.scale, np.zeros(classes.size))
-            weights = fit_penalty(problem, penalty, self._passes(problem), rng, checkpoint)
+            start = None
+            if places is not None and path is not None and small.n_classes == classes.size:
+                learned = np.flatnonzero(learning)[places]
+                start = path.start(at, np.searchsorted(np.flatnonzero(final), learned))
+            del path
+            n_passes = self._passes(problem) if start is None else min(self.n_passes, PASSES_FROM_SOME)
+            weights = fit_penalty(problem, penalty, n_passes, rng, checkpoint, start)
             return FittedProbe(weights, calibration, classes, data.n_classes, penalty)
         if places is None and path is not None:
             weights_found = path.weights(at)
@@ -376,7 +386,10 @@ class CrossFit:
 
 @dataclass(frozen=True)
 class _Data:
-    """Training rows: where each was given (n,), which row of the features it is, its label and its weight."""
+    """Training rows: where each was given (n,), which row of the features it is, its label and its weight.
+
+    Their entries are those of `row_entries` with the widths, where they are shared.
+    """
 
     features: ProbeFeatures
     roles: tuple[str, ...] | None
@@ -385,6 +398,15 @@ class _Data:
     labels: NDArray[np.int64]
     weights: NDArray[np.float64]
     n_classes: int
+    widths: NDArray[np.int64] | None = None
+    entries: Entries | None = None
+
+    def shared(self) -> _Data:
+        """The same with all rows' entries, for many problems of them; as it is where these would fill the memory."""
+        widths = self._widths(np.unique(self.labels).size)
+        if count_entries(self.features.sizes, widths, self.rows).sum() > SHARED_ENTRIES:
+            return self
+        return replace(self, widths=widths, entries=gather(self.features, widths, self.rows))
 
     def families(self) -> NDArray[np.int64] | None:
         """Codes from 0 up without gaps, (n,); none where the features have none, or too few."""
@@ -397,8 +419,8 @@ class _Data:
         """The classes of the rows with a weight, and the problem that these rows pose."""
         own = np.flatnonzero(weights)
         classes, labels = np.unique(self.labels[own], return_inverse=True)
-        lanes = WIDTH * classes.size if classes.size <= CLASSES_AT_ONCE else classes.size
-        widths = self.features.widths(self.roles, max(1, TABLE_NUMBERS // lanes))
+        widths = self._widths(classes.size)
+        entries = self.entries if self.widths is not None and np.array_equal(widths, self.widths) else None
         problem = Problem(
             features=self.features,
             widths=widths,
@@ -406,8 +428,14 @@ class _Data:
             labels=labels.astype(np.int64),
             weights=weights[own].astype(np.float32),
             n_classes=classes.size,
+            entries=entries,
+            places=None if entries is None else own,
         )
         return classes, problem
+
+    def _widths(self, n_classes: int) -> NDArray[np.int64]:
+        lanes = WIDTH * n_classes if n_classes <= CLASSES_AT_ONCE else n_classes
+        return self.features.widths(self.roles, max(1, TABLE_NUMBERS // lanes))
 
 
 def _smaller(problem: Problem, rng: np.random.Generator) -> NDArray[np.int64] | None:

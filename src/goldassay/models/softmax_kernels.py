@@ -20,6 +20,7 @@ from goldassay.models.lanes import (
     exponential,
     fetch,
     fill,
+    first,
     larger,
     load,
     multiply,
@@ -87,6 +88,17 @@ def _sum_lines(table: Any, entries: Any, begin: np.uint64, end: np.uint64, strid
             value = fill(number(values, x))
             for k in range(_START, stride, _LANES):
                 store(z, k, add(load(z, k), multiply(value, load(table, line + k))))
+
+
+@compiled_within
+def _sum_entries(table: Any, entries: Any, begin: np.uint64, end: np.uint64) -> Any:
+    """The sum of values times the numbers of a table of one number a line."""
+    lines, values = entries
+    total = _ZERO
+    for x in range(begin, end):
+        fetch(table, np.uint64(number(lines, x + _AHEAD)))
+        total += number(values, x) * number(table, np.uint64(number(lines, x)))
+    return total
 
 
 @compiled_within
@@ -203,7 +215,7 @@ def ascend_classes(
     duals: NDArray[np.float32],
     room: NDArray[np.float32],
 ) -> None:
-    """One pass over some rows for one penalty, eight classes at once; arguments as those of `ascend_penalties`.
+    """One pass over some rows for one penalty, eight of three classes or more; arguments as in `ascend_penalties`.
 
     Args:
         entries: Of rows, see `row_entries.gather`.
@@ -256,10 +268,58 @@ def ascend_classes(
 
 
 @compiled
+def ascend_two_classes(
+    entries: Any,
+    places: NDArray[np.int64],
+    order: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    offsets: NDArray[np.float32],
+    strength: np.float32,
+    table: NDArray[np.float32],
+    duals: NDArray[np.float32],
+) -> None:
+    """One pass over some rows for one penalty and two classes, whose weights differ in sign only.
+
+    Args:
+        entries: Of rows, see `row_entries.gather`.
+        places: Of the rows among those of `entries`, in the order in which they are visited.
+        order: The same rows' places in `weights` and `duals`.
+        weights: Of the rows, (n,).
+        offsets: Added to the margins, (2,).
+        strength: 1 / penalty.
+        table: The second class's weights, changed in place, (columns + 1,).
+        duals: The second class's q of `softmax_regression`, changed in place, (n,).
+    """
+    begins, lines, values, squares = entries
+    own, w, q = (address(lines), address(values)), address(table), address(duals)
+    apart_offsets = offsets[0] - offsets[1]
+    for at in range(order.size):
+        if at + _NEAR < order.size:
+            row = places[at + _NEAR]
+            begin, end = np.uint64(begins[row]), np.uint64(begins[row + 1])
+            _fetch_row(own, begin, end, q, np.uint64(order[at + _NEAR]), np.uint64(1))
+        row, r = places[at], order[at]
+        begin, end = np.uint64(begins[row]), np.uint64(begins[row + 1])
+        raised = min(apart_offsets - _TWO * _sum_entries(w, own, begin, end), _HIGHEST)
+        probability = _ONE / (_ONE + first(exponential(fill(raised))))
+        share = strength * weights[r]
+        step = _ONE / (_ONE + share * _HALF * squares[row])
+        apart = probability - duals[r]
+        duals[r] += step * apart
+        moved = -share * step * apart
+        for x in range(begin, end):
+            table[lines[x]] += values[x] * moved
+
+
+@compiled
 def sum_rows(entries: Any, table: NDArray[np.float32], sums: NDArray[np.float32]) -> None:
     """Set sums to those of the table's lines over each row's entries, times their values, (n, stride)."""
     begins, lines, values, _ = entries
     own, w, found = (address(lines), address(values)), address(table), address(sums)
     stride = np.uint64(sums.shape[1])
+    if stride == 1:
+        for r in range(sums.shape[0]):
+            sums[r, 0] = _sum_entries(w, own, np.uint64(begins[r]), np.uint64(begins[r + 1]))
+        return
     for r in range(sums.shape[0]):
         _sum_lines(w, own, np.uint64(begins[r]), np.uint64(begins[r + 1]), stride, behind(found, np.uint64(r) * stride))

@@ -31,7 +31,7 @@ import numpy as np
 
 from goldassay.models.lanes import WIDTH
 from goldassay.models.row_entries import KEPT_ENTRIES, count_entries, gather, in_parts
-from goldassay.models.softmax_kernels import ascend_classes, ascend_penalties, sum_rows
+from goldassay.models.softmax_kernels import ascend_classes, ascend_penalties, ascend_two_classes, sum_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -53,6 +53,8 @@ class Problem:
         labels: Of these rows, below `n_classes`, (n,).
         weights: Of these rows, above 0, (n,).
         n_classes: K.
+        entries: Of many rows with these widths, gathered once for several problems; a fit gathers its own if not given.
+        places: Of these rows among those of `entries`, (n,).
     """
 
     features: ProbeFeatures
@@ -61,10 +63,18 @@ class Problem:
     labels: NDArray[np.int64]
     weights: NDArray[np.float32]
     n_classes: int
+    entries: Entries | None = None
+    places: NDArray[np.int64] | None = None
 
     def part(self, places: NDArray[np.int64]) -> Problem:
         """The problem of some of the rows, of every label one or more."""
-        return replace(self, rows=self.rows[places], labels=self.labels[places], weights=self.weights[places])
+        return replace(
+            self,
+            rows=self.rows[places],
+            labels=self.labels[places],
+            weights=self.weights[places],
+            places=None if self.places is None else self.places[places],
+        )
 
     @property
     def n_lines(self) -> int:
@@ -84,7 +94,8 @@ class Weights:
 
     Attributes:
         widths: How many columns of each block are used, (B,).
-        table: W, the constant's weights last, and zeros beyond the K-th class, (columns + 1, P) in one piece.
+        table: W, the constant's weights last, and zeros beyond the K-th class, (columns + 1, P) in one piece; of two
+            classes the second's W alone, P = 1, since the first's is the same with the other sign.
         offsets: o, (K,).
     """
 
@@ -94,7 +105,9 @@ class Weights:
 
     def margins(self, features: ProbeFeatures, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """W x + o of some rows, (n, K)."""
-        sums = _sums(features, self.widths, rows, self.table, _padded(self.offsets.size))
+        sums = _sums(features, self.widths, rows, self.table, _stride(self.offsets.size))
+        if self.offsets.size == 2:
+            sums = np.hstack([-sums, sums])
         return np.asarray(sums[:, : self.offsets.size] + self.offsets)
 
 
@@ -140,7 +153,7 @@ class PenaltyPath:
 
     def weights(self, at: int) -> Weights:
         """Those for the penalty at a position."""
-        return Weights(self.problem.widths, self._of_classes(self.table, at, 0), self.problem.offsets)
+        return Weights(self.problem.widths, self._of_classes(self.table, at), self.problem.offsets)
 
     def start(self, at: int, places: NDArray[np.int64]) -> Start:
         """Where the fit to a larger problem may begin, with the penalty at a position.
@@ -149,13 +162,13 @@ class PenaltyPath:
             at: Of the penalty.
             places: Where this problem's rows are among those of the larger one, (n,).
         """
-        return Start(places, self._of_classes(self.table, at, 0), self._of_classes(self.duals, at, 1))
+        return Start(places, self._of_classes(self.table, at), self._of_classes(self.duals, at))
 
-    def _of_classes(self, values: NDArray[np.float32], at: int, both: int) -> NDArray[np.float32]:
-        """The values of one penalty, padded with zeros, (., P) in one piece; of two classes they sum to `both`."""
+    def _of_classes(self, values: NDArray[np.float32], at: int) -> NDArray[np.float32]:
+        """The values of one penalty, padded with zeros, (., P) in one piece."""
         own = values.reshape(-1, _n_vectors(self.problem.n_classes), WIDTH)[:, :, at]
-        padded = np.zeros((own.shape[0], _padded(self.problem.n_classes)), dtype=np.float32)
-        padded[:, : self.problem.n_classes] = own if self.problem.n_classes > 2 else np.hstack([both - own, own])
+        padded = np.zeros((own.shape[0], _stride(self.problem.n_classes)), dtype=np.float32)
+        padded[:, : own.shape[1]] = own
         return padded.ravel()
 
 
@@ -183,12 +196,12 @@ def fit_penalties(
     else:
         starts[np.arange(problem.rows.size), problem.labels] = 1
     duals = starts.ravel()
-    strengths = (1 / np.asarray(penalties, dtype=np.float64)).astype(np.float32)
+    strengths, offsets = (1 / np.asarray(penalties, dtype=np.float64)).astype(np.float32), problem.offsets
     for visited in _passes(problem, n_passes, rng, checkpoint):
         ascend_penalties(
             *visited,
             problem.weights,
-            problem.offsets,
+            offsets,
             strengths,
             table,
             duals,
@@ -215,24 +228,23 @@ def fit_penalty(
         checkpoint: Called before each pass; what it raises ends the work.
         start: From a fit to some of the rows; from nothing if not given. The optimum is the same.
     """
-    stride = _padded(problem.n_classes)
+    stride, strength = _stride(problem.n_classes), np.float32(1 / penalty)
     table = np.zeros(problem.n_lines * stride, dtype=np.float32) if start is None else start.table.copy()
     starts = np.zeros((problem.rows.size, stride), dtype=np.float32)
-    starts[np.arange(problem.rows.size), problem.labels] = 1
+    if problem.n_classes == 2:
+        starts[:, 0] = problem.labels
+    else:
+        starts[np.arange(problem.rows.size), problem.labels] = 1
     if start is not None:
         starts[start.places] = start.duals.reshape(-1, stride)
-    duals = starts.ravel()
+    duals, offsets, room = starts.ravel(), problem.offsets, np.empty(stride, dtype=np.float32)
     for visited in _passes(problem, n_passes, rng, checkpoint):
-        ascend_classes(
-            *visited,
-            problem.weights,
-            problem.offsets,
-            np.float32(1 / penalty),
-            table,
-            duals,
-            np.empty(stride, dtype=np.float32),
-        )
-    return Weights(problem.widths, table, problem.offsets)
+        given = (*visited, problem.weights, offsets, strength, table, duals)
+        if problem.n_classes == 2:
+            ascend_two_classes(*given)
+        else:
+            ascend_classes(*given, room)
+    return Weights(problem.widths, table, offsets)
 
 
 def _passes(
@@ -240,13 +252,14 @@ def _passes(
 ) -> Iterator[tuple[Entries, NDArray[np.int64], NDArray[np.int64]]]:
     """Entries of rows, these rows' places among them in the order of a pass, and their places in the problem."""
     features, widths, rows = problem.features, problem.widths, problem.rows
-    few = count_entries(features.sizes, widths, rows).sum() <= KEPT_ENTRIES
-    kept = gather(features, widths, rows) if few else None
+    kept, places = problem.entries, problem.places
+    if kept is None and count_entries(features.sizes, widths, rows).sum() <= KEPT_ENTRIES:
+        kept = gather(features, widths, rows)
     for _ in range(n_passes):
         checkpoint()
         order = rng.permutation(rows.size)
         if kept is not None:
-            yield kept, order, order
+            yield kept, order if places is None else places[order], order
             continue
         for part, entries in in_parts(features, widths, rows[order]):
             own = order[part]
@@ -267,5 +280,5 @@ def _n_vectors(n_classes: int) -> int:
     return 1 if n_classes == 2 else n_classes
 
 
-def _padded(n_classes: int) -> int:
-    return -(-n_classes // WIDTH) * WIDTH
+def _stride(n_classes: int) -> int:
+    return 1 if n_classes == 2 else -(-n_classes // WIDTH) * WIDTH

@@ -63,9 +63,11 @@ def compile_late_loops() -> None:
     from goldassay.models.naive_bayes import word_evidence
     from goldassay.training import train_probes
 
-    made = _made_rows()
-    for _ in train_probes(Dataset.from_frame(made), Dataset.from_frame(made), seeds=(0,)):
-        pass
+    made = _made_rows(("yes", "no"))
+    # Two labels have a loop of their own.
+    for rows in (made, _made_rows(("yes", "no", "maybe"))):
+        for _ in train_probes(Dataset.from_frame(rows), Dataset.from_frame(rows), seeds=(0,)):
+            pass
     texts, codes = pl.Series(made["hypothesis"]), np.array([name == "no" for name in made["label"]], np.int64)
     CoverageCount(mine_patterns(texts, codes, min_count=2), (0.5,)).add(tokenize(texts), codes)
     form_words(texts)
@@ -73,13 +75,13 @@ def compile_late_loops() -> None:
     word_evidence(of_known, codes, 2, of_asked)
 
 
-def _made_rows() -> dict[str, list[str]]:
+def _made_rows(labels: tuple[str, ...]) -> dict[str, list[str]]:
     """Pairs of which a word gives the label away in most, and stretches of them: of these, probes are fitted twice."""
     rng = np.random.default_rng(0)
     words = np.array(["one", "two", "three", "four", "five", "six", "seven", "eight"])
     rows: dict[str, list[str]] = {"premise": [], "hypothesis": [], "label": []}
     for row in range(N_ROWS // 2):
-        label = ("yes", "no")[row % 2]
+        label = labels[row % len(labels)]
         rows["premise"] += 2 * [" ".join(rng.choice(words, 6))]
         hypothesis = [*rng.choice(words, 3), label]
         rows["hypothesis"] += [" ".join(hypothesis), " ".join(hypothesis[1:])]
