@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,15 +14,22 @@ from goldassay.cli.options import (
     Seed,
     of_option,
 )
+from goldassay.core.errors import InputError
+
+USUAL_SIZE = 20_000
 
 
 @app.command(short_help="Write a made-up benchmark whose flaws are known.")
 def specimen(
     out: Out,
+    kind: Annotated[
+        Literal["pairs", "choices", "preferences", "judgments"],
+        of_option("kind", group=METHOD),
+    ] = "pairs",
     size: Annotated[
-        int,
+        int | None,
         of_option("size", metavar="ROWS", group=METHOD),
-    ] = 20_000,
+    ] = None,
     test_size: Annotated[
         int | None,
         of_option("test_size", metavar="ROWS", group=METHOD),
@@ -42,10 +49,24 @@ def specimen(
     phrases that give the label away and how often they do, topics that lean to one label, groups of examples that
     stand or fall together, how far the score moves from run to run and what it loses elsewhere, where nothing was
     planted, duplicates, and rows shared by train and test.
-    """
-    from goldassay.runs.specimen import write_specimen
 
-    paths = write_specimen(out, size=size, seed=seed or 0, clean=clean, test_size=test_size)
+    Items are one file: multiple choice, preferences, or judgments by three judges. Their certificate lists what each
+    rule without training gains, phrases that give the right one away, items that cannot be right, and of judges what
+    the seat, the length and their own model add.
+    """
+    if kind == "pairs":
+        from goldassay.runs.specimen import write_specimen
+
+        paths = write_specimen(
+            out, size=USUAL_SIZE if size is None else size, seed=seed or 0, clean=clean, test_size=test_size
+        )
+    else:
+        from goldassay.data.specimen.item_kinds import USUAL_SIZE as USUAL_ITEMS
+        from goldassay.data.specimen.item_kinds import write_item_specimen
+
+        if test_size is not None:
+            raise InputError(f"--test-size: a specimen of {kind} is one file", mend="leave it out, and give --size")
+        paths = write_item_specimen(out, kind, USUAL_ITEMS if size is None else size, seed or 0, clean=clean)
     if not quiet:
         for path in paths:
             typer.echo(path)

@@ -71,6 +71,11 @@ OPTIONS: dict[str, Key] = {
     "files": Key(help="Run nothing: list the files it needs, and where they come from.", kind=bool, default=False),
     "format": Key(help="The format of the files, where their content does not say it.", kind=str, default="auto"),
     "from": Key(help="The files as published, or folders that hold them."),
+    "kind": Key(
+        help="What it is made of: pairs of sentences, with runs of a made-up model, or items.",
+        kind=Literal["pairs", "choices", "preferences", "judgments"],
+        default="pairs",
+    ),
     "label_names": Key(
         help="All labels that may occur, in the order of the classes where files number them or hold logits.",
         kind=Sequence[str],
@@ -300,9 +305,16 @@ OPTIONS: dict[str, Key] = {
         help="Which shares of the rows to drop.", kind=float | Sequence[float], default=(0.02, 0.05, 0.1, 0.2, 0.3)
     ),
     "size": Key(
-        help="Rows of the training file; dev and elsewhere have a tenth each.", kind=int, default=20_000, le=10_000_000
+        help=(
+            "Rows of the training file, dev and elsewhere having a tenth each; or items.  "
+            "[default: 20000, or 8000 items]"
+        ),
+        kind=int,
+        le=10_000_000,
     ),
-    "test_size": Key(help="Rows of the test file.  [default: a quarter of --size]", kind=int, le=10_000_000),
+    "test_size": Key(
+        help="Rows of the test file; items have none.  [default: a quarter of --size]", kind=int, le=10_000_000
+    ),
     "to": Key(help="The format.", kind=Literal["every_eval_ever"]),
     "figures": Key(
         help="Draw the figures for a paper as well, one column wide, into DIR/paper.", kind=Literal["pdf", "svg", "png"]
@@ -520,7 +532,7 @@ COMMANDS = {
         shell=("json", "quiet"),
         places=("name",),
     ),
-    "specimen": Command(_named("out", "size", "test_size", "seed", "clean"), shell=("quiet",)),
+    "specimen": Command(_named("out", "kind", "size", "test_size", "seed", "clean"), shell=("quiet",)),
     "split": Command(
         _named("disjoint", "split_by", "share", "seed", "repeats", "out", "columns", "format") | _SETTINGS,
         shell=_SHOWN,

@@ -88,16 +88,22 @@ def _plain(name: str) -> str:
 
 
 def _shared_strengths(rows: pl.DataFrame) -> dict[str, float]:
-    """Strengths of the sides by the verdicts of judges that are not one of the two."""
+    """Strengths of the sides by the verdicts of judges that are not one of the two.
+
+    Seat and length have a coefficient for each of these judges: what a judge follows besides would draw strengths to 0.
+    """
     apart = [not (is_own(judge, a) or is_own(judge, b)) for judge, a, b in rows.select("judge", "a", "b").iter_rows()]
     others = rows.filter(np.array(apart))
     if not others.height:
         return {}
     names = sorted({*others["a"].to_list(), *others["b"].to_list()})
-    x = np.hstack([_seat(others), _sides(others, names)])
-    penalty = np.concatenate([[0.0], np.full(len(names), _RIDGE)])
-    w, _ = _fitted(x, others["win"].to_numpy(), penalty, np.arange(others.height))
-    return dict(zip(names, w[1:].tolist(), strict=True))
+    judge = np.unique(others["judge"].to_list(), return_inverse=True)[1]
+    of_judge = np.eye(int(judge.max()) + 1)[judge]
+    length = np.nan_to_num(others["length"].to_numpy().astype(np.float64))[:, np.newaxis] * of_judge
+    besides = np.hstack([_seat(others) * of_judge, length[:, length.any(axis=0)]])
+    x = np.hstack([besides, _sides(others, names)])
+    w, _ = _fitted(x, others["win"].to_numpy(), np.full(x.shape[1], _RIDGE), np.arange(others.height))
+    return dict(zip(names, w[besides.shape[1] :].tolist(), strict=True))
 
 
 def _of_judge(rows: pl.DataFrame, judge: str, strengths: dict[str, float] | None) -> VerdictModel:

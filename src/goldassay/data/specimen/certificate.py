@@ -59,6 +59,7 @@ def certify(
     return {
         "schema": SCHEMA,
         "version": VERSION,
+        "kind": "pairs",
         "how": _HOW_CLEAN if clean else _HOW_FLAWED,
         "seed": seed,
         "size": sizes["train"],

@@ -104,15 +104,16 @@ def _orders(n: int) -> tuple[tuple[int, ...], ...]:
 
 def sentence(clause: str) -> str:
     """A clause as a sentence of its own."""
-    return f"{_capital(clause)}."
+    return f"{capital(clause)}."
 
 
-def _with_articles(text: str) -> str:
+def with_articles(text: str) -> str:
     """Mend `a` before a vowel; no word of the lexicon is an exception."""
     return _A_BEFORE_VOWEL.sub("an ", text)
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """The text with a capital letter."""
     return text[0].upper() + text[1:]
 
 
@@ -154,7 +155,7 @@ def _draw_excluded(rng: Random, scale: Scale, given: str, broad: bool) -> str:
 
 def _claim(rng: Random, topic: Topic, noun: str, target: Property, value: str, denied: bool) -> str:
     name = topic.hypernym if rng.random() < SHARE_HYPERNYM else noun
-    return _with_articles(pick(rng, target.claims)[denied].format(s=f"the {name}", x=value))
+    return with_articles(pick(rng, target.claims)[denied].format(s=f"the {name}", x=value))
 
 
 def _premise(rng: Random, topic: Topic, noun: str, facts: list[tuple[Property, str]]) -> str:
@@ -163,10 +164,10 @@ def _premise(rng: Random, topic: Topic, noun: str, facts: list[tuple[Property, s
     frame = pick(rng, _FRAMES_OF_TWO if len(told) == 2 else _FRAMES_OF_THREE)
     described = f"{pick(rng, topic.adjectives)} {noun}" if rng.random() < SHARE_ADJECTIVE else noun
     subject = _introduce(rng, topic, described)
-    again = _capital(topic.again) if ". {again}" in frame else topic.again
+    again = capital(topic.again) if ". {again}" in frame else topic.again
     given = dict(zip("abc", phrases, strict=False))
     text = frame.format(s=subject, which=topic.relative, that=topic.restrictive, again=again, **given)
-    return _capital(_with_articles(text))
+    return capital(with_articles(text))
 
 
 def _introduce(rng: Random, topic: Topic, described: str) -> str:
