@@ -1,0 +1,8 @@
+"""One pass over what does not fit into memory: words of bytes, n-grams that are sought, shards and their merge."""
+
+from goldassay.scanning.scan import ScanResult, scan_corpus
+from goldassay.scanning.shards import Corpus, CorpusFile, find_corpus
+from goldassay.scanning.sought import Sought, SoughtText
+from goldassay.scanning.words import words_of
+
+__all__ = ["Corpus", "CorpusFile", "ScanResult", "Sought", "SoughtText", "find_corpus", "scan_corpus", "words_of"]

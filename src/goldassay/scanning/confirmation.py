@@ -1,0 +1,290 @@
+"""What one document has of the items: exact matches, how much they cover, and whether the answer follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.scanning.confirmation_kernels import cover, longest_run, match_words
+from goldassay.scanning.words import words_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.scanning.sought import Sought, SoughtText
+
+# From this share of an item's words on a document is kept, and from this on it holds the item by itself.
+KEPT, WHOLE = 0.2, 0.8
+# Words after the question within which an answer is an answer to it.
+ANSWER_WITHIN = 50
+# Words of an excerpt, and those before the first match.
+_EXCERPT, _BEFORE = 120, 8
+
+
+@dataclass(frozen=True)
+class ItemMatch:
+    """What one document has of one item; shares are of words.
+
+    Attributes:
+        item: From 0.
+        coverage: Of all of the item; of a rendering with letters before the choices, or without, the larger one.
+        asked: Of the question.
+        answer: Of the answer, where it is long enough to be sought.
+        answered: Whether the answer follows the question within 50 words, or as much of it as is sought.
+        part: Of the part that is covered most.
+        part_name: What that part is called.
+        longest: Most words that follow each other in both.
+        excerpt: Words of the document about the matches.
+        marks: Which of them matched: begin, end, begin, end, ... in words of the excerpt.
+    """
+
+    item: int
+    coverage: float
+    asked: float
+    answer: float
+    answered: bool
+    part: float
+    part_name: str
+    longest: int
+    excerpt: str
+    marks: tuple[int, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the question, or all of an item without one, stands in the document."""
+        return max(self.asked, self.coverage) >= WHOLE
+
+    @property
+    def rank(self) -> float:
+        """The larger, the more of the item the document has; an answer weighs more than any share."""
+        return max(self.coverage, self.asked, self.answer, self.part) + (self.answered and self.holds)
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """What one document has: matches from 20 % of an item on, and every n-gram that counts.
+
+    Attributes:
+        matches: By item.
+        windows: Numbers of the n-grams' places in the sequences, as `Sought` counts them.
+    """
+
+    matches: tuple[ItemMatch, ...]
+    windows: NDArray[np.int64]
+
+
+class Confirmation:
+    """The exact look at documents in which a hash was found."""
+
+    def __init__(self, sought: Sought) -> None:
+        self.sought = sought
+        self._slots, self._sizes = sought.exact
+
+    def confirm(self, text: str) -> Confirmed | None:
+        """What a document has; None where no n-gram that is sought stands in it."""
+        places, grams, words, document = self._matched(text)
+        return self._collect(words, document, places, grams) if grams.size else None
+
+    def covered(self, text: SoughtText, document: str) -> NDArray[np.bool_]:
+        """Which words of a sequence stand in n-grams of a document, boilerplate or not."""
+        found, confirmed = np.zeros(len(text.words), bool), self._matched(document)[1]
+        number = next(at for at, each in enumerate(self.sought.texts) if each is text)
+        windows = self.sought.window_start[
+            (self.sought.window_text == number) & np.isin(self.sought.grams, np.unique(confirmed))
+        ]
+        is_start = np.zeros(len(text.words), bool)
+        is_start[windows] = True
+        cover(is_start, int(self.sought.lengths[number]), found)
+        return found
+
+    def _matched(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str], NDArray[np.int32]]:
+        """Places and numbers of the n-grams of a document, its words, and their numbers."""
+        sought, words = self.sought, words_of(text)
+        known = sought.vocabulary.get
+        document = np.fromiter((known(word, -1) for word in words), np.int32, len(words))
+        places, grams = np.empty((2, document.size * self._sizes.size), np.int64)
+        n = match_words(
+            document, sought.words, sought.gram_starts, sought.gram_lengths, sought.keep, self._slots, self._sizes,
+            places, grams,
+        )  # fmt: skip
+        return places[:n], grams[:n], words, document
+
+    def _collect(
+        self, words: list[str], document: NDArray[np.int32], places: NDArray[np.int64], grams: NDArray[np.int64]
+    ) -> Confirmed:
+        sought = self.sought
+        firsts = sought.posting_offsets[grams]
+        counts = sought.posting_offsets[grams + 1] - firsts
+        at = np.repeat(np.arange(grams.size), counts)
+        inside = np.arange(at.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        windows = sought.posting_windows[firsts[at] + inside]
+        texts, begins, where = sought.window_text[windows], sought.window_start[windows], places[at]
+        order = np.lexsort((begins, begins - where, texts))
+        texts, begins, where, windows = texts[order], begins[order], where[order], windows[order]
+        by_item: dict[int, list[_TextMatch]] = {}
+        for begin, end in _spans_of_equals(texts):
+            own = slice(begin, end)
+            number = int(texts[begin])
+            found = _TextMatch.of(sought, number, begins[own], where[own], ~sought.is_common[windows[own]])
+            by_item.setdefault(int(sought.items[number]), []).append(found)
+        matches = []
+        for item, parts in sorted(by_item.items()):
+            if max(part.share for part in parts) >= KEPT:
+                matches.append(self._item(item, parts, words, document))
+        return Confirmed(tuple(matches), np.unique(windows[~sought.is_common[windows]]))
+
+    def _item(self, item: int, parts: list[_TextMatch], words: list[str], document: NDArray[np.int32]) -> ItemMatch:
+        asked, answer = max(part.asked for part in parts), max(part.answer for part in parts)
+        largest = max(parts, key=lambda part: part.share)
+        whole = [part for part in parts if part.text.is_whole]
+        single = [part for part in parts if not part.text.is_whole]
+        most = max(single, key=lambda part: part.share, default=None)
+        is_word = np.zeros(document.size, bool)
+        for place in largest.places.tolist():
+            is_word[place : place + largest.length] = True
+        excerpt, marks = _excerpt(words, is_word)
+        return ItemMatch(
+            item=item,
+            coverage=max((part.share for part in whole), default=0.0),
+            asked=asked,
+            answer=answer,
+            answered=self._is_answered(item, parts, document),
+            part=0.0 if most is None else most.share,
+            part_name="" if most is None else most.text.part,
+            longest=max(part.longest for part in parts),
+            excerpt=excerpt,
+            marks=marks,
+        )
+
+    def _is_answered(self, item: int, parts: list[_TextMatch], document: NDArray[np.int32]) -> bool:
+        answer = self.sought.answers[item]
+        after = np.unique(np.concatenate([part.ends_of_asked for part in parts]))
+        if not answer or not after.size:
+            return False
+        begins = np.concatenate([part.begins_of_answer for part in parts if part.answer >= WHOLE] or [np.empty(0, int)])
+        if begins.size and (_distances(after, begins) <= ANSWER_WITHIN).any():
+            return True
+        known = [self.sought.vocabulary.get(word, -1) for word in answer]
+        size = len(known)
+        if document.size < size or -1 in known:
+            return False
+        is_here = np.ones(document.size - size + 1, bool)
+        for place, word in enumerate(known):
+            is_here &= document[place : document.size - size + 1 + place] == word
+        return bool((_distances(after, np.flatnonzero(is_here)) <= ANSWER_WITHIN).any())
+
+
+def _spans_of_equals(values: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Where each of the values stands that are sorted: begin and end."""
+    edges = np.flatnonzero(np.diff(values, prepend=-1, append=-1)).tolist()
+    return list(pairwise(edges))
+
+
+def _distances(after: NDArray[np.int64], begins: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Words between each beginning and the last end before it; a large number where there is none."""
+    at = np.searchsorted(after, begins, side="right") - 1
+    return np.where(at >= 0, begins - after[np.maximum(at, 0)], np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True)
+class _TextMatch:
+    """What a document has of one sequence."""
+
+    text: SoughtText
+    length: int
+    places: NDArray[np.int64]
+    share: float
+    asked: float
+    answer: float
+    longest: int
+    ends_of_asked: NDArray[np.int64]
+    begins_of_answer: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        sought: Sought,
+        number: int,
+        begins: NDArray[np.int64],
+        places: NDArray[np.int64],
+        counts: NDArray[np.bool_],
+    ) -> _TextMatch:
+        text, length = sought.texts[number], int(sought.lengths[number])
+        size = len(text.words)
+        covered, is_start = np.zeros(size, bool), np.zeros(size, bool)
+        is_start[begins] = True
+        n_covered = cover(is_start, length, covered)
+        own = np.zeros(size, bool)
+        own[begins[counts]] = True
+        if n_covered < WHOLE * size or not _holds_what_counts(sought, number, own, length, size):
+            is_start = own
+            cover(is_start, length, covered)
+            begins, places = begins[counts], places[counts]
+        return cls(
+            text=text,
+            length=length,
+            places=places,
+            share=float(covered.mean()),
+            asked=_within(covered, text.asked),
+            answer=_within(covered, text.answer),
+            longest=int(longest_run(begins, places, length)),
+            # Where the question ends in the document, counted from any n-gram that touches it.
+            ends_of_asked=np.unique((places + text.asked[1] - begins)[begins < text.asked[1]]),
+            begins_of_answer=np.unique(
+                np.maximum(places, places + text.answer[0] - begins)[begins + length > text.answer[0]]
+                if text.answer[1]
+                else np.empty(0, np.int64)
+            ),
+        )
+
+
+def _holds_what_counts(sought: Sought, number: int, own: NDArray[np.bool_], length: int, size: int) -> bool:
+    """Whether a document has 80 % of the words of a sequence that are no boilerplate; if all is, that it is covered.
+
+    All that is matched then counts: a document that has the item by itself has it no less for its frame.
+    """
+    words = np.zeros(size, bool)
+    windows = slice(*sought.first_windows[[number, number + 1]].tolist())
+    n_counting = cover(~sought.is_common[windows], length, words)
+    return cover(own, length, words) >= WHOLE * n_counting
+
+
+def _within(covered: NDArray[np.bool_], span: tuple[int, int]) -> float:
+    return float(covered[slice(*span)].mean()) if span[1] > span[0] else 0.0
+
+
+def _excerpt(words: list[str], is_match: NDArray[np.bool_]) -> tuple[str, tuple[int, ...]]:
+    """Words about the densest matches, and which of them matched."""
+    found = np.flatnonzero(is_match)
+    if not found.size:
+        return "", ()
+    # The window of an excerpt's length that has the most matches; the first of equals.
+    within = np.searchsorted(found, found + _EXCERPT - _BEFORE) - np.arange(found.size)
+    begin = max(0, int(found[int(within.argmax())]) - _BEFORE)
+    shown = is_match[begin : begin + _EXCERPT]
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], shown.view(np.int8), [0]])))
+    return " ".join(words[begin : begin + _EXCERPT]), tuple(edges.tolist())
+
+
+def union_of(sought: Sought, windows: NDArray[np.int64]) -> dict[int, float]:
+    """Of each item the share of its words that n-grams of any documents cover; items without any are left out.
+
+    Args:
+        sought: What was sought.
+        windows: Numbers of the n-grams that were found, sorted.
+    """
+    texts = sought.window_text[windows]
+    found: dict[int, float] = {}
+    for begin, end in _spans_of_equals(texts):
+        number = int(texts[begin])
+        text: Any = sought.texts[number]
+        if not text.is_whole:
+            continue
+        is_start, covered = np.zeros(len(text.words), bool), np.zeros(len(text.words), bool)
+        is_start[sought.window_start[windows[begin:end]]] = True
+        share = cover(is_start, int(sought.lengths[number]), covered) / len(text.words)
+        found[text.item] = max(found.get(text.item, 0.0), share)
+    return found

@@ -1,0 +1,265 @@
+"""JSON lines as bytes: where the texts of the wanted fields lie, and which lines are no JSON objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from goldassay.core.compiled import compiled, compiled_within
+from goldassay.scanning.word_kernels import BY_HAND, INVALID, NOTHING, RING, seek_span, start_text
+
+# Further states of a line: nothing but white space; a wanted field is missing.
+BLANK, NO_FIELD = 4, 5
+_DEEPEST = 256
+_OBJECT, _ARRAY = 1, 0
+# What is expected next.
+_VALUE, _FIRST_KEY, _KEY, _FIRST_ELEMENT, _AFTER = 0, 1, 2, 3, 4
+
+
+@compiled_within
+def _skip_space(data: Any, i: int, end: int) -> int:
+    while i < end and (data[i] == 32 or data[i] == 9 or data[i] == 13 or data[i] == 10):
+        i += 1
+    return i
+
+
+@compiled_within
+def _string_end(data: Any, i: int, end: int) -> int:
+    """Place of the closing quotation mark of a string that begins at i; -1 - place where it has escapes; 0: no string.
+
+    A string never begins at the first byte of a line, so that no mark lies at 0.
+    """
+    escaped = False
+    while i < end:
+        c = data[i]
+        if c == 34:
+            return -1 - i if escaped else i
+        if c == 92:
+            escaped = True
+            i += 1
+            if i >= end:
+                return 0
+            e = data[i]
+            if e == 117:
+                if i + 4 >= end:
+                    return 0
+                for j in range(i + 1, i + 5):
+                    x = data[j]
+                    if not (48 <= x <= 57 or 65 <= x <= 70 or 97 <= x <= 102):
+                        return 0
+                i += 4
+            elif not (e == 34 or e == 92 or e == 47 or e == 98 or e == 102 or e == 110 or e == 114 or e == 116):
+                return 0
+        elif c < 32:
+            return 0
+        i += 1
+    return 0
+
+
+@compiled_within
+def _digits(data: Any, i: int, end: int) -> int:
+    while i < end and 48 <= data[i] <= 57:
+        i += 1
+    return i
+
+
+@compiled_within
+def _number_end(data: Any, i: int, end: int) -> int:
+    """Where a number ends that begins at i; -1 where there is none."""
+    if i < end and data[i] == 45:
+        i += 1
+        if i < end and data[i] == 73:
+            return _literal_end(data, i, end)
+    if i >= end or not 48 <= data[i] <= 57:
+        return -1
+    i = i + 1 if data[i] == 48 else _digits(data, i, end)
+    if i < end and data[i] == 46:
+        if i + 1 >= end or not 48 <= data[i + 1] <= 57:
+            return -1
+        i = _digits(data, i + 1, end)
+    if i < end and (data[i] | 32) == 101:
+        i += 1
+        if i < end and (data[i] == 43 or data[i] == 45):
+            i += 1
+        if i >= end or not 48 <= data[i] <= 57:
+            return -1
+        i = _digits(data, i, end)
+    return i
+
+
+@compiled_within
+def _literal_end(data: Any, i: int, end: int) -> int:
+    """Where true, false, null, NaN or Infinity ends that begins at i; -1 where there is none of them."""
+    for word in (b"true", b"false", b"null", b"NaN", b"Infinity"):
+        size = len(word)
+        if i + size <= end:
+            same = True
+            for j in range(size):
+                if data[i + j] != word[j]:
+                    same = False
+                    break
+            if same:
+                return i + size
+    return -1
+
+
+@compiled_within
+def _field_of(data: Any, begin: int, end: int, names: Any, starts: Any) -> int:
+    for k in range(starts.size - 1):
+        size = starts[k + 1] - starts[k]
+        if size == end - begin:
+            same = True
+            for j in range(size):
+                if data[begin + j] != names[starts[k] + j]:
+                    same = False
+                    break
+            if same:
+                return k
+    return -1
+
+
+@compiled_within
+def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: Any, stack: Any) -> int:
+    """Check one line, and note where the wanted texts lie: spans[k] is begin, end, and 1 where it has escapes.
+
+    Returns:
+        NOTHING where all is well; BLANK; INVALID; BY_HAND where Python has to read it; NO_FIELD where no wanted text
+        is there.
+    """
+    for k in range(starts.size - 1):
+        spans[k, 0] = -1
+    i = _skip_space(data, begin, end)
+    if i >= end:
+        return BLANK
+    if data[i] != 123:
+        return INVALID
+    by_hand = False
+    depth, field = 1, -1
+    stack[0] = _OBJECT
+    expected = _FIRST_KEY
+    i += 1
+    while depth > 0:
+        i = _skip_space(data, i, end)
+        if i >= end:
+            return INVALID
+        c = data[i]
+        if expected == _AFTER:
+            if c == 44:
+                expected = _KEY if stack[depth - 1] == _OBJECT else _VALUE
+            elif c == (125 if stack[depth - 1] == _OBJECT else 93):
+                depth -= 1
+            else:
+                return INVALID
+            i += 1
+            continue
+        if expected in (_FIRST_KEY, _KEY):
+            if c == 125 and expected == _FIRST_KEY:
+                depth -= 1
+                expected = _AFTER
+                i += 1
+                continue
+            if c != 34:
+                return INVALID
+            close = _string_end(data, i + 1, end)
+            if close == 0:
+                return INVALID
+            if depth == 1:
+                field = -1
+                if close > 0:
+                    field = _field_of(data, i + 1, close, names, starts)
+                else:
+                    # The name is spelled with escapes, and may be a wanted one.
+                    by_hand = True
+            i = _skip_space(data, (close if close > 0 else -1 - close) + 1, end)
+            if i >= end or data[i] != 58:
+                return INVALID
+            i += 1
+            expected = _VALUE
+            continue
+        if c == 93 and expected == _FIRST_ELEMENT:
+            depth -= 1
+            expected = _AFTER
+            i += 1
+            continue
+        if c == 34:
+            close = _string_end(data, i + 1, end)
+            if close == 0:
+                return INVALID
+            if depth == 1 and field >= 0:
+                spans[field, 0] = i + 1
+                spans[field, 1] = close if close > 0 else -1 - close
+                spans[field, 2] = 0 if close > 0 else 1
+            i = (close if close > 0 else -1 - close) + 1
+        elif c == 123 or c == 91:
+            if depth == 1 and field >= 0:
+                by_hand = True
+            if depth >= _DEEPEST:
+                return BY_HAND
+            stack[depth] = _OBJECT if c == 123 else _ARRAY
+            depth += 1
+            i += 1
+            expected = _FIRST_KEY if c == 123 else _FIRST_ELEMENT
+            continue
+        else:
+            if depth == 1 and field >= 0:
+                # A later field of the same name replaces an earlier one.
+                spans[field, 0] = -1
+            i = _number_end(data, i, end) if c == 45 or 48 <= c <= 57 else _literal_end(data, i, end)
+            if i < 0:
+                return INVALID
+        expected = _AFTER
+    if _skip_space(data, i, end) < end:
+        return INVALID
+    if by_hand:
+        return BY_HAND
+    for k in range(starts.size - 1):
+        if spans[k, 0] >= 0:
+            return NOTHING
+    return NO_FIELD
+
+
+@compiled
+def seek_lines(
+    data: Any, ends: Any, names: Any, starts: Any, points: Any,
+    lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any, found: Any,
+) -> None:  # fmt: skip
+    """What each line is; line i ends before ends[i], where its line break is."""
+    ring, state = np.zeros(RING, np.uint64), np.zeros(4, np.uint64)
+    spans, stack = np.zeros((starts.size - 1, 3), np.int64), np.zeros(_DEEPEST, np.uint8)
+    begin = 0
+    for i in range(ends.size):
+        status = parse_line(data, begin, ends[i], names, starts, spans, stack)
+        if status == NOTHING:
+            start_text(ring, state)
+            for k in range(starts.size - 1):
+                if spans[k, 0] >= 0:
+                    status = seek_span(
+                        data, spans[k, 0], spans[k, 1], spans[k, 2] == 1, points,
+                        lengths, powers, keep, bloom, shift, slots, slot_shift, ring, state,
+                    )  # fmt: skip
+                    if status != NOTHING:
+                        break
+        found[i] = status
+        begin = ends[i] + 1
+
+
+@compiled
+def check_lines(data: Any, ends: Any, names: Any, starts: Any, found: Any) -> None:
+    """What each line is as JSON, without a look at its words: how fast the scan could be at most."""
+    spans, stack = np.zeros((starts.size - 1, 3), np.int64), np.zeros(_DEEPEST, np.uint8)
+    begin = 0
+    for i in range(ends.size):
+        found[i] = parse_line(data, begin, ends[i], names, starts, spans, stack)
+        begin = ends[i] + 1
+
+
+@compiled
+def line_ends(data: Any, size: int, found: Any) -> int:
+    """Places of the line breaks among the first `size` bytes, and how many there are."""
+    n = 0
+    for i in range(size):
+        if data[i] == 10:
+            found[n] = i
+            n += 1
+    return n

@@ -1,0 +1,217 @@
+"""The documents of a shard, a block at a time: lines, pieces of a text, or rows, as bytes and where each lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.errors import InputError
+from goldassay.data.blocks import BLOCK, MOST_ROWS, decompressed
+from goldassay.scanning.shards import OVERLAP, PIECE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from goldassay.scanning.shards import CorpusFile, Shard
+
+LONGEST_LINE = 1 << 28
+_BOM = b"\xef\xbb\xbf"
+_BREAK = 10
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Some documents of a shard.
+
+    Attributes:
+        data: Bytes, with a zero behind the last.
+        begins: Where each begins, (D,).
+        ends: Where each ends, (D,).
+        offset: Of the first byte, from the start of the unpacked file; -1 where documents are rows.
+        are_lines: Whether they are lines of JSON; else they are texts.
+        done: How far into the file, as it lies, they reach.
+    """
+
+    data: NDArray[np.uint8]
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    offset: int
+    are_lines: bool
+    done: int
+
+    def of(self, number: int) -> bytes:
+        """The bytes of one document."""
+        return self.data[self.begins[number] : self.ends[number]].tobytes()
+
+
+def read_documents(file: CorpusFile, shard: Shard, fields: Sequence[str]) -> Iterator[Documents]:
+    """The documents that begin in a shard.
+
+    Raises:
+        InputError: The file is damaged, or a line is longer than 256 MB.
+        OSError: It cannot be read.
+    """
+    if file.form == "parquet":
+        yield from _rows(file.path, file.size, fields)
+    elif file.form == "text":
+        yield from _pieces(file, shard)
+    elif file.is_packed:
+        yield from _lines(decompressed(file.path), 0, None, file.path)
+    else:
+        yield from _lines_between(file.path, shard)
+
+
+def _lines_between(path: Path, shard: Shard) -> Iterator[Documents]:
+    """The lines that begin in a range of bytes: a line at its border belongs to the range where it begins."""
+    with path.open("rb") as stream:
+        begin = shard.begin
+        if begin:
+            stream.seek(begin - 1)
+            begin = _after_break(stream, begin - 1)
+        if begin >= shard.end:
+            return
+        stream.seek(begin)
+
+        def blocks() -> Iterator[tuple[bytes, int]]:
+            while block := stream.read(BLOCK):
+                yield block, stream.tell()
+
+        yield from _lines(blocks(), begin, shard.end, path)
+
+
+def _after_break(stream, place: int) -> int:  # type: ignore[no-untyped-def]
+    """The first byte after the next line break; the end of the file where there is none."""
+    while block := stream.read(BLOCK):
+        at = block.find(b"\n")
+        if at >= 0:
+            return int(place + at + 1)
+        place += len(block)
+    return place
+
+
+def _lines(blocks: Iterator[tuple[bytes, int]], offset: int, end: int | None, path: Path) -> Iterator[Documents]:
+    """Whole lines of a stream that begins at `offset`, up to the last that begins before `end`."""
+    rest = b""
+    reached = offset
+    first = offset == 0
+    for block, reached in blocks:
+        if first and block.startswith(_BOM):
+            # White space of the same length: places in the file stay what they are.
+            block = b" " * len(_BOM) + block[len(_BOM) :]
+        first = False
+        data = rest + block if rest else block
+        if end is not None and offset + len(data) >= end:
+            # The last line may reach beyond the range, and what follows it belongs to the next.
+            last = data.find(b"\n", max(end - 1 - offset, 0))
+            if last >= 0:
+                yield _as_lines(data[: last + 1], offset, min(reached, end))
+                return
+        whole = data.rfind(b"\n") + 1
+        if whole:
+            yield _as_lines(data[:whole], offset, reached)
+            offset += whole
+        rest = data[whole:]
+        if len(rest) > LONGEST_LINE:
+            raise InputError(f"a line is longer than {LONGEST_LINE >> 20} MB", file=path, mend="mend the file")
+    if rest:
+        yield _as_lines(rest + b"\n", offset, reached)
+
+
+def _as_lines(data: bytes, offset: int, done: int) -> Documents:
+    bytes_ = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(bytes_ == _BREAK)
+    return Documents(bytes_, np.concatenate([[0], ends[:-1] + 1]), ends, offset, are_lines=True, done=done)
+
+
+def _pieces(file: CorpusFile, shard: Shard) -> Iterator[Documents]:
+    """A text as documents of 1 MiB that begin after a line break, and overlap by 64 KiB."""
+    if file.is_packed:
+        stream = decompressed(file.path)
+        yield from _cut(stream, 0, None)
+        return
+    with file.path.open("rb") as opened:
+        opened.seek(max(shard.begin - 1, 0))
+
+        def blocks() -> Iterator[tuple[bytes, int]]:
+            while block := opened.read(BLOCK):
+                yield block, opened.tell()
+
+        yield from _cut(blocks(), max(shard.begin - 1, 0), None if shard.end >= file.size else shard.end)
+
+
+def _cut(blocks: Iterator[tuple[bytes, int]], offset: int, end: int | None) -> Iterator[Documents]:
+    """Pieces of a stream whose first byte is at `offset`: 0, or the one before the first piece's place."""
+    data, over = b"", False
+    number = -(-offset // PIECE)
+    done = offset
+    while True:
+        place = number * PIECE
+        if end is not None and place >= end:
+            return
+        while not over and offset + len(data) < place + PIECE + 2 * OVERLAP + 8:
+            block, done = next(blocks, (b"", done))
+            over = not block
+            data += block
+        begin = _piece_start(data, place - offset) if place else len(_BOM) * data.startswith(_BOM)
+        if place and over and begin + OVERLAP >= len(data):
+            # The piece before it reaches to the end.
+            return
+        following = _piece_start(data, place + PIECE - offset)
+        last = over and following + OVERLAP >= len(data)
+        stop = len(data) if last else _character_start(data, following + OVERLAP)
+        if begin < stop:
+            bytes_ = np.frombuffer(data[begin:stop] + b"\0", np.uint8)
+            yield Documents(
+                bytes_, np.array([0]), np.array([stop - begin]), offset + begin, are_lines=False, done=done
+            )  # fmt: skip
+        if last:
+            return
+        number += 1
+        dropped = number * PIECE - 1 - offset
+        data, offset = data[dropped:], offset + dropped
+
+
+def _piece_start(data: bytes, place: int) -> int:
+    """The first place from `place` on that follows a line break within 64 KiB, else that begins a character."""
+    at = data.find(b"\n", max(place - 1, 0), place + OVERLAP)
+    return at + 1 if at >= 0 else _character_start(data, place)
+
+
+def _character_start(data: bytes, place: int) -> int:
+    while place < len(data) and data[place] & 0xC0 == 0x80:
+        place += 1
+    return min(place, len(data))
+
+
+def _rows(path: Path, size: int, fields: Sequence[str]) -> Iterator[Documents]:
+    """The texts of a Parquet file, each row's fields joined by a line break."""
+    try:
+        rows = pl.scan_parquet(path)
+        schema = rows.collect_schema()
+        texts = [name for name in fields if schema.get(name) == pl.String]
+        if not texts:
+            raise InputError(
+                f"there is no text in {' + '.join(map(repr, fields))}; the columns are "
+                f"{', '.join(map(repr, schema.names()[:8]))}"
+            )
+        rows = rows.select(pl.concat_str(texts, separator="\n", ignore_nulls=True).alias("text"))
+        total = rows.select(pl.len()).collect().item()
+        begin, n = 0, 1 << 12
+        while begin < total:
+            column = rows.slice(begin, n).collect()["text"].fill_null("")
+            data = "".join(column.to_list()).encode() + b"\0"
+            edges = np.concatenate([[0], np.cumsum(column.str.len_bytes().to_numpy().astype(np.int64))])
+            begin += len(column)
+            done = size * begin // total
+            yield Documents(np.frombuffer(data, np.uint8), edges[:-1], edges[1:], -1, are_lines=False, done=done)
+            n = max(1, min(int(BLOCK * len(column) / max(len(data), 1)), MOST_ROWS))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(
+            "the Parquet file is damaged or cut short", file=path, mend="copy or download it again"
+        ) from error

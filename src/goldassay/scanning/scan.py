@@ -1,0 +1,345 @@
+"""One pass over a corpus: shards are scanned by themselves, kept, and merged to the same result in any order."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.compiled import workers
+from goldassay.core.cores import cores
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.progress import Progress, silent
+from goldassay.scanning import json_kernels, word_kernels
+from goldassay.scanning.confirmation import Confirmation, union_of
+from goldassay.scanning.json_kernels import BLANK, NO_FIELD
+from goldassay.scanning.kept_shards import KeptShards
+from goldassay.scanning.reading import Documents, read_documents
+from goldassay.scanning.shards import SHARD, Corpus, CorpusFile, Shard
+from goldassay.scanning.word_kernels import BY_HAND, CANDIDATE, INVALID
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from goldassay.scanning.confirmation import ItemMatch
+    from goldassay.scanning.sought import Sought
+
+# Places that are kept of each item.
+MOST_PLACES = 5
+# Broken lines that are named by their number.
+_MOST_NAMED = 3
+_MATCHES: dict[str, Any] = {
+    "item": pl.Int64, "file": pl.Int64, "row": pl.Int64, "offset": pl.Int64, "coverage": pl.Float64,
+    "asked": pl.Float64, "answer": pl.Float64, "answered": pl.Boolean, "part": pl.Float64, "part_name": pl.String,
+    "longest": pl.Int64, "rank": pl.Float64, "excerpt": pl.String, "marks": pl.List(pl.Int64),
+}  # fmt: skip
+
+
+@dataclass
+class ShardResult:
+    """What one shard has.
+
+    Attributes:
+        file: Number of its file.
+        n_documents: Documents with text.
+        n_without_text: Documents without any of the fields.
+        n_lines: Lines or rows, blank ones too.
+        n_bytes: Bytes that were scanned, unpacked.
+        n_broken: Lines that are no JSON objects.
+        broken: The first of them, from 0 in the shard.
+        fields: Those of the first document without text.
+        n_found: Of each item the documents from 20 % on, {item: n}.
+        n_holding: Of each item those with 80 %.
+        matches: The best places of each item; rows are counted from the shard's first.
+        windows: Numbers of the n-grams that were found and count.
+        error: Why the rest could not be read.
+    """
+
+    file: int
+    n_documents: int = 0
+    n_without_text: int = 0
+    n_lines: int = 0
+    n_bytes: int = 0
+    n_broken: int = 0
+    broken: list[int] = field(default_factory=list)
+    fields: list[str] = field(default_factory=list)
+    n_found: dict[int, int] = field(default_factory=dict)
+    n_holding: dict[int, int] = field(default_factory=dict)
+    matches: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_MATCHES))
+    windows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class ScanResult:
+    """What a corpus has.
+
+    Attributes:
+        matches: The best places of each item, the best first; `row` from 1, -1 where a text has no rows.
+        n_found: Of each item the documents with 20 % of it, (N,).
+        n_holding: Those with 80 %, (N,).
+        union: Share of each item that n-grams of any documents cover, (N,).
+        n_documents: Documents with text.
+        n_without_text: Documents without any of the fields.
+        n_bytes: Bytes that were scanned, unpacked.
+        n_broken_lines: Lines that are no JSON objects.
+        broken: Files that were not read to their end, and lines that are no JSON, with the reason.
+    """
+
+    matches: pl.DataFrame
+    n_found: NDArray[np.int64]
+    n_holding: NDArray[np.int64]
+    union: NDArray[np.float64]
+    n_documents: int
+    n_without_text: int
+    n_bytes: int
+    n_broken_lines: int
+    broken: tuple[tuple[str, str], ...]
+
+
+def scan_corpus(
+    sought: Sought,
+    corpus: Corpus,
+    fields: Sequence[str] = ("text",),
+    *,
+    keep_in: Path | None = None,
+    n_workers: int | None = None,
+    progress: Progress = silent,
+    shard_size: int = SHARD,
+) -> ScanResult:
+    """Search every document of a corpus, on all cores.
+
+    Args:
+        sought: What is sought.
+        corpus: The files.
+        fields: Of JSON and Parquet, those that hold the text.
+        keep_in: Where the results of shards are kept, so that a scan that was killed goes on there.
+        n_workers: Threads; by default one a core.
+        progress: Told of bytes as they lie.
+        shard_size: Bytes of a shard; the result does not depend on it.
+
+    Raises:
+        InputError: Nothing of the corpus can be read.
+    """
+    shards = corpus.shards(shard_size)
+    kept = KeptShards(keep_in, sought.digest, fields)
+    total = sum(file.size for file in corpus.files)
+    done: dict[int, int] = {}
+
+    def told(number: int, place: int) -> None:
+        done[number] = place - shards[number].begin
+        progress(sum(done.values()), total)
+
+    confirmation = Confirmation(sought)
+    _ = sought.tables
+
+    def scan(number: int) -> ShardResult:
+        shard = shards[number]
+        file = corpus.files[shard.file]
+        found = kept.load(file, shard)
+        if found is None:
+            found = scan_shard(confirmation, file, shard, fields, lambda place: told(number, place))
+            kept.save(file, shard, found)
+        told(number, shard.end)
+        return found
+
+    with workers(n_workers or cores()) as pool:
+        results = _in_order(pool.submit, scan, range(len(shards)))
+        return merge(sought, corpus, fields, results)
+
+
+def _in_order(
+    submit: Callable[..., Future[ShardResult]], scan: Callable[[int], ShardResult], numbers: Iterable[int]
+) -> list[ShardResult]:
+    """The results in the order of the shards; the first error ends all."""
+    futures = [submit(scan, number) for number in numbers]
+    waiting = set(futures)
+    while waiting:
+        finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+        for each in finished:
+            each.result()
+    return [each.result() for each in futures]
+
+
+def scan_shard(
+    confirmation: Confirmation,
+    file: CorpusFile,
+    shard: Shard,
+    fields: Sequence[str],
+    reached: Callable[[int], None] = lambda _: None,
+) -> ShardResult:
+    """Search the documents that begin in a shard; a file that is damaged is read as far as it goes."""
+    found = ShardResult(shard.file)
+    collected = _Collected(confirmation)
+    names = np.frombuffer("".join(fields).encode(), np.uint8)
+    starts = np.concatenate([[0], np.cumsum([len(name.encode()) for name in fields])]).astype(np.int64)
+    tables = confirmation.sought.tables.arguments()
+    try:
+        for block in read_documents(file, shard, fields):
+            status = np.empty(block.ends.size, np.int64)
+            if block.are_lines:
+                json_kernels.seek_lines(block.data, block.ends, names, starts, *tables, status)
+            else:
+                word_kernels.seek_texts(block.data, block.begins, block.ends, *tables, status)
+            for number in np.flatnonzero((status == CANDIDATE) | (status == BY_HAND) | (status == INVALID)).tolist():
+                text = _text_of(block, number, fields)
+                if text is None:
+                    status[number] = INVALID
+                elif text == "" and status[number] == BY_HAND:
+                    status[number] = NO_FIELD
+                else:
+                    status[number] = CANDIDATE
+                    offset = block.offset + int(block.begins[number]) if block.offset >= 0 else -1
+                    row = found.n_lines + number if block.are_lines or block.offset < 0 else -1
+                    collected.add(text, shard.file, row, offset)
+            _count(found, block, status)
+            reached(block.done)
+    except (InputError, OSError) as error:
+        found.error = error.problem if isinstance(error, InputError) else (error.strerror or str(error))
+    collected.finish(found)
+    return found
+
+
+def _text_of(block: Documents, number: int, fields: Sequence[str]) -> str | None:
+    """The text of a document as Python reads it; None where it is no JSON object or no UTF-8."""
+    raw = block.of(number)
+    if not block.are_lines:
+        # A text that is not UTF-8 is searched nevertheless: what can be read of it is.
+        return raw.decode("utf-8", "replace")
+    try:
+        row = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(row, dict):
+        return None
+    return "\n".join(row[name] for name in fields if isinstance(row.get(name), str))
+
+
+def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> None:
+    broken = np.flatnonzero(status == INVALID)
+    lacking = np.flatnonzero(status == NO_FIELD)
+    found.broken += (found.n_lines + broken[: max(0, _MOST_NAMED - len(found.broken))]).tolist()
+    found.n_broken += broken.size
+    found.n_without_text += lacking.size
+    if lacking.size and not found.fields:
+        found.fields = list(json.loads(block.of(int(lacking[0]))))[:8]
+    found.n_documents += status.size - broken.size - lacking.size - int((status == BLANK).sum())
+    found.n_lines += status.size
+    found.n_bytes += int(block.ends[-1]) if block.ends.size else 0
+
+
+class _Collected:
+    """What the documents of a shard have, in as much memory as the items need."""
+
+    def __init__(self, confirmation: Confirmation) -> None:
+        self._confirmation = confirmation
+        self._found: dict[int, int] = {}
+        self._holding: dict[int, int] = {}
+        self._best: dict[int, list[tuple[tuple[float, int, int], ItemMatch, int]]] = {}
+        self._windows = np.zeros(confirmation.sought.window_text.size, bool)
+
+    def add(self, text: str, file: int, row: int, offset: int) -> None:
+        """Search one document, exactly."""
+        confirmed = self._confirmation.confirm(text)
+        if confirmed is None:
+            return
+        self._windows[confirmed.windows] = True
+        for match in confirmed.matches:
+            self._found[match.item] = self._found.get(match.item, 0) + 1
+            if match.holds:
+                self._holding[match.item] = self._holding.get(match.item, 0) + 1
+            best = self._best.setdefault(match.item, [])
+            best.append(((-match.rank, row, offset), match, file))
+            if len(best) > MOST_PLACES:
+                best.sort(key=lambda each: each[0])
+                best.pop()
+
+    def finish(self, found: ShardResult) -> None:
+        """Hand over what was collected."""
+        found.n_found, found.n_holding = self._found, self._holding
+        found.windows = np.flatnonzero(self._windows)
+        rows = [
+            {
+                "item": item, "file": file, "row": place[1], "offset": place[2], "coverage": match.coverage,
+                "asked": match.asked, "answer": match.answer, "answered": match.answered, "part": match.part,
+                "part_name": match.part_name, "longest": match.longest, "rank": match.rank, "excerpt": match.excerpt,
+                "marks": list(match.marks),
+            }
+            for item, best in sorted(self._best.items())
+            for place, match, file in sorted(best, key=lambda each: each[0])
+        ]  # fmt: skip
+        found.matches = pl.DataFrame(rows, schema=_MATCHES)
+
+
+def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult]) -> ScanResult:
+    """Put the results of all shards together, in the order of the shards.
+
+    Raises:
+        InputError: Nothing of the corpus could be read.
+    """
+    n_found, n_holding = np.zeros((2, sought.n_items), np.int64)
+    is_found = np.zeros(sought.window_text.size, bool)
+    lines = [0] * len(corpus.files)
+    matches = []
+    for each in results:
+        for counts, of in ((n_found, each.n_found), (n_holding, each.n_holding)):
+            for item, n in of.items():
+                counts[item] += n
+        is_found[each.windows] = True
+        # Rows count from 1 in the whole file.
+        row = pl.when(pl.col("row") >= 0).then(pl.col("row") + lines[each.file] + 1).otherwise(-1)
+        matches.append(each.matches.with_columns(row=row))
+        lines[each.file] += each.n_lines
+    broken = [*corpus.broken, *_broken(corpus, fields, results)]
+    n_documents = sum(each.n_documents for each in results)
+    if not n_documents:
+        name, why = broken[0] if broken else (corpus.files[0].name, "it has no documents")
+        mend = f"name its text with {option('field', 'NAME')}"
+        raise InputError(f"nothing of the corpus could be read: {why}", file=name, mend=mend)
+    union = np.zeros(sought.n_items)
+    for item, share in union_of(sought, np.flatnonzero(is_found)).items():
+        union[item] = share
+    together = pl.concat([pl.DataFrame(schema=_MATCHES), *matches]).sort(
+        ["item", "rank", "file", "row", "offset"], descending=[False, True, False, False, False]
+    )
+    return ScanResult(
+        matches=together.group_by("item", maintain_order=True).head(MOST_PLACES),
+        n_found=n_found,
+        n_holding=n_holding,
+        union=union,
+        n_documents=n_documents,
+        n_without_text=sum(each.n_without_text for each in results),
+        n_bytes=sum(each.n_bytes for each in results),
+        n_broken_lines=sum(each.n_broken for each in results),
+        broken=tuple(broken),
+    )
+
+
+def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult]) -> list[tuple[str, str]]:
+    """What of the files could not be read, in sentences' parts."""
+    found = []
+    for number, file in enumerate(corpus.files):
+        own = [each for each in results if each.file == number]
+        if error := next((each.error for each in own if each.error), ""):
+            found.append((file.name, error))
+        n_broken, lines, before = sum(each.n_broken for each in own), [], 0
+        for each in own:
+            lines += [before + line + 1 for line in each.broken]
+            before += each.n_lines
+        if n_broken:
+            named = ", ".join(map(str, lines[:_MOST_NAMED])) + (", ..." if n_broken > _MOST_NAMED else "")
+            found.append((file.name, f"{n_broken} lines are no JSON objects (line {named})"))
+        without = sum(each.n_without_text for each in own)
+        if without and not sum(each.n_documents for each in own):
+            names = next(each.fields for each in own if each.n_without_text)
+            wanted = " + ".join(map(repr, fields))
+            found.append((file.name, f"no line has text in {wanted}; the fields are {', '.join(map(repr, names))}"))
+    return found

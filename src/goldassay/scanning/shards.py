@@ -1,0 +1,187 @@
+"""Which files a corpus is made of, and the shards of them that are scanned one by one."""
+
+from __future__ import annotations
+
+import glob
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from goldassay.core.errors import InputError
+from goldassay.data.source import bare_name, read_head
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Form = Literal["jsonl", "text", "parquet"]
+# Bytes of a shard; a multiple of a text's pieces.
+SHARD = 1 << 26
+# A text is read in documents of 1 MiB, which overlap, so that no copy of an item is cut in two.
+PIECE, OVERLAP = 1 << 20, 1 << 16
+_ENDINGS: dict[str, Form] = {
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet", ".txt": "text", ".text": "text",
+    ".md": "text",
+}  # fmt: skip
+_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+
+
+@dataclass(frozen=True)
+class CorpusFile:
+    """One file of a corpus.
+
+    Attributes:
+        path: Where it lies.
+        name: What reports call it: its path from the place that was given.
+        form: How it is read.
+        is_packed: Whether it is gzip or zstandard.
+        size: In bytes, as it lies.
+    """
+
+    path: Path
+    name: str
+    form: Form
+    is_packed: bool
+    size: int
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of a file that is scanned by itself: the documents that begin in a range of its bytes.
+
+    Attributes:
+        file: Number of the file, from 0.
+        begin: First byte.
+        end: The byte after the last; the file's size where it is read whole.
+    """
+
+    file: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The files of a corpus, and what was left out.
+
+    Attributes:
+        files: In the order of their names within each place that was given.
+        left_out: Files that are no part of it, with the reason.
+        broken: Files that cannot be read, with the reason.
+        n_other: Bytes of files in folders whose names end in nothing that is read.
+    """
+
+    files: tuple[CorpusFile, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+    broken: tuple[tuple[str, str], ...] = ()
+    n_other: int = 0
+
+    def shards(self, size: int = SHARD) -> list[Shard]:
+        """All shards, in the order of their documents. Packed files and Parquet are read whole."""
+        found = []
+        for number, file in enumerate(self.files):
+            step = file.size if file.is_packed or file.form == "parquet" else size
+            if file.form == "text" and not file.is_packed:
+                step = -(-size // PIECE) * PIECE
+            found += [Shard(number, begin, min(begin + step, file.size)) for begin in range(0, file.size, max(step, 1))]
+        return found
+
+
+def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[Path] = ()) -> Corpus:
+    """The files at paths, in folders and of patterns.
+
+    A file of the test set itself is left out, wherever it lies; a copy of it is not.
+
+    Args:
+        places: Files, folders (with all that lies in them), and patterns with * ? and **.
+        test_files: Those of the test set.
+
+    Raises:
+        InputError: There is nothing at a place, or nothing that can be read as a corpus.
+    """
+    known = {identity for path in test_files if (identity := _identity(path))}
+    files: list[CorpusFile] = []
+    left_out: list[tuple[str, str]] = []
+    broken: list[tuple[str, str]] = []
+    n_other = 0
+    seen = set()
+    for place in [os.fspath(each) for each in places]:
+        for path, name in _paths_at(place):
+            identity = _identity(path)
+            if identity in seen:
+                continue
+            seen.add(identity)
+            if identity in known:
+                left_out.append((name, "it is the test set itself"))
+                continue
+            try:
+                file = _file_of(path, name, given=not Path(place).is_dir())
+            except (InputError, OSError) as error:
+                said = error.problem if isinstance(error, InputError) else (error.strerror or str(error))
+                broken.append((name, said))
+                continue
+            if isinstance(file, str):
+                left_out.append((name, file))
+                n_other += path.stat().st_size
+            else:
+                files.append(file)
+    if not files and not broken:
+        why = f"{left_out[0][0]}: {left_out[0][1]}" if left_out else "the folder is empty"
+        raise InputError(
+            f"there is nothing to search in the corpus ({why})",
+            file=os.fspath(places[0]),
+            mend="give JSON lines, Parquet or text files, also as .gz or .zst",
+        )
+    return Corpus(tuple(files), tuple(left_out), tuple(broken), n_other)
+
+
+def _paths_at(place: str) -> list[tuple[Path, str]]:
+    path = Path(place)
+    if path.is_dir():
+        found = sorted(each for each in path.rglob("*") if each.is_file())
+        return [(each, f"{path.resolve().name}/{each.relative_to(path).as_posix()}") for each in found]
+    if path.exists():
+        return [(path, path.name)]
+    if glob.has_magic(place):
+        matched = sorted(map(Path, glob.glob(place, recursive=True)))  # noqa: PTH207 (a pattern may be absolute)
+        if not matched:
+            raise InputError("the pattern matches nothing", file=place, mend="check it, and quote it for the shell")
+        return [pair for each in matched for pair in _paths_at(os.fspath(each))]
+    raise InputError("there is no such file or folder", file=place, mend="check the path")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _file_of(path: Path, name: str, *, given: bool) -> CorpusFile | str:
+    """The file, or why it is no part of a corpus.
+
+    Raises:
+        InputError: It is of no form that is read.
+        OSError: It cannot be read.
+    """
+    size = path.stat().st_size
+    if size == 0:
+        return "it is empty"
+    with path.open("rb") as stream:
+        magic = stream.read(4)
+    form = _ENDINGS.get(Path(bare_name(path)).suffix)
+    is_packed = magic.startswith(_PACKED)
+    if form == "parquet" and is_packed:
+        raise InputError("a packed Parquet file cannot be read part by part")
+    if magic == b"PAR1":
+        form = "parquet"
+    elif form == "parquet":
+        raise InputError("the file is no Parquet")
+    if form is None:
+        if not given:
+            return "its name ends in nothing that is read"
+        form = "jsonl" if read_head(path).lstrip().startswith(b"{") else "text"
+    if form == "jsonl" and read_head(path).lstrip().startswith(b"["):
+        raise InputError("the file is a JSON array, not JSON lines")
+    return CorpusFile(path, name, form, is_packed, size)

@@ -1,0 +1,192 @@
+"""What is sought in a corpus: sequences of words, their n-grams, and the tables that find them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.scanning import word_kernels
+from goldassay.scanning.words import point_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+# Parts with fewer words are not sought by themselves.
+LEAST_WORDS = 8
+# The table keeps so many n-grams before the one at hand.
+MOST_N = word_kernels.RING - 1
+# n-grams in more clusters of items are boilerplate.
+MOST_CLUSTERS = 3
+ALL_BITS = 2**64 - 1
+# Bits of the filter for each n-gram: at 16 one in 80 other n-grams passes, and is refused by the table.
+_BITS = 16
+
+
+@dataclass(frozen=True)
+class SoughtText:
+    """One sequence of words that is sought.
+
+    Attributes:
+        words: In order.
+        item: The item that it is of, from 0.
+        asked: Which of the words are the question, begin and end.
+        answer: Which are the answer.
+        is_whole: Whether it is all of the item, and not a part by itself.
+        part: What the part is called.
+    """
+
+    words: tuple[str, ...]
+    item: int
+    asked: tuple[int, int] = (0, 0)
+    answer: tuple[int, int] = (0, 0)
+    is_whole: bool = True
+    part: str = "item"
+
+
+class Sought:
+    """Sequences of words, their n-grams, and the tables that find them in bytes.
+
+    A sequence is sought by its n-grams, one of 8 to n - 1 words as a whole, a shorter one not at all. An n-gram in
+    items of more than three clusters is boilerplate.
+
+    Args:
+        texts: What is sought.
+        answers: Of each item the words of its answer; () where it has none.
+        clusters: Of each item, (N,); items of one cluster share a text by construction.
+        n: Words of an n-gram.
+        keep: Bits of the hashes that are kept: with few of them many n-grams share a hash, and nothing else may change.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[SoughtText],
+        answers: Sequence[tuple[str, ...]],
+        clusters: NDArray[np.int64],
+        n: int = 13,
+        keep: int = ALL_BITS,
+    ) -> None:
+        self.n = n
+        self.answers = tuple(answers)
+        self.clusters = clusters
+        self.texts = tuple(each for each in texts if len(each.words) >= min(LEAST_WORDS, n))
+        self.vocabulary: dict[str, int] = {}
+        for words in (*(each.words for each in self.texts), *self.answers):
+            for word in words:
+                self.vocabulary.setdefault(word, len(self.vocabulary))
+        self.keep = np.uint64(keep)
+        sizes = np.array([len(each.words) for each in self.texts], np.int64)
+        self.offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.lengths: NDArray[np.int64] = np.minimum(sizes, n)
+        self.words: NDArray[np.int32] = np.array(
+            [self.vocabulary[word] for each in self.texts for word in each.words], np.int32
+        )
+        self.items: NDArray[np.int64] = np.array([each.item for each in self.texts], np.int64)
+        windows = sizes - self.lengths + 1
+        # Every n-gram: of which sequence, and where it begins in it.
+        self.window_text: NDArray[np.int64] = np.repeat(np.arange(len(self.texts)), windows)
+        firsts = np.concatenate([[0], np.cumsum(windows)]).astype(np.int64)
+        self.first_windows = firsts
+        self.window_start: NDArray[np.int64] = np.arange(firsts[-1]) - firsts[self.window_text]
+        self._index()
+
+    def _index(self) -> None:
+        """Number distinct n-grams, and list where each begins."""
+        starts = self.offsets[self.window_text] + self.window_start
+        lengths = self.lengths[self.window_text]
+        spelled = np.array(
+            [self.words[s : s + size].tobytes() for s, size in zip(starts.tolist(), lengths.tolist(), strict=True)],
+            dtype=object,
+        )
+        numbers: dict[bytes, int] = {}
+        grams = np.array([numbers.setdefault(each, len(numbers)) for each in spelled], np.int64)
+        self.grams = grams
+        order = np.argsort(grams, kind="stable")
+        self.posting_windows: NDArray[np.int64] = order
+        self.posting_offsets: NDArray[np.int64] = np.searchsorted(grams[order], np.arange(len(numbers) + 1))
+        first = order[self.posting_offsets[:-1]] if len(numbers) else np.empty(0, np.int64)
+        self.gram_starts: NDArray[np.int64] = starts[first]
+        self.gram_lengths: NDArray[np.int64] = lengths[first]
+        n_clusters = int(self.clusters.max(initial=0)) + 1
+        of_cluster = np.unique(grams * n_clusters + self.clusters[self.items[self.window_text]]) // n_clusters
+        self.is_common: NDArray[np.bool_] = (np.bincount(of_cluster, minlength=len(numbers)) > MOST_CLUSTERS)[grams]
+
+    @property
+    def n_items(self) -> int:
+        """Items, sought or not."""
+        return len(self.answers)
+
+    @property
+    def is_sought(self) -> NDArray[np.bool_]:
+        """Items of which something is long enough to be sought, (N,)."""
+        found = np.zeros(self.n_items, bool)
+        found[self.items] = True
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything that decides what is found."""
+        said = {
+            "n": self.n,
+            "texts": [
+                [each.words, each.item, each.asked, each.answer, each.is_whole, each.part] for each in self.texts
+            ],
+            "answers": self.answers,
+            "clusters": self.clusters.tolist(),
+        }
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The filter and the table of hashes; small enough for a processor's cache with 10,000 items."""
+        names = list(self.vocabulary)
+        points = np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), np.uint32)
+        starts = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
+        hashes = np.empty(len(names), np.uint64)
+        # Characters that are words by themselves are hashed as such: their entry lacks the bit.
+        word_kernels.hash_words(points, starts, hashes)
+        found = np.empty(self.gram_starts.size, np.uint64)
+        word_kernels.hash_ngrams(hashes[self.words], self.gram_starts, self.gram_lengths, self.keep, found)
+        bits = max(6, int(np.ceil(np.log2(max(1, found.size) * _BITS / 64))))
+        slot_bits = max(6, int(np.ceil(np.log2(max(1, found.size) * 2))))
+        bloom, slots = np.zeros(1 << bits, np.uint64), np.zeros(1 << slot_bits, np.uint64)
+        shift, slot_shift = np.uint64(64 - bits), np.uint64(64 - slot_bits)
+        word_kernels.fill_filter(found, bloom, shift, slots, slot_shift)
+        lengths = np.unique(self.gram_lengths)
+        powers = np.array([pow(int(word_kernels.BASE), int(size), 2**64) for size in lengths], np.uint64)
+        return Tables(point_table(), lengths, powers, self.keep, bloom, shift, slots, slot_shift)
+
+    @cached_property
+    def exact(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Number of the n-gram, plus 1, in each slot of an open table over numbers of words; lengths of n-grams."""
+        from goldassay.scanning.confirmation_kernels import fill_exact
+
+        slots = np.zeros(1 << max(6, int(np.ceil(np.log2(max(1, self.gram_starts.size) * 2)))), np.int64)
+        fill_exact(self.words, self.gram_starts, self.gram_lengths, self.keep, slots)
+        return slots, np.unique(self.gram_lengths)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What the loops over bytes take, in their order."""
+
+    points: NDArray[np.int32]
+    lengths: NDArray[np.int64]
+    powers: NDArray[np.uint64]
+    keep: np.uint64
+    bloom: NDArray[np.uint64]
+    shift: np.uint64
+    slots: NDArray[np.uint64]
+    slot_shift: np.uint64
+
+    def arguments(self) -> tuple[Any, ...]:
+        """The last arguments of the loops."""
+        return (
+            self.points, self.lengths, self.powers, self.keep, self.bloom, self.shift, self.slots, self.slot_shift,
+        )  # fmt: skip

@@ -1,0 +1,188 @@
+"""Bytes to rolling hashes of n-grams of words, and the look for those that are sought."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from goldassay.core.compiled import compiled, compiled_within
+from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, N_POINTS
+
+# What a text is found to be.
+NOTHING, CANDIDATE, BY_HAND, INVALID = 0, 1, 2, 3
+# Prefixes that are kept: n-grams are shorter.
+RING = 64
+_SEED = np.uint64(0x9E3779B97F4A7C15)
+_STEP = np.uint64(0x9FB21C651E98DF25)
+_MIX = np.uint64(0xD6E8FEB86659FD93)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+# Of the polynomial over words.
+BASE = np.uint64(0x2545F4914F6CDD1D)
+_U32, _U6, _U63 = np.uint64(32), np.uint64(6), np.uint64(63)
+# Rows of the state between two parts of a text.
+_HASH, _INSIDE, _COUNT, _PREFIX = 0, 1, 2, 3
+
+
+@compiled_within
+def _word(h: Any) -> Any:
+    h = (h ^ (h >> _U32)) * _MIX
+    return h ^ (h >> _U32)
+
+
+@compiled
+def hash_words(points: Any, starts: Any, found: Any) -> None:
+    """Hash of each word of code points: word i is points[starts[i]:starts[i + 1]]."""
+    for i in range(starts.size - 1):
+        h = _SEED
+        for j in range(starts[i], starts[i + 1]):
+            h = (h ^ np.uint64(points[j])) * _STEP
+        found[i] = _word(h)
+
+
+@compiled
+def hash_ngrams(words: Any, starts: Any, lengths: Any, keep: Any, found: Any) -> None:
+    """Hashes of the n-grams that begin at starts[i] and have lengths[i] words; `keep` masks bits away."""
+    for i in range(starts.size):
+        s = np.uint64(0)
+        for j in range(starts[i], starts[i] + lengths[i]):
+            s = s * BASE + words[j]
+        found[i] = s & keep
+
+
+@compiled
+def fill_filter(hashes: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any) -> None:
+    """Put hashes into the blocked Bloom filter and the table with open addressing; 0 is an empty slot."""
+    last = np.int64(slots.size - 1)
+    for i in range(hashes.size):
+        h = hashes[i]
+        x = h * _SPREAD
+        bloom[x >> shift] |= (np.uint64(1) << (h & _U63)) | (np.uint64(1) << ((h >> _U6) & _U63))
+        at = np.int64(x >> slot_shift)
+        while slots[at] != 0 and slots[at] != h:
+            at = (at + 1) & last
+        slots[at] = h
+
+
+@compiled_within
+def _is_sought(h: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any) -> bool:
+    x = h * _SPREAD
+    bits = (np.uint64(1) << (h & _U63)) | (np.uint64(1) << ((h >> _U6) & _U63))
+    if bloom[x >> shift] & bits != bits:
+        return False
+    last = np.int64(slots.size - 1)
+    at = np.int64(x >> slot_shift)
+    while slots[at] != 0:
+        if slots[at] == h:
+            return True
+        at = (at + 1) & last
+    # An n-gram whose hash is 0 has no slot.
+    return h == 0
+
+
+@compiled_within
+def _hex(data: Any, i: Any) -> int:
+    value = 0
+    for j in range(i, i + 4):
+        c = data[j]
+        value = value * 16 + (c - 48 if c < 58 else (c | 32) - 87)
+    return value
+
+
+@compiled_within
+def seek_span(
+    data: Any, begin: int, end: int, escaped: bool, points: Any,
+    lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any, ring: Any, state: Any,
+) -> int:  # fmt: skip
+    """Look for n-grams in one part of a text, UTF-8 with or without JSON's escapes, and continue in the next."""
+    h, inside, n, prefix = state[_HASH], state[_INSIDE], np.int64(state[_COUNT]), state[_PREFIX]
+    n_lengths = lengths.size
+    i = begin
+    while True:
+        if i < end:
+            c = np.int64(data[i])
+            i += 1
+            if c == 92 and escaped:
+                c = np.int64(32)
+                if data[i] == 117:
+                    c = np.int64(_hex(data, i + 1))
+                    i += 4
+                    if 0xD800 <= c < 0xDC00 and i + 6 < end and data[i + 1] == 92 and data[i + 2] == 117:
+                        low = _hex(data, i + 3)
+                        if 0xDC00 <= low < 0xE000:
+                            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00)
+                            i += 6
+                i += 1
+            elif c >= 128:
+                more = 1 if 0xC2 <= c < 0xE0 else 2 if 0xE0 <= c < 0xF0 else 3 if 0xF0 <= c < 0xF5 else 0
+                if more == 0 or i + more > end:
+                    return INVALID
+                least = 0x80 if more == 1 else 0x800 if more == 2 else 0x10000
+                c &= 0x3F >> more
+                for j in range(i, i + more):
+                    if data[j] & 0xC0 != 0x80:
+                        return INVALID
+                    c = (c << 6) | np.int64(data[j] & 0x3F)
+                if c < least or c > 0x10FFFF or 0xD800 <= c < 0xE000:
+                    return INVALID
+                i += more
+            entry = np.int64(points[c]) if c < N_POINTS else np.int64(0)
+            if 0 < entry < ALONE:
+                h = (h ^ np.uint64(entry)) * _STEP
+                inside = np.uint64(1)
+                continue
+            if entry == DROPPED:
+                continue
+            if entry == DEPENDS:
+                return BY_HAND
+        else:
+            entry = np.int64(0)
+        # A word ended, or a character is a word of its own, or both.
+        for part in range(2):
+            if part == 0:
+                if inside == 0:
+                    continue
+                word = _word(h)
+                h = _SEED
+                inside = np.uint64(0)
+            else:
+                if entry == 0:
+                    continue
+                word = _word((_SEED ^ np.uint64(entry - ALONE)) * _STEP)
+            prefix = prefix * BASE + word
+            n += 1
+            ring[n & (RING - 1)] = prefix
+            for k in range(n_lengths):
+                length = lengths[k]
+                if n >= length:
+                    found = (prefix - ring[(n - length) & (RING - 1)] * powers[k]) & keep
+                    if _is_sought(found, bloom, shift, slots, slot_shift):
+                        return CANDIDATE
+        if i >= end and entry == 0:
+            break
+    state[_HASH], state[_INSIDE], state[_COUNT], state[_PREFIX] = h, inside, np.uint64(n), prefix
+    return NOTHING
+
+
+@compiled_within
+def start_text(ring: Any, state: Any) -> None:
+    """Forget what came before: a new text begins."""
+    state[_HASH] = _SEED
+    state[_INSIDE] = 0
+    state[_COUNT] = 0
+    state[_PREFIX] = 0
+    ring[0] = 0
+
+
+@compiled
+def seek_texts(
+    data: Any, begins: Any, ends: Any, points: Any,
+    lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any, found: Any,
+) -> None:  # fmt: skip
+    """What each text is: NOTHING, CANDIDATE, BY_HAND or INVALID."""
+    ring, state = np.zeros(RING, np.uint64), np.zeros(4, np.uint64)
+    for i in range(begins.size):
+        start_text(ring, state)
+        found[i] = seek_span(
+            data, begins[i], ends[i], False, points, lengths, powers, keep, bloom, shift, slots, slot_shift, ring, state
+        )  # fmt: skip

@@ -1,0 +1,135 @@
+"""The words of a text as copies keep them: without case, punctuation, line breaks, and the ways to write a character.
+
+A text is brought to Unicode's form NFKC and lower case; letters, digits and marks make words, everything else separates
+them, and each character of a script that is written without spaces is a word of its own.
+
+Bytes are scanned by a table of code points. Most characters mean the same wherever they are; a text with others, such
+as marks that join the letter before them, is left to `words_of`, which both ways must agree with.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# What the table says of a code point: separates words; is dropped; depends on its neighbours; else the character that
+# stands for it, with a bit for such as are words by themselves.
+SEPARATES, DROPPED, DEPENDS = 0, -1, -2
+ALONE = 1 << 22
+N_POINTS = 0x40000
+# Thai, Lao, Myanmar, Khmer, kana, bopomofo, Han.
+_ALONE = (
+    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x3007), (0x3040, 0x312F), (0x31A0, 0x31BF),
+    (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
+)  # fmt: skip
+# Soft hyphens, joiners, byte order marks and variation selectors are not seen.
+_DROPPED = frozenset((0x00AD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)))
+_INSIDE, _ALONE_KIND, _UNSEEN = 1, 2, 3
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in order.
+
+    Args:
+        text: Any text; lone surrogates separate words.
+    """
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    normal = _lower(unicodedata.normalize("NFKC", text))
+    kinds = _kinds()[np.minimum(_points(normal), N_POINTS)]
+    if (kinds == _UNSEEN).any():
+        normal = "".join(np.array(list(normal))[kinds != _UNSEEN].tolist())
+        kinds = kinds[kinds != _UNSEEN]
+    inside = (kinds == _INSIDE).astype(np.int8)
+    edges = np.diff(inside, prepend=0, append=0)
+    alone = np.flatnonzero(kinds == _ALONE_KIND)
+    begins = np.concatenate([np.flatnonzero(edges == 1), alone])
+    ends = np.concatenate([np.flatnonzero(edges == -1), alone + 1])
+    order = np.argsort(begins) if alone.size else slice(None)
+    return [normal[begin:end] for begin, end in zip(begins[order].tolist(), ends[order].tolist(), strict=True)]
+
+
+def _points(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _lower(text: str) -> str:
+    # A sigma's form depends on its place in the word.
+    return text.lower().replace("\u03c2", "\u03c3")
+
+
+def _in_word(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LNM" and ord(character) not in _DROPPED
+
+
+@cache
+def _is_alone() -> NDArray[np.bool_]:
+    found = np.zeros(N_POINTS, bool)
+    for first, last in _ALONE:
+        found[first : last + 1] = True
+    return found
+
+
+@cache
+def _kinds() -> NDArray[np.uint8]:
+    """What each character of the normal form is, with one more for all beyond the table."""
+    alone = _is_alone()
+    found = np.zeros(N_POINTS + 1, np.uint8)
+    for point in range(N_POINTS):
+        if point in _DROPPED:
+            found[point] = _UNSEEN
+        elif _in_word(chr(point)):
+            found[point] = _ALONE_KIND if alone[point] else _INSIDE
+    return found
+
+
+@cache
+def _seconds() -> frozenset[str]:
+    """Characters without a combining class that may join the one before them."""
+    found = {chr(point) for point in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}
+    for point in range(N_POINTS):
+        parts = unicodedata.decomposition(chr(point)).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            found.add(chr(int(parts[1], 16)))
+    return frozenset(found)
+
+
+@cache
+def point_table() -> NDArray[np.int32]:
+    """What each code point is, (262144,): SEPARATES, DROPPED, DEPENDS or the character that stands for it."""
+    table = np.zeros(N_POINTS, np.int32)
+    alone = _is_alone()
+    for point in range(N_POINTS):
+        table[point] = _entry(chr(point), alone)
+    table.flags.writeable = False
+    return table
+
+
+def _entry(character: str, alone: NDArray[np.bool_]) -> int:
+    point = ord(character)
+    if point < 0x80:
+        return ord(character.lower()) if character.isalnum() else SEPARATES
+    if point in _DROPPED:
+        return DROPPED
+    if unicodedata.category(character) in ("Cn", "Co", "Cs"):
+        return SEPARATES
+    first = unicodedata.normalize("NFKD", character)[0]
+    if unicodedata.combining(first) or first in _seconds():
+        return DEPENDS
+    normal = [each for each in _lower(unicodedata.normalize("NFKC", character)) if ord(each) not in _DROPPED]
+    in_words = [_in_word(each) for each in normal]
+    if not any(in_words):
+        return SEPARATES
+    if len(normal) > 1 or ord(normal[0]) >= N_POINTS:
+        return DEPENDS
+    stands = ord(normal[0])
+    return stands | ALONE if alone[stands] else stands

@@ -1,0 +1,125 @@
+"""Exact matches: coverage against a plain loop, boilerplate, answers, and hashes that many n-grams share."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from goldassay.scanning import words_of
+from goldassay.scanning.confirmation import Confirmation
+from tests.scanning.corpora import sentence, sought
+
+
+def plain_coverage(item: list[str], document: list[str], n: int) -> float:
+    """Share of words in n-grams that stand in the document, by comparing each with each."""
+    n = min(n, len(item))
+    grams = {tuple(document[at : at + n]) for at in range(len(document) - n + 1)}
+    covered = set()
+    for at in range(len(item) - n + 1):
+        if tuple(item[at : at + n]) in grams:
+            covered |= set(range(at, at + n))
+    return len(covered) / len(item)
+
+
+def plain_longest(item: list[str], document: list[str]) -> int:
+    best = 0
+    for i in range(len(item)):
+        for j in range(len(document)):
+            size = 0
+            while i + size < len(item) and j + size < len(document) and item[i + size] == document[j + size]:
+                size += 1
+            best = max(best, size)
+    return best
+
+
+@pytest.mark.parametrize("n", [5, 8, 13])
+@pytest.mark.parametrize("keep", [2**64 - 1, 0b1111], ids=["whole hashes", "four bits"])
+def test_coverage_is_that_of_comparing_each_with_each(n: int, keep: int) -> None:
+    """With four bits of a hash nearly every n-gram is a candidate: only the exact look keeps these from counting."""
+    rng = random.Random(n)
+    items = [sentence(rng, rng.randint(8, 40)) for _ in range(12)]
+    known = sought(items, n=n, keep=keep)
+    confirmation = Confirmation(known)
+    for _ in range(60):
+        words = words_of(" ".join(rng.sample(items, 3)))
+        for at in range(len(words)):
+            if rng.random() < 0.04:
+                words[at] = rng.choice(["zz", words[at - 1]])
+        document = " ".join(words)
+        confirmed = confirmation.confirm(document)
+        found = {} if confirmed is None else {match.item: match for match in confirmed.matches}
+        for number, item in enumerate(items):
+            share = plain_coverage(words_of(item), words, n)
+            if share >= 0.2:
+                assert found[number].coverage == pytest.approx(share)
+                assert found[number].longest == plain_longest(words_of(item), words)
+            else:
+                assert number not in found
+
+
+def test_boilerplate_does_not_count_unless_the_whole_item_stands_there() -> None:
+    rng = random.Random(0)
+    frame = sentence(rng, 30)
+    items = [f"{frame} {sentence(rng, 20)}" for _ in range(5)]
+    confirmation = Confirmation(sought(items))
+    assert confirmation.confirm(frame) is not None
+    assert confirmation.confirm(frame).matches == ()  # type: ignore[union-attr]
+    found = confirmation.confirm(items[2])
+    assert found is not None
+    assert [(match.item, match.coverage) for match in found.matches] == [(2, 1.0)]
+    # In three clusters it is no boilerplate: items of one cluster share their text by construction.
+    together = Confirmation(sought(items, clusters=[0, 0, 0, 1, 2])).confirm(frame)
+    assert together is not None
+    assert [match.item for match in together.matches] == [0, 1, 2, 3, 4]
+
+
+def test_an_item_that_is_all_boilerplate_is_found_as_a_whole() -> None:
+    rng = random.Random(1)
+    text = sentence(rng, 25)
+    found = Confirmation(sought([text] * 6)).confirm(f"{sentence(rng, 5)} {text}")
+    assert found is not None
+    assert [match.coverage for match in found.matches] == [1.0] * 6
+
+
+@pytest.mark.parametrize(("between", "answered"), [(0, True), (49, True), (51, False)])
+def test_an_answer_follows_within_50_words(between: int, answered: bool) -> None:
+    rng = random.Random(2)
+    question = sentence(rng, 30)
+    confirmation = Confirmation(sought([question], ["forty two"]))
+    document = f"{question} {' '.join(['so'] * between)} Forty-two."
+    (match,) = confirmation.confirm(document).matches  # type: ignore[union-attr]
+    assert match.asked == 1.0
+    assert match.answered is answered
+    before = confirmation.confirm(f"forty two {question}").matches  # type: ignore[union-attr]
+    assert not before[0].answered
+
+
+def test_a_long_answer_may_differ_in_a_word() -> None:
+    rng = random.Random(3)
+    question, answer = sentence(rng, 30), sentence(rng, 60)
+    confirmation = Confirmation(sought([question], [answer]))
+    (match,) = confirmation.confirm(f"{question} {answer.rsplit(' ', 1)[0]} zz").matches  # type: ignore[union-attr]
+    assert match.answered
+    (other,) = confirmation.confirm(f"{question} zz").matches  # type: ignore[union-attr]
+    assert not other.answered
+
+
+def test_short_texts_are_sought_whole_or_not_at_all() -> None:
+    rng = random.Random(4)
+    short, shorter = sentence(rng, 9), sentence(rng, 7)
+    known = sought([short, shorter])
+    assert known.is_sought.tolist() == [True, False]
+    found = Confirmation(known).confirm(f"zz {short} zz {shorter}")
+    assert found is not None
+    assert [(match.item, match.coverage) for match in found.matches] == [(0, 1.0)]
+
+
+def test_the_excerpt_shows_the_match() -> None:
+    rng = random.Random(5)
+    item = sentence(rng, 20)
+    (match,) = Confirmation(sought([item])).confirm(f"{'zz ' * 300}{item}{' zz' * 300}").matches  # type: ignore[union-attr]
+    words = match.excerpt.split(" ")
+    assert np.array_equal(match.marks, [8, 28])
+    assert words[8:28] == words_of(item)

@@ -1,0 +1,261 @@
+"""Scans of files: any shards, any form, any packing give the same; what is broken is named; what is done is kept."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+import zstandard
+
+from goldassay.core.errors import InputError
+from goldassay.scanning import find_corpus, reading, scan, scan_corpus, shards
+from tests.scanning.corpora import sentence, sought
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from goldassay.scanning import Sought
+    from goldassay.scanning.scan import ScanResult
+
+ITEMS = [sentence(random.Random(seed), 30) for seed in range(8)]
+
+
+def rows(n: int = 120) -> list[str]:
+    """Documents of many lengths; every seventh has an item or a part of one."""
+    rng = random.Random(0)
+    found = []
+    for at in range(n):
+        text = sentence(rng, rng.randint(1, 90))
+        if at % 7 == 0:
+            words = ITEMS[at % len(ITEMS)].split()
+            text += "\n" + " ".join(words[: rng.randint(13, 30)]) + " é " + sentence(rng, 3)
+        found.append(text)
+    return found
+
+
+def write_jsonl(path: Path, texts: Sequence[str]) -> Path:
+    path.write_text("".join(json.dumps({"id": at, "text": text}) + "\n" for at, text in enumerate(texts)))
+    return path
+
+
+def found_by(sought_: Sought, *places: Path, **options: Any) -> ScanResult:
+    return scan_corpus(sought_, find_corpus(places), **options)
+
+
+def same(one: ScanResult, other: ScanResult, without: Sequence[str] = ()) -> bool:
+    drop = [name for name in without if name in one.matches.columns]
+    return (
+        one.matches.drop(drop).equals(other.matches.drop(drop))
+        and np.array_equal(one.n_found, other.n_found)
+        and np.array_equal(one.n_holding, other.n_holding)
+        and np.array_equal(one.union, other.union)
+        and one.n_documents == other.n_documents
+    )
+
+
+@pytest.mark.parametrize("size", [37, 100, 333, 1000, 5000, 1 << 20])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_line_belongs_to_the_range_where_it_begins(size: int, end: str, tmp_path: Path) -> None:
+    """Shards of any size have each line once: neither lost nor counted twice at a border."""
+    known, path = sought(ITEMS), write_jsonl(tmp_path / "corpus.jsonl", rows())
+    path.write_bytes(path.read_bytes().replace(b"\n", end.encode()).rstrip(b"\r\n"))
+    whole = found_by(known, path)
+    assert whole.n_documents == 120
+    assert same(found_by(known, path, shard_size=size), whole)
+
+
+def test_a_line_that_ends_at_the_border(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "corpus.jsonl", rows(4))
+    places = np.cumsum([len(line) for line in path.read_bytes().splitlines(keepends=True)])
+    known = sought(ITEMS)
+    for place in (*places.tolist(), *(places - 1).tolist(), *(places + 1).tolist()):
+        assert same(found_by(known, path, shard_size=place), found_by(known, path))
+
+
+@pytest.mark.parametrize("block", [64, 1000])
+def test_blocks_of_any_size(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known, path = sought(ITEMS), write_jsonl(tmp_path / "corpus.jsonl", rows())
+    whole = found_by(known, path)
+    monkeypatch.setattr(reading, "BLOCK", block)
+    assert same(found_by(known, path, shard_size=3000), whole)
+
+
+def test_every_form_has_the_same(tmp_path: Path) -> None:
+    known, texts = sought(ITEMS), rows()
+    plain = found_by(known, write_jsonl(tmp_path / "corpus.jsonl", texts))
+    assert plain.matches.height > 8
+    raw = (tmp_path / "corpus.jsonl").read_bytes()
+    (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(raw))
+    (tmp_path / "packed.jsonl.zst").write_bytes(zstandard.compress(raw[:999]) + zstandard.compress(raw[999:]))
+    for name in ("packed.jsonl.gz", "packed.jsonl.zst"):
+        assert same(found_by(known, tmp_path / name), plain)
+    pl.DataFrame({"id": range(len(texts)), "text": texts}).write_parquet(tmp_path / "corpus.parquet", row_group_size=50)
+    assert same(found_by(known, tmp_path / "corpus.parquet"), plain, without=["offset"])
+    (tmp_path / "marked.jsonl").write_bytes(b"\xef\xbb\xbf" + raw)
+    assert same(found_by(known, tmp_path / "marked.jsonl"), plain, without=["offset"])
+    unescaped = "".join(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in texts)
+    (tmp_path / "utf8.jsonl").write_text(unescaped, encoding="utf-8")
+    assert same(found_by(known, tmp_path / "utf8.jsonl"), plain, without=["offset"])
+
+
+def test_places_lead_to_the_text(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "corpus.jsonl", rows())
+    raw, lines = path.read_bytes(), path.read_bytes().splitlines()
+    for row in found_by(sought(ITEMS), path, shard_size=2000).matches.iter_rows(named=True):
+        line = lines[row["row"] - 1]
+        assert raw[row["offset"] :].startswith(line)
+        assert row["excerpt"].split(" ")[row["marks"][0]] in json.loads(line)["text"]
+
+
+def test_several_fields_are_one_text(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    words = ITEMS[0].split()
+    record = {"answer": " ".join(words[15:]), "question": " ".join(words[:15]), "meta": {"question": "no"}}
+    path.write_text(json.dumps(record) + "\n")
+    found = found_by(sought(ITEMS), path, fields=("question", "answer"))
+    assert found.matches["coverage"].to_list() == [1.0]
+    pl.DataFrame([record]).write_parquet(tmp_path / "corpus.parquet")
+    assert found_by(sought(ITEMS), tmp_path / "corpus.parquet", fields=("question", "answer")).n_holding.sum() == 1
+
+
+@pytest.mark.parametrize("size", [1 << 20, 1 << 21, 1 << 26])
+@pytest.mark.parametrize("lines", [True, False])
+def test_a_long_text_is_read_in_pieces_that_overlap(size: int, lines: bool, tmp_path: Path) -> None:
+    rng = random.Random(1)
+    piece = ("\n" if lines else " ").join(sentence(rng, 12) for _ in range(900)).replace("a", "á").encode()
+    raw = bytearray(piece * (7 * shards.PIECE // (2 * len(piece))))
+    for number, place in enumerate((0, shards.PIECE - 100, 2 * shards.PIECE, 3 * shards.PIECE - 20, len(raw) - 300)):
+        item = ITEMS[number].encode()
+        while raw[place] & 0xC0 == 0x80:
+            place += 1
+        raw[place : place + len(item) + 2] = b" " + item + b" "
+    path = tmp_path / "book.txt"
+    path.write_bytes(raw)
+    known = sought(ITEMS)
+    found = found_by(known, path, shard_size=size)
+    assert (found.n_holding[:5] >= 1).all()
+    assert found.n_holding[5:].sum() == 0
+    (tmp_path / "book.txt.gz").write_bytes(gzip.compress(bytes(raw), 1))
+    assert same(found_by(known, tmp_path / "book.txt.gz"), found)
+
+
+def test_memory_is_that_of_the_best_places(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "corpus.jsonl", [f"{at} {ITEMS[0]}" for at in range(50)])
+    found = found_by(sought(ITEMS), path, shard_size=700)
+    assert found.n_holding[0] == 50
+    assert found.matches["row"].to_list() == [1, 2, 3, 4, 5]
+
+
+def test_shuffled_words_have_nothing(tmp_path: Path) -> None:
+    """Negative control: the same words in another order."""
+    rng = random.Random(0)
+    texts = []
+    for item in ITEMS * 20:
+        words = item.split()
+        rng.shuffle(words)
+        texts.append(" ".join(words))
+    found = found_by(sought(ITEMS, n=8), write_jsonl(tmp_path / "corpus.jsonl", texts))
+    assert found.matches.height == 0
+    assert found.union.max() == 0
+
+
+class TestBroken:
+    def test_lines_that_are_no_json_are_named(self, tmp_path: Path) -> None:
+        path = write_jsonl(tmp_path / "corpus.jsonl", rows(30))
+        lines = path.read_bytes().splitlines()
+        for at in (3, 11, 12, 25):
+            lines[at] = lines[at][:-1]
+        path.write_bytes(b"\n".join(lines))
+        for size in (200, 1 << 26):
+            found = found_by(sought(ITEMS), path, shard_size=size)
+            assert found.broken == (("corpus.jsonl", "4 lines are no JSON objects (line 4, 12, 13, ...)"),)
+            assert found.n_documents == 26
+
+    def test_a_damaged_file_is_named_and_the_rest_searched(self, tmp_path: Path) -> None:
+        write_jsonl(tmp_path / "a.jsonl", rows())
+        (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress((tmp_path / "a.jsonl").read_bytes())[:-200])
+        (tmp_path / "c.parquet").write_bytes(b"PAR1 nothing")
+        (tmp_path / "d.parquet").write_bytes(b"nothing")
+        found = found_by(sought(ITEMS), tmp_path)
+        assert [name.rpartition("/")[2] for name, _ in found.broken] == ["d.parquet", "b.jsonl.gz", "c.parquet"]
+        assert found.n_documents >= 120
+
+    def test_a_missing_field_is_named_with_those_that_are_there(self, tmp_path: Path) -> None:
+        (tmp_path / "a.jsonl").write_text('{"content": "a", "id": 1}\n')
+        with pytest.raises(InputError, match=r"no line has text in 'text'; the fields are 'content', 'id'.*field"):
+            found_by(sought(ITEMS), tmp_path / "a.jsonl")
+        pl.DataFrame({"content": ["a"]}).write_parquet(tmp_path / "a.parquet")
+        with pytest.raises(InputError, match="the columns are 'content'"):
+            found_by(sought(ITEMS), tmp_path / "a.parquet")
+
+    @pytest.mark.parametrize("content", ["", "\n \n"])
+    def test_an_empty_corpus(self, content: str, tmp_path: Path) -> None:
+        (tmp_path / "a.jsonl").write_text(content)
+        with pytest.raises(InputError, match=r"nothing to search|it has no documents"):
+            found_by(sought(ITEMS), tmp_path / "a.jsonl")
+
+    def test_places_that_are_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="no such file"):
+            find_corpus([tmp_path / "a.jsonl"])
+        with pytest.raises(InputError, match="matches nothing"):
+            find_corpus([tmp_path / "*.jsonl"])
+        (tmp_path / "a.csv").write_text("text\na\n")
+        with pytest.raises(InputError, match=r"nothing to search.*a.csv"):
+            find_corpus([tmp_path])
+        (tmp_path / "b.json").write_text("[1]")
+        assert find_corpus([tmp_path]).broken[0][1] == "the file is a JSON array, not JSON lines"
+
+    def test_the_test_set_itself_is_left_out(self, tmp_path: Path) -> None:
+        path = write_jsonl(tmp_path / "a.jsonl", rows(3))
+        write_jsonl(tmp_path / "b.jsonl", rows(3))
+        (tmp_path / "c.jsonl").symlink_to(path)
+        corpus = find_corpus([tmp_path, tmp_path / "b.jsonl", str(tmp_path / "*.jsonl")], [path])
+        assert [file.path.name for file in corpus.files] == ["b.jsonl"]
+        assert [why for _, why in corpus.left_out] == ["it is the test set itself"]
+
+
+class TestKept:
+    def test_a_scan_goes_on_where_it_was(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path, keep = write_jsonl(tmp_path / "corpus.jsonl", rows()), tmp_path / "kept"
+        known = sought(ITEMS)
+        whole = found_by(known, path)
+        scanned = []
+        plain = scan.scan_shard
+
+        def stopping(*given: Any) -> Any:
+            scanned.append(given[2])
+            if len(scanned) == 4:
+                raise KeyboardInterrupt
+            return plain(*given)
+
+        monkeypatch.setattr(scan, "scan_shard", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            found_by(known, path, shard_size=2000, keep_in=keep, n_workers=1)
+        n_kept = len(list(keep.glob("*.parquet")))
+        # The threads end what they have begun.
+        assert 3 <= n_kept <= 5
+        scanned[:] = [None] * 10
+        assert same(found_by(known, path, shard_size=2000, keep_in=keep), whole)
+        n = len(find_corpus([path]).shards(2000))
+        assert len(scanned) == 10 + n - n_kept
+
+    def test_what_was_kept_of_another_search_is_not_taken(self, tmp_path: Path) -> None:
+        path, keep = write_jsonl(tmp_path / "corpus.jsonl", rows()), tmp_path / "kept"
+        found_by(sought(ITEMS[:4]), path, keep_in=keep)
+        other = found_by(sought(ITEMS), path, keep_in=keep)
+        assert same(other, found_by(sought(ITEMS), path))
+        write_jsonl(path, rows(60))
+        assert found_by(sought(ITEMS), path, keep_in=keep).n_documents == 60
+
+    def test_a_kept_file_that_is_damaged_is_scanned_again(self, tmp_path: Path) -> None:
+        path, keep = write_jsonl(tmp_path / "corpus.jsonl", rows()), tmp_path / "kept"
+        found_by(sought(ITEMS), path, keep_in=keep)
+        for each in keep.glob("*.parquet"):
+            each.write_bytes(each.read_bytes()[:50])
+        assert same(found_by(sought(ITEMS), path, keep_in=keep), found_by(sought(ITEMS), path))
