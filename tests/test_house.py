@@ -10,13 +10,14 @@ import pytest
 import goldassay
 
 ROOT = Path(goldassay.__file__).parent
-MEASURES = ("artifacts", "leakage", "instability", "shift", "board", "judgments")
+MEASURES = ("artifacts", "leakage", "instability", "shift", "board", "judgments", "overlap")
 # A room imports only rooms of a lower level; report and gate only core.
 LEVELS = {
     "core": 0,
     "data": 1,
     "runs": 2,
     "models": 3,
+    "scanning": 3,
     **dict.fromkeys(MEASURES, 3),
     "report": 4,
     "gate": 4,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from goldassay.questions.instability.report import measure_instability
     from goldassay.questions.leakage.report import measure_leakage
     from goldassay.questions.leakage.suggested import suggest_rewrites
+    from goldassay.questions.overlap.study import measure_overlap
     from goldassay.questions.sensitivity.study import measure_sensitivity
     from goldassay.questions.shift.building import build_shift
     from goldassay.questions.shift.detected import detect_shift
@@ -54,6 +55,7 @@ _HOME = {
     "measure_artifacts": "goldassay.questions.artifacts.study",
     "measure_instability": "goldassay.questions.instability.report",
     "measure_leakage": "goldassay.questions.leakage.report",
+    "measure_overlap": "goldassay.questions.overlap.study",
     "measure_sensitivity": "goldassay.questions.sensitivity.study",
     "measure_shift": "goldassay.questions.shift.report",
     "rank_systems": "goldassay.questions.board.study",
@@ -88,6 +90,7 @@ __all__ = [
     "measure_artifacts",
     "measure_instability",
     "measure_leakage",
+    "measure_overlap",
     "measure_sensitivity",
     "measure_shift",
     "rank_systems",

@@ -179,7 +179,24 @@ def _board(folder: Path, page: Path) -> None:
     pl.DataFrame({"item": [f"i{at}" for at in range(300)], **columns}).write_csv(folder / "board.csv")
 
 
+def _corpus(folder: Path, page: Path) -> None:
+    """test.jsonl: 400 questions with answers; corpus.jsonl: 2,000 documents, which have nine of them."""
+    rng = np.random.default_rng(0)
+    words = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in ("n", "rt", "ck")]
+    texts = [" ".join(rng.choice(words, size).tolist()) for size in rng.integers(10, 40, 800)]
+    items = [{"question": f"{text}?", "answer": answer} for text, answer in zip(texts[::2], texts[1::2], strict=True)]
+    (folder / "test.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items), "utf-8")
+    documents = [" ".join(rng.choice(words, size).tolist()) for size in rng.integers(20, 200, 2000)]
+    for place, item in enumerate(items[:9]):
+        documents[200 * place] += f"\nQuestion: {item['question'].upper()}\nAnswer: {item['answer']}"
+    documents[1] += items[9]["question"]
+    (folder / "corpus").mkdir(exist_ok=True)
+    lines = "".join(json.dumps({"id": place, "text": text}) + "\n" for place, text in enumerate(documents))
+    (folder / "corpus" / "part-0.jsonl").write_text(lines, "utf-8")
+
+
 _MAKERS = {
+    "corpus": _corpus,
     "board": _board,
     "decided": _decided,
     "policy": _policy,

@@ -467,6 +467,7 @@ _NEEDED = {
     "sensitivity": ("runs.jsonl",),
     "board": ("runs.jsonl",),
     "shift": ("nothing",),
+    "overlap": ("data.jsonl", "--corpus", "data.jsonl"),
 }
 # Options that take any text: what follows from it is tried by other cases.
 _FREE = {"--name", "--names", "--title", "--out", "--json"}

@@ -30,6 +30,7 @@ def test_ids_name_their_question() -> None:
         "sensitivity",
         "board",
         "judgments",
+        "overlap",
     }
     assert {measure.question for measure in declared()} == questions
 

@@ -49,7 +49,7 @@ _MOVED = {
 # What `goldassay --help` lists, by task.
 TASKS = {
     "Audit and gate": ("audit", "view", "mend", "check", "diff", "specimen"),
-    "Single questions": ("artifacts", "leakage", "instability", "sensitivity", "compare", "board", "shift"),
+    "Single questions": ("artifacts", "leakage", "instability", "sensitivity", "compare", "board", "shift", "overlap"),
     "Data and runs": ("split", "runs"),
     "Training and papers": ("train", "sweep", "studies"),
 }
@@ -165,6 +165,7 @@ _GROUPS = (
     "instability",
     "sensitivity",
     "board",
+    "overlap",
     "compare",
     "train",
     "sweep",

@@ -48,6 +48,12 @@ OPTIONS: dict[str, Key] = {
         ),
         kind=str | Mapping[str, str],
     ),
+    "corpus": Key(
+        help=(
+            "What may have been trained on: files, folders or patterns of JSON lines, Parquet or text, also .gz and "
+            ".zst."
+        ),
+    ),
     "data": Key(help="Folder with the datasets; see --files."),
     "elsewhere": Key(
         help=(
@@ -67,6 +73,12 @@ OPTIONS: dict[str, Key] = {
         help="Items that some system did not answer: leave-out measures the others, wrong takes them as wrong.",
         kind=Literal["leave-out", "wrong"],
         default="leave-out",
+    ),
+    "field": Key(
+        help="The field of JSON and Parquet that holds a corpus' text; several are joined by +: question+answer.",
+        kind=str,
+        default="text",
+        min_length=1,
     ),
     "files": Key(help="Run nothing: list the files it needs, and where they come from.", kind=bool, default=False),
     "format": Key(help="The format of the files, where their content does not say it.", kind=str, default="auto"),
@@ -188,6 +200,7 @@ OPTIONS: dict[str, Key] = {
         ),
         kind=str,
     ),
+    "n": Key(help="Words of an n-gram that is looked up.", kind=int, default=13, ge=5, le=63),
     "name": Key(help="What the runs call the model.  [default: its name]", kind=str),
     "pretrained": Key(
         help=(
@@ -199,6 +212,9 @@ OPTIONS: dict[str, Key] = {
     "scheduler": Key(
         help="Hand the trainings to the workers of a dask scheduler instead: its address or its scheduler file.",
         kind=str,
+    ),
+    "skip_broken": Key(
+        help="Leave out what of the corpus cannot be read, without an error at the end.", kind=bool, default=False
     ),
     "seed_list": Key(help="Which seeds, in place of --seeds.", kind=Sequence[int]),
     "by_classifier": Key(
@@ -473,6 +489,12 @@ COMMANDS = {
         shell=("out", "json"),
         places=("table",),
         function="rank_systems",
+    ),
+    "overlap": Command(
+        _named("corpus", "field", "n", "skip_broken", "columns", "clusters", "format", "out", "seed") | _SETTINGS,
+        shell=_SHOWN,
+        places=("test",),
+        function="measure_overlap",
     ),
     "compare": Command(
         _READING

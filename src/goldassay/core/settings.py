@@ -149,6 +149,13 @@ class JudgmentLimits(StrictSection):
     unsound: float = Field(default=0.1, ge=0, le=1)
 
 
+class OverlapLimits(StrictSection):
+    """Share of the items that stand in the corpus with their answers, a fraction."""
+
+    caution: float = Field(default=0.005, ge=0, le=1)
+    unsound: float = Field(default=0.05, ge=0, le=1)
+
+
 class ShiftLimits(StrictSection):
     """Share lost elsewhere of what a metric has above its floor, and false alarm rate of telling texts apart."""
 
@@ -167,6 +174,7 @@ class VerdictSettings(StrictSection):
     shift: ShiftLimits = ShiftLimits()
     sensitivity: SensitivityLimits = SensitivityLimits()
     judgments: JudgmentLimits = JudgmentLimits()
+    overlap: OverlapLimits = OverlapLimits()
 
     @model_validator(mode="after")
     def _in_order(self) -> VerdictSettings:
@@ -177,6 +185,7 @@ class VerdictSettings(StrictSection):
             ("instability", self.instability.caution_sd, self.instability.unsound_sd),
             ("sensitivity", self.sensitivity.caution_sd, self.sensitivity.unsound_sd),
             ("judgments", self.judgments.caution, self.judgments.unsound),
+            ("overlap", self.overlap.caution, self.overlap.unsound),
             ("shift", self.shift.caution, self.shift.unsound),
             ("shift", self.shift.caution_false_alarms, self.shift.unsound_false_alarms),
         ):

@@ -51,6 +51,7 @@ _COMMANDS = (
     ("compare", ("comparison",)),
     ("sensitivity", ("sensitivity",)),
     ("board", ("board",)),
+    ("overlap", ("overlap",)),
     ("instability", ("instability",)),
     ("shift detection", ("shift", "detection")),
     ("shift generalization", ("shift",)),

@@ -1,0 +1,1 @@
+"""Did the test set stand in the training data?"""

@@ -1,0 +1,261 @@
+"""The items of a test set as they are sought: parts in reading order, the question, the answer, and what they share."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.clusters import Clusters, cluster_rows
+from goldassay.core.errors import InputError
+from goldassay.data import Dataset, parse_columns, read_dataset
+from goldassay.data.column_names import normalized
+from goldassay.data.row_values import normalized_texts, value_codes
+from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
+from goldassay.questions.inputs import describe_input
+from goldassay.questions.leakage.choices import ItemReading, item_clusters, load_items, read_source
+from goldassay.scanning import SoughtText, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.data.items import ChoiceItems
+    from goldassay.data.table import Table
+
+_QUESTIONS = ("question", "prompt", "instruction", "problem", "query", "input")
+_ANSWERS = (
+    "answer", "answers", "output", "completion", "solution", "response", "canonical_solution", "target", "reference",
+)  # fmt: skip
+_PASSAGES = ("passage", "context", "paragraph", "article")
+ROLES = ("question", "answer", "passage")
+# So few different answers are classes, and no text that one could find.
+_MOST_CLASSES = 20
+_SHOWN_COLUMNS = 8
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item.
+
+    Attributes:
+        id: Its name.
+        parts: (name, text) in reading order: what is asked, without the answer.
+        asked: Which part is the question; "" where all parts together are.
+        answer: The text of the answer; "" where there is none to look for.
+        renderings: Further forms in which the item may be written.
+    """
+
+    id: str
+    parts: tuple[tuple[str, str], ...]
+    asked: str
+    answer: str
+    renderings: tuple[tuple[tuple[str, str], ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class TestItems:
+    """The items of a test set.
+
+    Attributes:
+        name: Of the set.
+        items: In order.
+        clusters: Which belong together.
+        described: What the report says of the file.
+        files: Where they lie.
+        decisions: How they were read, in sentences.
+    """
+
+    __test__ = False
+
+    name: str
+    items: tuple[Item, ...]
+    clusters: Clusters
+    described: dict[str, Any]
+    files: tuple[Path, ...]
+    decisions: tuple[str, ...]
+
+    def sought(self) -> tuple[list[SoughtText], list[tuple[str, ...]]]:
+        """What is sought of all items, and the words of their answers."""
+        texts: list[SoughtText] = []
+        answers = []
+        for number, item in enumerate(self.items):
+            found, answer = _sought_of(number, item)
+            texts += found
+            answers.append(answer)
+        return texts, answers
+
+
+def _sought_of(number: int, item: Item) -> tuple[list[SoughtText], tuple[str, ...]]:
+    answer = tuple(words_of(item.answer))
+    found = []
+    for parts in (item.parts, *item.renderings):
+        words: list[str] = []
+        asked = (0, 0)
+        for name, text in parts:
+            own = words_of(text)
+            if name == item.asked:
+                asked = (len(words), len(words) + len(own))
+            words += own
+        if not item.asked:
+            asked = (0, len(words))
+        span = (0, 0)
+        # Choices hold the answer already.
+        if answer and not any(name.startswith("choice") for name, _ in parts):
+            span = (len(words), len(words) + len(answer))
+            words += answer
+        found.append(SoughtText(tuple(words), number, asked, span))
+    if len(item.parts) > 1 or answer:
+        for name, text in item.parts:
+            words = words_of(text)
+            whole = (0, len(words))
+            asked = whole if name == item.asked else (0, 0)
+            found.append(SoughtText(tuple(words), number, asked, is_whole=False, part=name))
+        if answer:
+            found.append(SoughtText(answer, number, answer=(0, len(answer)), is_whole=False, part="answer"))
+    return found, answer
+
+
+def read_items(
+    test: Any, columns: str | Mapping[str, str] | None = None, file_format: str = "auto", clusters: str = AUTO
+) -> TestItems:
+    """The items of a test set: with choices, preferences, questions with free answers, or labelled texts.
+
+    Args:
+        test: A path, a `Dataset`, or a table in memory.
+        columns: Which column plays which role: question, answer, passage; or the roles of the other kinds.
+        file_format: The format of the file, where its content does not say it.
+        clusters: Which items count as one: "auto", "none", or columns.
+
+    Raises:
+        InputError: It cannot be read, or no column holds texts.
+    """
+    roles = dict(parse_columns(columns) if isinstance(columns, str) else columns or {})
+    place = test if isinstance(test, (str, os.PathLike)) else None
+    if not isinstance(test, Dataset):
+        if place is not None and Path(place).is_dir():
+            return _of_dataset(read_dataset(place, file_format, columns=columns), clusters, place)
+        posed = load_items(test, None, ItemReading(columns, file_format, clusters), refused=True)
+        if posed is not None:
+            return _of_choices(posed.test, posed.inputs[0], clusters, place)
+        table, name, source = read_source(test, "test", file_format)
+        answered = _of_answers(table, name, source, roles, clusters, place)
+        if answered is not None:
+            return answered
+        if place is not None:
+            return _of_dataset(read_dataset(place, file_format, columns=columns), clusters, place)
+        test = Dataset.from_frame(table.frame, columns=columns, name=name)
+    return _of_dataset(test, clusters, place)
+
+
+def _of_choices(items: ChoiceItems, described: dict[str, Any], clusters: str, place: Any) -> TestItems:
+    found = []
+    is_preference = items.kind.name == "preference"
+    for at in range(len(items)):
+        own = slice(*items.offsets[[at, at + 1]].tolist())
+        texts, right = items.texts[own].to_list(), items.right[own].tolist()
+        passage, question = items.passages[at], items.questions[at]
+        before = (*([("passage", passage)] if passage else []), ("question", question))
+        answers = [text for text, is_right in zip(texts, right, strict=True) if is_right]
+        choices = [(f"choice {number}", text) for number, text in enumerate(texts, start=1)]
+        lettered = [
+            (name, f"{_LETTERS[number % 26]} {text}") for number, (name, text) in enumerate(choices)
+        ]  # fmt: skip
+        if is_preference:
+            found.append(Item(items.ids[at], before, "question", answers[0]))
+        else:
+            renderings = ((*before, *lettered), before)
+            found.append(Item(items.ids[at], (*before, *choices), "question", answers[0], renderings))
+    return TestItems(
+        items.name, tuple(found), item_clusters(items, clusters), described, _files(place), items.decisions
+    )
+
+
+def _of_answers(
+    table: Table, name: str, source: str, roles: Mapping[str, str], clusters: str, place: Any
+) -> TestItems | None:
+    """Questions with free answers; None where the columns are not called so."""
+    frame = table.frame
+    if roles.keys() - {*ROLES, "id", "ignore"}:
+        return None
+    for column in roles.values():
+        if column not in frame.columns:
+            shown = ", ".join(map(repr, frame.columns[:_SHOWN_COLUMNS]))
+            raise InputError(f"there is no column {column!r}", file=source, mend=f"the columns are {shown}")
+    known = {normalized(column): column for column in reversed(frame.columns)}
+    question = roles.get("question") or _first(known, _QUESTIONS)
+    answer = roles.get("answer") or _first(known, _ANSWERS)
+    passage = roles.get("passage") or _first(known, _PASSAGES)
+    if question is None or answer is None or frame[question].dtype != pl.String:
+        return None
+    texts = _as_text(frame[answer])
+    if texts is None:
+        return None
+    questions = frame[question].fill_null("")
+    passages = frame[passage].cast(pl.String).fill_null("") if passage else None
+    ids = frame[roles["id"]].cast(pl.String) if "id" in roles else None
+    is_class = texts.n_unique() <= _MOST_CLASSES and len(texts) > _MOST_CLASSES
+    found = []
+    for at, asked in enumerate(questions.to_list()):
+        about = passages[at] if passages is not None else ""
+        parts = (*([("passage", about)] if about else []), ("question", asked))
+        identity = str(at) if ids is None or ids[at] is None else ids[at]
+        found.append(Item(identity, parts, "" if is_class else "question", "" if is_class else texts[at]))
+    decision = f"The column {question!r} is taken for the question, {answer!r} for the answer."
+    if is_class:
+        decision = f"The column {question!r} is taken for the question; {answer!r} has {texts.n_unique()} classes."
+    shared = passages if passages is not None else questions
+    if clusters == NONE:
+        joined = Clusters(np.arange(len(found)), "Each item counts by itself, as chosen.", ())
+    elif clusters != AUTO:
+        names = named_columns(clusters)
+        if missing := [each for each in names if each not in frame.columns]:
+            raise InputError(f"there is no column {missing[0]!r} to make clusters by", file=source, mend="name another")
+        joined = cluster_rows({each: value_codes(frame[each]) for each in names}, len(found), chosen=True)
+    else:
+        joined = cluster_rows({passage or question: value_codes(normalized_texts(shared))}, len(found))
+    described = {
+        "role": "test", "name": name, "files": [file.name for file in table.files],
+        "sha256": [file.sha256 for file in table.files], "n_rows": len(found), "n_read": frame.height,
+        "format": table.format, "roles": {"question": question, "answer": answer}, "decisions": [decision],
+        "dropped": {},
+    }  # fmt: skip
+    return TestItems(name, tuple(found), joined, described, _files(place), (decision,))
+
+
+def _first(known: Mapping[str, str], names: Sequence[str]) -> str | None:
+    return next((known[normalized(name)] for name in names if normalized(name) in known), None)
+
+
+def _as_text(values: pl.Series) -> pl.Series | None:
+    """Answers as text: the first of a list; None where a cell is an object."""
+    if isinstance(values.dtype, pl.List):
+        values = values.list.first()
+    if isinstance(values.dtype, (pl.Struct, pl.Object)):
+        return None
+    return values.cast(pl.String, strict=False).fill_null("")
+
+
+def _of_dataset(dataset: Dataset, clusters: str, place: Any) -> TestItems:
+    columns = [dataset.examples[role].cast(pl.String).fill_null("").to_list() for role in dataset.text_columns]
+    ids = dataset.examples["example_id"].cast(pl.String).to_list()
+    found = tuple(
+        Item(identity, tuple((role, text) for role, text in zip(dataset.text_columns, texts, strict=True)), "", "")
+        for identity, *texts in zip(ids, *columns, strict=True)
+    )
+    if not found:
+        raise InputError("there are no rows", file=dataset.source, mend="give a test set with texts")
+    joined = example_clusters(dataset, clusters)
+    described = describe_input("test", dataset)
+    return TestItems(dataset.name, found, joined, described, _files(place), tuple(described.get("decisions") or ()))
+
+
+def _files(place: Any) -> tuple[Path, ...]:
+    if place is None or not Path(place).exists():
+        return ()
+    path = Path(place)
+    return tuple(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else (path,)

@@ -1,0 +1,208 @@
+"""What was found of each item, put together: classes, kinds, the share that counts, and what is doubted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.numbers import count, percent
+from goldassay.core.results import Result
+from goldassay.core.verdicts import Doubt, Verdict
+from goldassay.instability import score_one_run
+from goldassay.overlap import COUNTED, KINDS, classify, kinds_of, worst_kinds
+from goldassay.questions.overlap.verdict import judge_overlap
+from goldassay.scanning.confirmation import Confirmation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.core.intervals import Interval
+    from goldassay.core.settings import Settings
+    from goldassay.questions.overlap.items import TestItems
+    from goldassay.scanning import Corpus, ScanResult, Sought
+
+# From this share of the items or documents on, those that cannot be searched leave the rest no sample.
+_MOST_UNSEARCHED = 0.05
+# Items that are looked for in themselves, to see that the search finds what is there.
+_MOST_CONTROLS = 200
+_QUESTION_ONLY = KINDS.index("question only")
+
+
+@dataclass(frozen=True)
+class Overlap(Result):
+    """What a corpus has of a test set.
+
+    Attributes:
+        rows: One row an item: item, class, kind, coverage, union, asked, answer, longest, n_documents, n_holding.
+        places: The best places of each item.
+        share: Of the searched items, those found with their answers.
+        interval: Its interval over clusters; None where there are too few.
+        verdict: On the share.
+        scanned: Of the corpus.
+        notes: On what was left out.
+    """
+
+    rows: pl.DataFrame
+    places: pl.DataFrame
+    share: float
+    interval: Interval | None
+    verdict: Verdict
+    scanned: ScanResult
+    corpus: Corpus
+    notes: tuple[str, ...]
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row an item."""
+        return self.rows
+
+
+def measure_items(items: TestItems, sought: Sought, scanned: ScanResult, corpus: Corpus, settings: Settings) -> Overlap:
+    """Classes, kinds and the share that counts, from the places of a scan."""
+    n = sought.n_items
+    places = scanned.matches
+    has_answer = np.array([bool(words) for words in sought.answers])
+    numbers = places["item"].to_numpy()
+    shares = {name: places[name].to_numpy() for name in ("coverage", "asked", "answer", "answered", "part")}
+    kinds = kinds_of(**shares, has_answer=has_answer[numbers])
+    worst = worst_kinds(numbers, kinds, n)
+    best = {name: np.zeros(n) for name in ("coverage", "asked", "answer")}
+    longest = np.zeros(n, np.int64)
+    for name, values in best.items():
+        np.maximum.at(values, numbers, places[name].to_numpy())
+    np.maximum.at(longest, numbers, places["longest"].to_numpy())
+    classes = classify(best["coverage"])
+    is_searched = sought.is_sought
+    files = [file.name for file in corpus.files]
+    rows = pl.DataFrame(
+        {
+            "item": [item.id for item in items.items],
+            "class": np.where(is_searched, classes, "not searched").tolist(),
+            "kind": np.where(is_searched, np.array(KINDS)[worst], "not searched").tolist(),
+            "coverage": best["coverage"],
+            "union": np.maximum(scanned.union, best["coverage"]),
+            "asked": best["asked"],
+            "answer": best["answer"],
+            "longest": longest,
+            "n_documents": scanned.n_found,
+            "n_holding": scanned.n_holding,
+        }
+    )
+    named = places.with_columns(
+        kind=pl.Series([KINDS[kind] for kind in kinds.tolist()], dtype=pl.String),
+        id=pl.Series([items.items[at].id for at in numbers.tolist()], dtype=pl.String),
+        place=pl.Series([files[at] for at in places["file"].to_list()], dtype=pl.String),
+    )
+    counts = worst < len(COUNTED)
+    searched = np.flatnonzero(is_searched)
+    share, interval = _share(counts[searched], np.asarray(items.clusters.codes)[searched])
+    doubts = _doubts(sought, scanned, corpus, is_searched)
+    said = _said(items, counts, worst, is_searched, scanned, share, interval)
+    verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap)
+    return Overlap(rows, named, share, interval, verdict, scanned, corpus, _notes(corpus, scanned))
+
+
+def _share(counts: NDArray[np.bool_], clusters: NDArray[np.int64]) -> tuple[float, Interval | None]:
+    try:
+        scored = score_one_run(counts.astype(np.float64), clusters)
+    except InputError:
+        return (float(counts.mean()) if counts.size else float("nan")), None
+    return scored.mean, scored.interval
+
+
+def _said(
+    items: TestItems,
+    counts: NDArray[np.bool_],
+    worst: NDArray[np.int64],
+    is_searched: NDArray[np.bool_],
+    scanned: ScanResult,
+    share: float,
+    interval: Interval | None,
+) -> list[str]:
+    n, n_searched = int(counts.sum()), int(is_searched.sum())
+    between = "" if interval is None else f" ({percent(interval.low)} to {percent(interval.high)})"
+    answers = " with their answers" if any(item.answer for item in items.items) else ""
+    found = [
+        f"{count(n)} of {count(n_searched)} items stand in the corpus{answers}: {percent(share)}{between}."
+        if n
+        else f"None of {count(n_searched)} items stands in the {count(scanned.n_documents)} documents of the corpus"
+        f"{answers}: {percent(share)}{between}."
+    ]
+    only = int((worst[is_searched] == _QUESTION_ONLY).sum())
+    if only:
+        found.append(f"Of {count(only)} more the question stands there without its answer.")
+    return found
+
+
+def _doubts(sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: NDArray[np.bool_]) -> list[Doubt]:
+    found = []
+    short = int((~is_searched).sum())
+    if short > _MOST_UNSEARCHED * is_searched.size:
+        found.append(
+            Doubt(
+                f"{count(short)} of {count(is_searched.size)} items have fewer than 8 words: they cannot be searched.",
+                "Ask the question of a test set with longer items.",
+            )
+        )
+    if scanned.broken:
+        found.append(
+            Doubt(
+                f"A part of the corpus could not be read: {scanned.broken[0][0]} ({scanned.broken[0][1]})"
+                + (f", and {len(scanned.broken) - 1} more." if len(scanned.broken) > 1 else "."),
+                "Mend it, and search again.",
+            )
+        )
+    n_bytes = corpus.n_other + sum(file.size for file in corpus.files)
+    if corpus.n_other > _MOST_UNSEARCHED * n_bytes:
+        found.append(
+            Doubt(
+                f"{percent(corpus.n_other / n_bytes)} of the folders' bytes lie in files of other kinds, which are "
+                "not searched.",
+                "Give their texts as JSON lines, Parquet or text, or name the files to search.",
+            )
+        )
+    total = scanned.n_documents + scanned.n_without_text
+    if scanned.n_without_text > _MOST_UNSEARCHED * total:
+        found.append(
+            Doubt(
+                f"{count(scanned.n_without_text)} of {count(total)} documents have no text in the field that is read.",
+                f"Name the fields with {option('field', 'NAME+NAME')}.",
+            )
+        )
+    missed = _missed(sought)
+    if missed:
+        found.append(
+            Doubt(f"The search does not find {count(missed)} of the items in themselves.", "Report it as an error.")
+        )
+    return found
+
+
+def _missed(sought: Sought) -> int:
+    """Of up to 200 items, those that are not found in a document that is the item: the positive control."""
+    confirmation = Confirmation(sought)
+    wholes = [text for text in sought.texts if text.is_whole]
+    tried = wholes[:: max(1, len(wholes) // _MOST_CONTROLS)]
+    missed = 0
+    for text in tried:
+        confirmed = confirmation.confirm(" ".join(text.words))
+        found = () if confirmed is None else confirmed.matches
+        missed += not any(match.item == text.item and match.coverage == 1 for match in found)
+    return missed
+
+
+def _notes(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
+    found = []
+    own = [name for name, why in corpus.left_out if why == "it is the test set itself"]
+    if own:
+        found.append(f"{own[0]} is the test set itself, and is left out of the corpus.")
+    others = [name for name, why in corpus.left_out if why != "it is the test set itself"]
+    if others:
+        found.append(f"{count(len(others))} files of the folders are no part of the corpus, the first is {others[0]}.")
+    found += [f"{name}: {why}." for name, why in scanned.broken]
+    if scanned.n_without_text:
+        found.append(f"{count(scanned.n_without_text)} documents have no text, and are left out.")
+    return tuple(found)

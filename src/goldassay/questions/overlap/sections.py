@@ -1,0 +1,77 @@
+"""The section on overlap: kinds of hits, files, and the worst items beside the place where they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.documents import mapping, records, texts
+from goldassay.core.numbers import count
+from goldassay.core.sections import Part, Section, explanation
+from goldassay.core.tables import Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TITLE, LEAD = "Overlap", "Was the test set seen in training?"
+
+
+def heading(_: Mapping[str, Any]) -> tuple[str, str]:
+    """Title and question of the verdict card."""
+    return TITLE, LEAD
+
+
+def meanings(_: Mapping[str, Any]) -> Mapping[str, str]:
+    """What each verdict means, in one sentence without figures."""
+    return {
+        "sound": "Hardly any item stands in the corpus that was searched; paraphrases and translations are not seen.",
+        "caution": "Some items stand in the corpus with their answers.",
+        "unsound": "Many items stand in the corpus with their answers.",
+    }
+
+
+def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
+    """The section "Overlap"; none where there is none."""
+    found = mapping(document, "overlap")
+    if not found.get("kinds"):
+        return ()
+    parts = (Part("overlap_coverage", _kinds(found)), Part(table=_worst(found)), Part(table=_files(found)))
+    return (
+        Section(
+            key="overlap",
+            title=TITLE,
+            lead=LEAD,
+            sentences=(),
+            notes=texts(found.get("notes")),
+            parts=parts,
+            how=explanation("goldassay.questions.overlap", "how"),
+        ),
+    )
+
+
+def _kinds(found: Mapping[str, Any]) -> Table:
+    columns = (
+        Column("kind", "what of an item stands in a document"),
+        Column("n", "items", "count"),
+        Column("share", "share", "percent"),
+    )
+    caption = f"{count(found.get('n_searched'))} items by the worst kind of hit in {count(found.get('n_documents'))} "
+    rows = tuple(row for row in records(found.get("kinds")) if row.get("n"))
+    return Table("overlap_kinds", caption + "documents", columns, rows, file="overlap_items")
+
+
+def _worst(found: Mapping[str, Any]) -> Table:
+    columns = (
+        Column("item", "item", "data", aside="kind"),
+        Column("text", "in the test set", "prose", marks="marks"),
+        Column("excerpt", "in the corpus", "prose", marks="excerpt_marks", aside="place"),
+        Column("coverage", "coverage", "percent"),
+        Column("longest", "longest match, words", "count"),
+    )
+    rows = tuple(records(found.get("worst")))
+    caption = "The items of which most stands in one document, as they are compared; matched words are marked"
+    return Table("overlap_worst", caption, columns, rows, file="overlap_places")
+
+
+def _files(found: Mapping[str, Any]) -> Table:
+    columns = (Column("place", "file", "data"), Column("n", "items found with their answers", "count"))
+    return Table("overlap_files", "Files in which most items stand", columns, tuple(records(found.get("files"))))

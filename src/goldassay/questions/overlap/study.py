@@ -1,0 +1,157 @@
+"""Overlap as a study of its own: from a test set and a corpus to which items stand there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.keywords import takes
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings, with_data, with_seed
+from goldassay.questions.overlap.items import TestItems, read_items
+from goldassay.questions.overlap.measuring import Overlap, measure_items
+from goldassay.questions.overlap.report import report_overlap
+from goldassay.scanning import Sought, find_corpus, scan_corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goldassay.report import Report
+    from goldassay.scanning import ScanResult
+
+__all__ = ["SearchChoice", "measure_overlap", "study_overlap"]
+
+TEXT_FIELD = "text"
+
+
+class SearchChoice(NamedTuple):
+    """How a corpus is searched.
+
+    Attributes:
+        field: The field of its text; several are joined by "+".
+        n: Words of an n-gram.
+        skip_broken: Whether what cannot be read is left out, without an error at the end.
+        keep_in: Where finished shards are kept.
+    """
+
+    field: str = TEXT_FIELD
+    n: int = 13
+    skip_broken: bool = False
+    keep_in: Path | None = None
+
+
+@takes("overlap")
+def measure_overlap(
+    test: Any,
+    corpus: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    field: str = TEXT_FIELD,
+    n: int = 13,
+    skip_broken: bool = False,
+    columns: str | Mapping[str, str] | None = None,
+    clusters: str | None = None,
+    format: str = "auto",  # noqa: A002
+    out: str | os.PathLike[str] | None = None,
+    seed: int | None = None,
+    settings: Settings | None = None,
+    quiet: bool = True,
+) -> Report:
+    """Search a corpus for the items of a test set: `goldassay overlap`.
+
+    Args:
+        test: The test set: a path, a `Dataset`, or a table in memory.
+        corpus: Files, folders or patterns: JSON lines, Parquet and text, also gzip and zstandard. What lies there is
+            read once, from end to end.
+        field: Of JSON and Parquet the field of the text; several are joined by "+".
+        n: Words of an n-gram, from 5 to 63.
+        skip_broken: Leave out what cannot be read, and go on.
+        columns: Which column of the test set plays which role: question, answer, passage; or premise, hypothesis.
+        clusters: Which items count as one: "auto" joins those that share a text, "none" joins nothing, or columns.
+        format: The format of the test set, where its content does not say it.
+        out: A folder in which finished parts of the corpus are kept, in `out/shards`: a search that was interrupted
+            goes on there.
+        seed: Of the draws; by default that of the settings.
+        settings: By default `Settings()`.
+        quiet: Show no progress.
+
+    Returns:
+        The report; its tables are `overlap_items`, a row an item, and `overlap_places`, the best places of each.
+
+    Raises:
+        InputError: The test set or the corpus cannot be read; or, without `skip_broken`, a part of the corpus.
+    """
+    settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
+    keep_in = None if out is None else Path(out) / "shards"
+    choice = SearchChoice(field, n, skip_broken, keep_in)
+    report, found = study_overlap(test, corpus, choice, settings, columns=columns, file_format=format, quiet=quiet)
+    refuse_broken(found, skip_broken=skip_broken)
+    return report
+
+
+def study_overlap(
+    test: Any,
+    corpus: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    choice: SearchChoice,
+    settings: Settings,
+    *,
+    columns: str | Mapping[str, str] | None = None,
+    file_format: str = "auto",
+    quiet: bool = True,
+) -> tuple[Report, Overlap]:
+    """Search a corpus: what the command and `measure_overlap` have in common.
+
+    Raises:
+        InputError: As `measure_overlap`, but for parts of the corpus that cannot be read.
+    """
+    steps = Steps(quiet)
+    places = [corpus] if isinstance(corpus, (str, os.PathLike)) else list(corpus)
+    if not places:
+        raise InputError("no corpus is given", mend=f"name its files with {option('corpus', 'PATH')}")
+    with steps.step("reading the test set"):
+        items = read_items(test, columns, file_format, settings.data.clusters)
+        found_files = find_corpus(places, items.files)
+        sought = sought_of(items, choice.n)
+    fields = tuple(name.strip() for name in choice.field.split("+"))
+    with steps.step("searching the corpus") as progress:
+        scanned: ScanResult = scan_corpus(sought, found_files, fields, keep_in=choice.keep_in, progress=progress)
+    with steps.step("measuring overlap"):
+        found = measure_items(items, sought, scanned, found_files, settings)
+    return report_overlap(found, items, sought, choice, settings, steps), found
+
+
+def sought_of(items: TestItems, n: int) -> Sought:
+    """The tables of a test set's n-grams.
+
+    Raises:
+        InputError: No item is long enough.
+    """
+    texts, answers = items.sought()
+    sought = Sought(texts, answers, np.asarray(items.clusters.codes, np.int64), n)
+    if not sought.texts:
+        raise InputError(
+            "no item has 8 words or more, so that nothing can be searched", file=items.name,
+            mend=f"name the column of the texts with {option('columns', 'question=NAME')}",
+        )  # fmt: skip
+    return sought
+
+
+def refuse_broken(found: Overlap, *, skip_broken: bool) -> None:
+    """Refuse a corpus of which a part could not be read, after all the rest was searched.
+
+    Raises:
+        InputError: The first such part, and how many there are.
+    """
+    if skip_broken or not found.scanned.broken:
+        return
+    name, why = found.scanned.broken[0]
+    n = len(found.scanned.broken)
+    more = "" if n == 1 else f" (and {n - 1} more)"
+    raise InputError(
+        f"{why}{more}; the rest of the corpus was searched", file=name,
+        mend=f"mend the file, or leave it out with {option('skip-broken')}",
+    )  # fmt: skip

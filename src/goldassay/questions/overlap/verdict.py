@@ -1,0 +1,73 @@
+"""From the share of items that stand in the training data to a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldassay.core.effects import LEAST_CLUSTERS
+from goldassay.core.numbers import count, percent
+from goldassay.core.verdicts import Headline, Verdict, judge_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.core.clusters import Clusters
+    from goldassay.core.intervals import Interval
+    from goldassay.core.settings import OverlapLimits
+    from goldassay.core.verdicts import Doubt
+
+_NEXT = {
+    "sound": "Keep the report with the score; it holds for this corpus alone, and for copies, not for paraphrases.",
+    "caution": "Report the score without the items that were found, beside the score on all.",
+    "unsound": "Leave out the items that were found, or take another test set, before comparing scores.",
+}
+
+
+def judge_overlap(
+    share: float,
+    interval: Interval | None,
+    said: Sequence[str],
+    doubts: Sequence[Doubt],
+    clusters: Clusters,
+    limits: OverlapLimits,
+) -> Verdict:
+    """Judge the share of items that stand in a document with their answers.
+
+    Args:
+        share: Of the items that could be searched.
+        interval: Of the share over clusters of items; None where there are too few.
+        said: Sentences on what was found, the share first.
+        doubts: What forbids the word sound.
+        clusters: Which items count as one.
+        limits: When to say caution or unsound.
+    """
+    rule = (
+        "By the share of items of which one document holds 80 % of the words of the question, with the answer within "
+        "50 words after it (of items without an answer, 80 % of the whole item): unsound if the lower end is at least "
+        f"{percent(limits.unsound)}, caution if at least {percent(limits.caution)}. Sound if the upper end lies below "
+        f"{percent(limits.unsound)}, everything could be read and searched, and there are {LEAST_CLUSTERS} independent "
+        "items; else not measurable."
+    )
+    if interval is None:
+        why = doubts[0].why if doubts else "There are too few items."
+        return Verdict("not measurable", " ".join([*said, why]), None, doubts[0].mend if doubts else "", rule)
+    word = judge_interval(interval.low, interval.high, limits.caution, limits.unsound)
+    told = list(said)
+    next_step = ""
+    if word == "sound" and (doubts or clusters.effective < LEAST_CLUSTERS):
+        word = "not measurable"
+    if word == "not measurable":
+        if interval.high >= limits.unsound:
+            told.append(
+                f"The upper end is {percent(interval.high)}, not below {percent(limits.unsound)}: the items are too "
+                "few to rule it out."
+            )
+            next_step = "Search for more items."
+        if clusters.effective < LEAST_CLUSTERS:
+            told.append(f"The items form {count(clusters.effective)} clusters; {LEAST_CLUSTERS} are needed.")
+            next_step = "Search for items from more sources."
+    told += [each.why for each in doubts]
+    if doubts and word == "not measurable":
+        next_step = doubts[0].mend
+    headline = Headline("items found with their answers", share, interval.low, interval.high, "share")
+    return Verdict(word, " ".join(told), headline, _NEXT.get(word) or next_step, rule)

@@ -1,0 +1,65 @@
+"""`goldassay overlap`: what it prints and writes, and what it does with what cannot be read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import goldassay
+from goldassay.cli.main import run
+from tests.questions.test_overlap import other_texts, questions, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def status_of(*arguments: object) -> int:
+    return run([str(each) for each in arguments])
+
+
+def given(folder: Path) -> tuple[Path, Path]:
+    rows = questions(60)
+    test = folder / "test.jsonl"
+    test.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    copies = [f"{row['question']} {row['answer']}" for row in rows[:30]]
+    return test, written(folder / "corpus.jsonl", [*other_texts(20), *copies])
+
+
+def test_both_doors_say_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    test, corpus = given(tmp_path)
+    assert status_of("overlap", test, "--corpus", corpus, "-o", tmp_path / "out", "--json", tmp_path / "f.json") == 0
+    printed = capsys.readouterr().out
+    assert "overlap: unsound" in printed
+    assert "30  question and answer" in printed
+    report = goldassay.measure_overlap(test, corpus)
+    stored = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    assert stored["overlap"] == report.to_dict()["overlap"] == json.loads((tmp_path / "f.json").read_text("utf-8"))
+    assert stored["figures"] == report.to_dict()["figures"]
+    assert stored["verdicts"] == report.verdicts
+
+
+def test_a_second_run_takes_what_was_kept_and_writes_the_same(tmp_path: Path) -> None:
+    test, corpus = given(tmp_path)
+    command = ("overlap", test, "--corpus", corpus, "-o", tmp_path / "out", "-q")
+    assert status_of(*command) == 0
+    first = (tmp_path / "out" / "report.json").read_bytes()
+    kept = list((tmp_path / "out" / "shards").glob("*.parquet"))
+    assert len(kept) == 1
+    assert status_of(*command) == 0
+    assert (tmp_path / "out" / "report.json").read_bytes() == first
+
+
+def test_what_is_broken_is_said_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    test, corpus = given(tmp_path)
+    (tmp_path / "bad.jsonl").write_text('{"text": \n')
+    command = ("overlap", test, "--corpus", corpus, "--corpus", tmp_path / "bad.jsonl", "-o", tmp_path / "out")
+    assert status_of(*command) == 2
+    said = capsys.readouterr()
+    assert "30  question and answer" in said.out
+    last = said.err.strip().splitlines()[-1]
+    assert "bad.jsonl: 1 lines are no JSON objects (line 1)" in last
+    assert "--skip-broken" in last
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert status_of(*command, "--skip-broken") == 0

@@ -1,0 +1,241 @@
+"""Overlap end to end: test sets of every kind, planted copies, what may not be called sound, and both doors."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import goldassay
+from goldassay.core.errors import InputError
+from goldassay.core.settings import Settings, parse_settings
+from goldassay.questions.overlap.items import read_items
+from tests.scanning.corpora import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.report import Report
+
+DATA = os.environ.get("GOLDASSAY_DATA")
+N = 400
+
+
+def questions(n: int = N) -> list[dict[str, str]]:
+    rng = random.Random(0)
+    return [
+        {"question": f"{sentence(rng, rng.randint(12, 40))}?", "answer": f"{sentence(rng, rng.randint(2, 30))}."}
+        for _ in range(n)
+    ]
+
+
+def written(path: Path, texts: Sequence[str]) -> Path:
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    return path
+
+
+def other_texts(n: int = 300) -> list[str]:
+    rng = random.Random(99)
+    return [sentence(rng, rng.randint(5, 200)) for _ in range(n)]
+
+
+def measured(rows: Any, path: Path, **options: Any) -> tuple[dict[str, Any], Report]:
+    report = goldassay.measure_overlap(rows, path, **options)
+    return report.to_dict()["overlap"], report
+
+
+def word(report: Report) -> str:
+    return str(report.verdicts["overlap"]["verdict"])
+
+
+class TestVerdicts:
+    @pytest.mark.parametrize(("n", "verdict"), [(0, "sound"), (2, "sound"), (8, "caution"), (60, "unsound")])
+    def test_by_the_share_of_items_with_their_answers(self, n: int, verdict: str, tmp_path: Path) -> None:
+        rows = questions()
+        copies = [f"{row['question']} Answer: {row['answer']}" for row in rows[:n]]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *copies]))
+        assert (found["n_found"], found["share"], word(report)) == (n, n / N, verdict)
+
+    def test_questions_without_their_answers_do_not_count(self, tmp_path: Path) -> None:
+        rows = questions()
+        texts = [*other_texts(), *(row["question"] for row in rows[:60])]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+        assert (found["n_found"], word(report)) == (0, "sound")
+        assert found["question_only"] == 60 / N
+        assert "60 more" in report.verdicts["overlap"]["evidence"]
+
+    def test_mirrors_of_a_test_set_do_not_make_it_clean(self, tmp_path: Path) -> None:
+        rows = questions(40)
+        texts = [f"{row['question']} {row['answer']}" for row in rows] * 30
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+        assert (found["n_found"], word(report)) == (40, "unsound")
+
+    def test_a_frame_around_each_question_does_not_count(self, tmp_path: Path) -> None:
+        rng = random.Random(5)
+        frame = sentence(rng, 60)
+        rows = [{"question": f"{frame} {row['question']}", "answer": row["answer"]} for row in questions(200)]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", [frame] * 5))
+        assert (found["coverage"], word(report)) == (0.0, "sound")
+        assert found["n_boilerplate"] > 0
+
+    def test_a_corpus_of_shuffled_words_has_nothing(self, tmp_path: Path) -> None:
+        """Negative control."""
+        rng = random.Random(0)
+        texts = []
+        for row in questions() * 5:
+            words = f"{row['question']} {row['answer']}".split()
+            rng.shuffle(words)
+            texts.append(" ".join(words))
+        found, report = measured(questions(), written(tmp_path / "c.jsonl", texts), n=8)
+        assert (found["coverage"], found["union"], word(report)) == (0.0, 0.0, "sound")
+
+    def test_few_items_cannot_be_called_sound(self, tmp_path: Path) -> None:
+        _, report = measured(questions(15), written(tmp_path / "c.jsonl", other_texts()))
+        assert word(report) == "not measurable"
+
+    def test_short_items_cannot_be_called_sound(self, tmp_path: Path) -> None:
+        rows = [*questions(380), *({"question": f"what is {at}", "answer": f"{at}"} for at in range(21))]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", other_texts()))
+        assert (found["n_searched"], word(report)) == (380, "not measurable")
+
+    def test_what_is_not_read_cannot_be_called_sound(self, tmp_path: Path) -> None:
+        path = written(tmp_path / "c.jsonl", other_texts())
+        path.write_bytes(path.read_bytes() + b"{broken\n")
+        with pytest.raises(InputError, match=r"c.jsonl: 1 lines are no JSON objects \(line 301\).*skip_broken"):
+            goldassay.measure_overlap(questions(), path)
+        found, report = measured(questions(), path, skip_broken=True)
+        assert (found["n_broken_lines"], word(report)) == (1, "not measurable")
+        path.write_text("".join(json.dumps({"text": text} if at % 5 else {"t": text}) + "\n"
+                                for at, text in enumerate(other_texts())))  # fmt: skip
+        _, report = measured(questions(), path)
+        assert word(report) == "not measurable"
+        assert "have no text" in report.verdicts["overlap"]["evidence"]
+
+    def test_a_folder_of_other_files_cannot_be_called_sound(self, tmp_path: Path) -> None:
+        (tmp_path / "corpus").mkdir()
+        written(tmp_path / "corpus" / "a.jsonl", other_texts())
+        (tmp_path / "corpus" / "b.csv").write_text("text\n" + "word " * 10_000)
+        _, report = measured(questions(), tmp_path / "corpus")
+        assert word(report) == "not measurable"
+
+    def test_limits_can_be_set(self, tmp_path: Path) -> None:
+        rows = questions()
+        path = written(tmp_path / "c.jsonl", [f"{row['question']} {row['answer']}" for row in rows[:8]])
+        settings = parse_settings({"verdicts": {"overlap": {"unsound": 0.005}}})
+        _, report = measured(rows, path, settings=settings)
+        assert word(report) == "unsound"
+        assert "unsound = 0.005" in report.verdicts["overlap"]["limits"]
+        assert word(measured(rows, path, settings=Settings())[1]) == "caution"
+
+
+def test_the_test_file_in_its_own_folder_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "test.jsonl"
+    path.write_text("".join(json.dumps({**row, "text": row["question"]}) + "\n" for row in questions()))
+    written(tmp_path / "c.jsonl", other_texts())
+    found, report = measured(path, tmp_path)
+    assert (found["n_found"], word(report)) == (0, "sound")
+    assert any("is the test set itself" in note for note in found["notes"])
+
+
+class TestKindsOfSets:
+    def test_items_with_choices(self, tmp_path: Path) -> None:
+        rng = random.Random(3)
+        rows = [
+            {"question": sentence(rng, 20), "choices": [sentence(rng, 4) for _ in range(4)], "answer": at % 4}
+            for at in range(60)
+        ]
+        lettered = [
+            f"{row['question']}\n" + "\n".join(f"{'ABCD'[at]}. {text}" for at, text in enumerate(row["choices"]))
+            for row in rows[:20]
+        ]
+        right = [f"{row['question']} {row['choices'][row['answer']]}" for row in rows[20:40]]
+        wrong = [f"{row['question']} {row['choices'][(row['answer'] + 1) % 4]}" for row in rows[40:50]]
+        found, _ = measured(rows, written(tmp_path / "c.jsonl", [*lettered, *right, *wrong]))
+        kinds = {row["kind"]: row["n"] for row in found["kinds"] if row["n"]}
+        assert kinds == {"question and answer": 40, "question only": 10, "none": 10}
+
+    def test_pairs_count_as_a_whole(self, tmp_path: Path) -> None:
+        rng = random.Random(4)
+        rows = [
+            {"premise": sentence(rng, 15), "hypothesis": sentence(rng, 9), "label": ("yes", "no")[at % 2]}
+            for at in range(60)
+        ]
+        whole = [f"{row['premise']} {row['hypothesis']}" for row in rows[:20]]
+        part = [row["premise"] for row in rows[20:40]]
+        apart = [f"{row['hypothesis']} zz {row['premise']}" for row in rows[40:50]]
+        found, _ = measured(rows, written(tmp_path / "c.jsonl", [*whole, *part, *apart]))
+        kinds = {row["kind"]: row["n"] for row in found["kinds"] if row["n"]}
+        assert kinds["whole item"] == 20
+        assert kinds["one part"] == 30
+
+    def test_roles_that_are_named(self) -> None:
+        rows = [{"q": row["question"], "a": row["answer"], "about": f"x y z {at // 3}", "k": f"i{at}"}
+                for at, row in enumerate(questions(30))]  # fmt: skip
+        items = read_items(pl.DataFrame(rows), "question=q,answer=a,passage=about,id=k")
+        assert items.items[3].id == "i3"
+        assert items.items[3].parts == (("passage", "x y z 1"), ("question", rows[3]["q"]))
+        assert items.items[3].answer == rows[3]["a"]
+        assert items.clusters.n_clusters == 10
+        with pytest.raises(InputError, match="no column 'nope'"):
+            read_items(pl.DataFrame(rows), "question=nope")
+
+    def test_classes_are_no_answers(self) -> None:
+        rows = [{"question": row["question"], "answer": ["yes", "no"][at % 2]} for at, row in enumerate(questions(60))]
+        assert {item.answer for item in read_items(rows).items} == {""}
+
+
+def test_the_page_shows_the_worst_beside_the_place(tmp_path: Path) -> None:
+    rows = questions(60)
+    texts = [*other_texts(10), f"Before. {rows[7]['question'].upper()} {rows[7]['answer']} After."]
+    found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+    (worst,) = found["worst"]
+    assert (worst["item"], worst["place"], worst["coverage"]) == ("7", "c.jsonl, row 11", 1.0)
+    begin, end = worst["excerpt_marks"][0]
+    assert worst["excerpt"][begin:end] == worst["text"]
+    assert worst["marks"] == [[0, len(worst["text"])]]
+    report.save(tmp_path / "report")
+    page = (tmp_path / "report" / "report.html").read_text("utf-8")
+    assert "c.jsonl, row 11" in page
+    assert "Was the test set seen in training?" in page
+    assert pl.read_parquet(tmp_path / "report" / "tables" / "overlap_items.parquet").height == 60
+
+
+def test_figures(tmp_path: Path) -> None:
+    rows = questions()
+    path = written(tmp_path / "c.jsonl", [f"{row['question']} {row['answer']}" for row in rows[:40]])
+    figures = {row["id"]: row for row in measured(rows, path)[1].to_dict()["figures"]}
+    assert figures["overlap.found"]["value"] == 0.1
+    assert figures["overlap.found"]["low"] < 0.1 < figures["overlap.found"]["high"]
+    assert figures["overlap.dirty"]["value"] == 0.1
+    assert figures["overlap.searched"]["value"] == 1.0
+
+
+@pytest.mark.skipif(DATA is None, reason="needs the data folder")
+class TestRealData:
+    @staticmethod
+    def corpora() -> Path:
+        return Path(str(DATA)) / "corpora"
+
+    def test_gsm8k_shares_no_question_with_its_training_file(self) -> None:
+        folder = self.corpora()
+        found, report = measured(
+            folder / "gsm8k-test.jsonl.gz", folder / "gsm8k-train.jsonl.gz", field="question+answer"
+        )
+        assert (found["n_items"], found["n_documents"], found["n_found"]) == (1319, 7473, 0)
+        assert word(report) == "sound"
+
+    def test_its_rewrites_are_missed_and_its_copies_are_not(self, tmp_path: Path) -> None:
+        folder = self.corpora()
+        rewritten = folder / "benbench-gsm8k-test-rewritten-1.jsonl.gz"
+        found, _ = measured(folder / "gsm8k-test.jsonl.gz", rewritten, field="rewritten_question+rewritten_answer")
+        assert found["n_found"] <= 2
+        copy = tmp_path / "copy.jsonl"
+        copy.write_bytes(gzip.decompress((folder / "gsm8k-test.jsonl.gz").read_bytes()))
+        found, report = measured(folder / "gsm8k-test.jsonl.gz", copy, field="question+answer")
+        assert (found["n_found"], word(report)) == (1319, "unsound")
