@@ -113,6 +113,14 @@ SENSITIVITY = stored(
         "n_pairs": 0, "n_changed": 0,
     },
 )  # fmt: skip
+OVERLAP = stored(
+    "overlap",
+    verdicts={"overlap": verdict("caution")},
+    overlap={
+        "corpus": "c.jsonl", "n_items": 100, "n_searched": 100, "reason": "", "share": 0.02, "low": 0.01, "high": 0.07,
+        "dirty": 0.03, "partial": 0.1, "question_only": 0.01, "coverage": 0.05, "union": 0.06,
+    },
+)  # fmt: skip
 LEAKAGE = stored(
     "leakage",
     verdicts={"leakage": verdict("sound")},
@@ -139,6 +147,7 @@ FIGURES = {
     "min_effective_size": (RUNS, 300.0),
     "max_score_sd": (RUNS, 0.02),
     "max_configuration_sd": (SENSITIVITY, 0.04),
+    "max_overlap": (OVERLAP, 0.02),
     "min_runs": (RUNS, 3),
     "max_generalization_gap": (SHIFT, 0.07),
     "max_false_alarm_rate": (SHIFT, 0.6),
