@@ -243,7 +243,7 @@ def test_by_is_for_what_has_an_interval(name: str) -> None:
     runs = stored("runs", instability={"source": "runs", "results": [row], "intervals": told})
     found = {**SHIFT.document["shift"]["detection"][0], "false_alarm_rate_low": 0.5, "false_alarm_rate_high": 0.7}
     shift = stored("shift", shift={**SHIFT.document["shift"], "detection": [found]})
-    (outcome,) = checked([AUDIT, runs, shift, SENSITIVITY], **{name: {"limit": 1, "by": "high"}}).outcomes
+    (outcome,) = checked([AUDIT, runs, shift, SENSITIVITY, OVERLAP], **{name: {"limit": 1, "by": "high"}}).outcomes
     assert outcome.status == "kept", outcome.line
 
 
