@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import polars as pl
 from goldassay.core.bounds import check_columns
 from goldassay.core.errors import InputError
 from goldassay.core.visible import has_half_pair
+from goldassay.data.cells import cell_text
 from goldassay.data.table import Table, stacked
 
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ def _series(name: str, values: list[Any], path: Path | None, lines: NDArray[np.i
             isinstance(item, str) for value in values if value is not None for item in value
         ):
             return pl.Series(name, values, dtype=pl.List(pl.String))
-        return pl.Series(name, [_as_text(value) for value in values], dtype=pl.String)
+        return pl.Series(name, [cell_text(value) for value in values], dtype=pl.String)
     except UnicodeEncodeError as error:
-        row = next(i for i, value in enumerate(values) if has_half_pair(_as_text(value) or ""))
+        row = next(i for i, value in enumerate(values) if has_half_pair(cell_text(value) or ""))
         raise InputError(
             "the text holds half of a surrogate pair, which is no character",
             file=path,
@@ -90,14 +90,6 @@ def _series(name: str, values: list[Any], path: Path | None, lines: NDArray[np.i
             column=name,
             mend="write the character itself, or both halves of its escape",
         ) from error
-
-
-def _as_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, (bool, list, tuple, Mapping)):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value)
 
 
 def columns_to_frame(columns: Mapping[Any, Any], path: Path | None = None) -> pl.DataFrame:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.data.cells import cell_texts
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -104,7 +106,7 @@ def as_text(column: pl.Series) -> pl.Series:
         if bool(((finite == finite.round()) & (finite.abs() < _EXACT)).all()):
             return finite.cast(pl.Int64).cast(pl.String)
         return finite.cast(pl.String)
-    return column.cast(pl.String)
+    return cell_texts(column)
 
 
 def nli_names(labels: Sequence[str]) -> dict[str, str]:

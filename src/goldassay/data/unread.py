@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import normalized
 from goldassay.data.facts import UNSPACED
 
@@ -153,5 +154,5 @@ def _is_index(values: pl.Series, name: str) -> bool:
     """Whether a column called like an answer holds positions or letters."""
     if values.dtype.is_nested() or not re.search(r"answer|correct|label|gold|target", normalized(name)):
         return False
-    distinct = set(values.cast(pl.String).drop_nulls().str.strip_chars().str.to_lowercase().unique().to_list())
+    distinct = set(cell_texts(values).drop_nulls().str.strip_chars().str.to_lowercase().unique().to_list())
     return 1 < len(distinct) <= 10 and all(re.fullmatch(r"\d|[a-j]", each) for each in distinct)

@@ -13,6 +13,7 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.data.cells import cell_texts
 from goldassay.data.items.choice_shapes import Raw, Shape, find_shape, is_answer
 from goldassay.data.items.kinds import CHOICES, Kind
 from goldassay.data.row_values import normalized_text
@@ -186,13 +187,13 @@ def read_choices(
             mend="give the right choice's position from 0, its letter, its label or its text",
         )  # fmt: skip
     questions = [_question(raw[at], frame, shape, at) for at in range(len(raw))]
-    passages = frame[shape.passage].cast(pl.String).fill_null("") if shape.passage else None
+    passages = cell_texts(frame[shape.passage]).fill_null("") if shape.passage else None
     _check_answers(found, kept, questions, passages, texts, right)
     sizes = np.array([len(texts[at]) for at in kept], np.int64)
     marks = np.concatenate([np.isin(np.arange(len(texts[at])), right[at] or ()) for at in kept])
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     rows = np.array([table.line_of(at) for at in kept], np.int64)
-    ids = frame[shape.id].cast(pl.String) if shape.id else pl.Series([str(at) for at in range(frame.height)])
+    ids = cell_texts(frame[shape.id]) if shape.id else pl.Series([str(at) for at in range(frame.height)])
     # Where a column says which choice is right, the first one being right throughout is a flaw and no custom.
     first = shape.answer is None and len(kept) >= _FEW_ROWS and bool(marks[offsets[:-1]].all())
     ordered = not shape.right_first and not first
@@ -210,7 +211,7 @@ def read_choices(
         texts=pl.Series("choice", [text for at in kept for text in texts[at]], dtype=pl.String),
         offsets=offsets,
         right=marks,
-        subjects=frame[shape.group][kept].cast(pl.String).fill_null("").alias("subject") if shape.group else None,
+        subjects=cell_texts(frame[shape.group][kept]).fill_null("").alias("subject") if shape.group else None,
         ordered=ordered,
         problems=found.frame(table, ids),
         dependent=tuple(frame[column][kept] for column in dependent),

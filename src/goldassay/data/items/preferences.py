@@ -15,6 +15,7 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.data.cells import cell_texts
 from goldassay.data.items.choices import ChoiceItems, reordered
 from goldassay.data.items.kinds import PREFERENCES
 from goldassay.data.items.preference_shapes import PREFERENCE_ROLES, find_preferences, parsed
@@ -108,7 +109,7 @@ def read_preferences(
             mend="name the side by 1 and 2, A and B, or give columns chosen and rejected "
             f"({option('columns', 'responses=A+B,winner=NAME')})",
         )  # fmt: skip
-    ids = frame[shape.id].cast(pl.String) if shape.id else pl.Series([str(at) for at in range(frame.height)])
+    ids = cell_texts(frame[shape.id]) if shape.id else pl.Series([str(at) for at in range(frame.height)])
     problems = [(at, reason, row.used) for at, row in enumerate(rows) for reason in row.problems]
     problems += [(at, OTHER_SIDE, True) for at in _turned(rows, kept)]
     items = ChoiceItems(
@@ -120,7 +121,7 @@ def read_preferences(
         texts=pl.Series("choice", [text for at in kept for text in rows[at].texts], dtype=pl.String),
         offsets=np.concatenate([[0], np.cumsum([len(rows[at].texts) for at in kept])]).astype(np.int64),
         right=np.concatenate([np.isin(np.arange(len(rows[at].texts)), rows[at].right) for at in kept]),
-        subjects=frame[shape.group][kept].cast(pl.String).fill_null("").alias("subject") if shape.group else None,
+        subjects=cell_texts(frame[shape.group][kept]).fill_null("").alias("subject") if shape.group else None,
         ordered=bool(shape.responses),
         problems=pl.DataFrame(
             [(table.line_of(at), ids[at], reason, used) for at, reason, used in sorted(problems)],

@@ -11,6 +11,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
+from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import normalized
 from goldassay.data.row_values import value_codes
 
@@ -118,7 +119,7 @@ def _of_dataset(
 ) -> tuple[pl.DataFrame, list[str]]:
     """The rows of the dataset that was asked for; of several datasets all rows, said so."""
     column = next((name for name in frame.columns if normalized(name) == "dataset" and name not in taken), None)
-    names = [] if column is None else frame[column].drop_nulls().cast(pl.String).unique(maintain_order=True).to_list()
+    names = [] if column is None else cell_texts(frame[column].drop_nulls()).unique(maintain_order=True).to_list()
     if dataset is None or column is None:
         said = f"The rows of {count(len(names))} datasets are taken together: {_listed(names)}."
         return frame, [said] if len(names) > 1 else []
@@ -126,7 +127,7 @@ def _of_dataset(
         raise InputError(
             f"there is no dataset {dataset!r}", file=file, mend=f"choose from {_listed(names)} with {option('dataset')}"
         )
-    return frame.filter(pl.col(column).cast(pl.String) == dataset), []
+    return frame.filter(cell_texts(frame[column]) == dataset), []
 
 
 def _find(
@@ -160,9 +161,9 @@ def _long(
     run = _find(frame, roles, "run", RUNS, ignored)
     known = pl.DataFrame(
         {
-            "system": frame[system].cast(pl.String),
-            "item": frame[item].cast(pl.String),
-            "run": frame[run].cast(pl.String).fill_null("") if run else pl.Series([""] * frame.height),
+            "system": cell_texts(frame[system]),
+            "item": cell_texts(frame[item]),
+            "run": cell_texts(frame[run]).fill_null("") if run else pl.Series([""] * frame.height),
             "score": values,
         }
     )
@@ -189,7 +190,7 @@ def _long(
     notes = [f"{count(empty)} rows name no system or no item, and are left out."] if empty else []
     joined = None
     if clusters:
-        of_item = frame.with_columns(frame[item].cast(pl.String).alias(item)).unique(item, keep="first")
+        of_item = frame.with_columns(cell_texts(frame[item]).alias(item)).unique(item, keep="first")
         ordered = pl.DataFrame({item: items}).join(of_item, on=item, how="left", maintain_order="left")
         joined = _codes(ordered, clusters)
     return Cells(systems, scores, np.array(items.to_list(), dtype=np.str_), joined, notes)
@@ -232,7 +233,7 @@ def _wide(
         )
     others = [name for name in frame.columns if name not in {item, answer, *clusters, *ignored}]
     if answer is not None:
-        valid = set(frame[answer].drop_nulls().cast(pl.String).str.strip_chars().to_list())
+        valid = set(cell_texts(frame[answer].drop_nulls()).str.strip_chars().to_list())
         of_answers = [name for name in others if _holds_answers(frame[name], valid)]
     else:
         of_answers = []
@@ -246,7 +247,7 @@ def _wide(
     else:
         assert answer is not None
         values = [_matches(frame[name], frame[answer]) for name in of_answers]
-    items = frame[item].cast(pl.String) if item else pl.Series([str(row) for row in range(1, frame.height + 1)])
+    items = cell_texts(frame[item]) if item else pl.Series([str(row) for row in range(1, frame.height + 1)])
     if items.null_count() or items.n_unique() < len(items):
         repeated = items.null_count() or len(items) - items.n_unique()
         raise InputError(
@@ -261,7 +262,7 @@ def _wide(
 
 
 def _holds_answers(values: pl.Series, valid: Collection[str]) -> bool:
-    own = values.drop_nulls().cast(pl.String, strict=False)
+    own = cell_texts(values.drop_nulls())
     return bool(own.len()) and own.str.strip_chars().is_in(list(valid)).all()
 
 
@@ -304,12 +305,12 @@ def _numbers(values: pl.Series, scale: tuple[float, float] | None, file: str) ->
     """
     low, high = scale or (0.0, 1.0)
     found = _as_numbers(values)
-    text = values.cast(pl.String).str.strip_chars().str.to_lowercase()
+    text = cell_texts(values).str.strip_chars().str.to_lowercase()
     wrong = found.is_null() & values.is_not_null() & ~text.is_in(["", "nan"])
     if wrong.any():
         row = int(wrong.arg_true()[0])
         raise InputError(
-            f"{count(wrong.sum())} scores are no numbers, the first is {str(values[row])[:40]!r}",
+            f"{count(wrong.sum())} scores are no numbers, the first is {(cell_texts(values)[row] or '')[:40]!r}",
             file=file, row=row + 1, column=values.name, mend="give 0 or 1, true or false, or a number",
         )  # fmt: skip
     outside = found.is_not_null() & ~found.is_between(low, high).fill_null(value=False)
@@ -330,7 +331,7 @@ def _as_numbers(values: pl.Series) -> pl.Series:
         return values.cast(pl.Float64)
     if values.dtype.is_numeric():
         return values.cast(pl.Float64).fill_nan(None)
-    text = values.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
+    text = cell_texts(values).str.strip_chars().str.to_lowercase()
     frame = pl.DataFrame({"text": text})
     return frame.select(
         pl.when(pl.col("text").is_in(_TRUE)).then(1.0)
@@ -341,7 +342,7 @@ def _as_numbers(values: pl.Series) -> pl.Series:
 
 def _matches(predictions: pl.Series, answers: pl.Series) -> pl.Series:
     """1 where a prediction is the answer, 0 where not, null where there is none of the two."""
-    one, other = (each.cast(pl.String).str.strip_chars() for each in (predictions, answers))
+    one, other = (cell_texts(each).str.strip_chars() for each in (predictions, answers))
     return (one == other).cast(pl.Float64)
 
 
