@@ -10,7 +10,7 @@ import pytest
 import goldassay
 
 ROOT = Path(goldassay.__file__).parent
-MEASURES = ("artifacts", "leakage", "instability", "shift", "board", "judgments", "overlap")
+MEASURES = ("artifacts", "leakage", "instability", "shift", "board", "judgments", "overlap", "suspect")
 # A room imports only rooms of a lower level; report and gate only core.
 LEVELS = {
     "core": 0,

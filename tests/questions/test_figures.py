@@ -31,6 +31,7 @@ def test_ids_name_their_question() -> None:
         "board",
         "judgments",
         "overlap",
+        "suspect",
     }
     assert {measure.question for measure in declared()} == questions
 

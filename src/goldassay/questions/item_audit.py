@@ -10,8 +10,9 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.core.finding import Finding
 from goldassay.core.verdicts import not_asked
-from goldassay.data.row_keys import item_frame
+from goldassay.data.row_keys import ITEM_COLUMNS, item_frame
 from goldassay.questions.checks import FURTHER, registered_checks
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
@@ -24,7 +25,6 @@ from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.report_frame import compose_report, frame_findings
 
 if TYPE_CHECKING:
-    from goldassay.core.finding import Finding
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data.items import ChoiceItems
@@ -110,8 +110,10 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
         "settings": settings.model_dump(mode="json"),
     }
     framed = frame_findings(f"Audit of {found.name}", document, steps, settings)
-    tables = {**patterns.tables, **finding.tables, "examples": _examples(posed.test, patterns, finding)}
-    return compose_report(framed, tables, first=table_of_rows(first), findings=[finding])
+    examples = _examples(posed.test, patterns, finding)
+    tables = {**patterns.tables, **finding.tables, "examples": examples}
+    findings = [finding, *_suspects(posed.test, examples)]
+    return compose_report(framed, tables, first=table_of_rows(first), findings=findings)
 
 
 def _examples(items: ChoiceItems, patterns: Finding, finding: Finding) -> pl.DataFrame:
@@ -120,7 +122,29 @@ def _examples(items: ChoiceItems, patterns: Finding, finding: Finding) -> pl.Dat
     parts = item_frame(items).with_columns(read["example_id"])
     if items.subjects is not None:
         parts = parts.with_columns(items.subjects.cast(pl.String).alias("group_subject"))
+    if items.problems.height:
+        why = _problems(items)
+        kinds = ["defect" if each else "no" for each in why]
+        parts = parts.with_columns(
+            pl.Series("suspect", kinds, dtype=pl.String), pl.Series("defect", why, dtype=pl.String)
+        )
     classes = patterns.tables.get("difficulty")
     if classes is not None and classes["example_id"].equals(read["example_id"]):
         parts = parts.with_columns(classes["difficulty"])
     return parts.hstack(read.select(pl.exclude(*parts.columns)))
+
+
+def _problems(items: ChoiceItems) -> list[str | None]:
+    """What cannot be right in each item; None where nothing is found."""
+    known = items.problems.group_by("row", maintain_order=True).agg(pl.col("reason").unique(maintain_order=True))
+    reasons = dict(known.with_columns(pl.col("reason").list.join("; ")).iter_rows())
+    return [reasons.get(row) for row in items.rows.tolist()]
+
+
+def _suspects(items: ChoiceItems, examples: pl.DataFrame) -> list[Finding]:
+    """The items whose answer may be wrong, by what needs no model."""
+    if "defect" not in examples.columns:
+        return []
+    rows = examples.filter(pl.col("defect").is_not_null())
+    named = rows.select(pl.lit(items.name).alias("dataset"), "example_id", "defect", *ITEM_COLUMNS, "label")
+    return [Finding("suspect", None, rows=named)]

@@ -125,7 +125,9 @@ def _asked(document: Mapping[str, Any]) -> dict[str, ModuleType]:
     named = document.get("questions")
     asked = tuple(question for question in (*AUDITED, *FURTHER) if isinstance(named, list) and question in named)
     words = {name: mapping(document, "verdicts", name).get("verdict") for name in (*AUDITED, *FURTHER)}
-    audited = (name for name, word in words.items() if (name in AUDITED or word) and word != NOT_ASKED)
+    # What ranks rows judges nothing.
+    unjudged = {name for name in FURTHER if not words[name] and mapping(document, name)}
+    audited = (name for name, word in words.items() if (name in {*AUDITED, *unjudged} or word) and word != NOT_ASKED)
     return question_modules("sections", asked or tuple(audited))
 
 
@@ -140,6 +142,8 @@ def _cards(
     cards = []
     for question, (title, lead) in headings.items():
         verdict = mapping(document, "verdicts", question)
+        if not verdict and question in FURTHER and "verdicts" in document:
+            continue
         headline = mapping(verdict, "headline")
         word, unit = str(verdict.get("verdict") or "not measurable"), str(headline.get("unit"))
         cards.append(

@@ -155,8 +155,8 @@ class Report:
 
         Args:
             question: "artifacts" (patterns name their label), "leakage" (a part of the input tells it), "instability"
-                (runs differ on them), "shift" (a run gets them wrong on another distribution) or "comparison" (two
-                models score differently on them).
+                (runs differ on them), "shift" (a run gets them wrong on another distribution), "comparison" (two
+                models score differently on them) or "suspect" (their label may be wrong).
 
         Returns:
             A row an example, or of several models an example and model, the most telling ones first: `dataset`,

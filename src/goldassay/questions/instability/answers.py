@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from goldassay.questions.answers_on_test import right_probabilities, runs_on_test
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from numpy.typing import NDArray
 
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.run_sets import RunSet
     from goldassay.runs import Runs
 
 # More runs of an example than these are no strip that anybody reads, and a table that nobody opens.
@@ -26,18 +27,13 @@ def answers_of_runs(evidence: Evidence) -> dict[str, pl.Series]:
     probability, over checkpoints where there are several, else over runs (Swayamdipta et al. 2020). None where no run
     answers every example.
     """
-    ids = evidence.test.examples["example_id"].cast(pl.String).to_list()
     scores, answers, likely = [], [], []
-    for each in evidence.run_sets:
-        if not each.is_comparable or each.dataset != evidence.test.name:
-            continue
-        loaded = _in_order(each, ids)
-        if loaded is None:
-            continue
-        final = loaded.final()
+    for runs in runs_on_test(evidence):
+        final = runs.final()
         scores.append(final.scores)
         answers.append(_named(final))
-        likely += list(_right_probabilities(loaded))
+        if (right := right_probabilities(runs)) is not None:
+            likely.append(right)
     if not scores:
         return {}
     together = np.concatenate(scores)[:MOST_RUNS].astype(np.float32)
@@ -57,29 +53,8 @@ def answers_of_runs(evidence: Evidence) -> dict[str, pl.Series]:
     return found
 
 
-def _in_order(runs_set: RunSet, ids: list[str]) -> Runs | None:
-    runs = runs_set.load()
-    place = {str(example): at for at, example in enumerate(runs.example_ids.tolist())}
-    at = [place[name] for name in ids if name in place]
-    return runs.take(at) if len(at) == len(ids) else None
-
-
-def _named(runs: Runs) -> np.ndarray:
+def _named(runs: Runs) -> NDArray[Any]:
     """(R, N) names of the labels that were predicted; None where a run has scores alone."""
     if runs.predictions is None:
         return np.full(runs.scores.shape, None, dtype=object)
-    return np.array(runs.label_names, dtype=object)[runs.predictions]
-
-
-def _right_probabilities(runs: Runs) -> Iterator[np.ndarray]:
-    """(R x T, N) probabilities of the right label."""
-    if runs.logits is None or runs.gold is None:
-        return
-    shifted = runs.logits.astype(np.float64) - runs.logits.max(axis=-1, keepdims=True)
-    odds = np.exp(shifted)
-    right = np.take_along_axis(odds / odds.sum(axis=-1, keepdims=True), _spread(runs.gold, odds.ndim), axis=-1)
-    yield right.reshape(-1, runs.gold.size)
-
-
-def _spread(gold: np.ndarray, n_axes: int) -> np.ndarray:
-    return gold.reshape((1,) * (n_axes - 2) + (gold.size, 1))
+    return np.array([*runs.label_names, None], dtype=object)[runs.predictions]

@@ -1,0 +1,1 @@
+"""Which labels may be wrong: defects that no model is needed for, and what models of unlike families say."""

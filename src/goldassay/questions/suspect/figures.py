@@ -1,0 +1,33 @@
+"""The figures on suspect labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.documents import mapping
+from goldassay.core.figures import Figure, Measure, declare
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DEFECTS = declare(Measure("suspect.defects", "rows that cannot all be right", "examples", "lower", least=0))
+_UNISON = declare(
+    Measure("suspect.unison", "labels that all strong families contradict in unison", "examples", "lower", least=0)
+)
+_EXPECTED = declare(
+    Measure("suspect.expected", "the same, expected of right labels", "number", "neither", least=0, compared=False)
+)
+
+
+def figures(document: Mapping[str, Any]) -> list[Figure]:
+    """How many labels are suspect, and how many were expected by chance."""
+    found = mapping(document, "suspect")
+    if not found:
+        return []
+    n = found["n_examples"]
+    reason = "" if found["n_unison"] is not None else "it takes five families of models, three of them strong"
+    return [
+        _DEFECTS.figure(found["n_defects"], n=n),
+        _UNISON.figure(found["n_unison"], n=n, reason=reason),
+        _EXPECTED.figure(found["n_expected"], n=n, reason=reason),
+    ]

@@ -1,0 +1,199 @@
+"""What speaks against each label of the test part, in one list."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from goldassay.board import describe_items
+from goldassay.core.numbers import count
+from goldassay.questions.answers_on_test import right_probabilities, runs_on_test
+from goldassay.questions.suspect.defects import find_defects
+from goldassay.suspect import contradict_gold, corrected_scores, rank_suspects
+from goldassay.suspect.contradiction import LEAST_FAMILIES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goldassay.data import Dataset
+    from goldassay.questions.evidence import Evidence
+    from goldassay.suspect import Contradiction
+
+# Of tests on single items, as everywhere in this package.
+Q = 0.05
+# Shares of the items that are taken for wrong in the table of scores; 6.5 % is what Gema et al. 2024 found in MMLU.
+SHARES = (0.01, 0.05, 0.065)
+DEFECT, UNISON, INVERTED, NOTHING = "defect", "contradicted in unison", "weaker systems solve it", "no"
+
+
+@dataclass
+class Systems:
+    """Answers of all runs on the test part.
+
+    Attributes:
+        models: Of each run, (S,).
+        predictions: (S, N).
+        likely: Probabilities of the right labels, (R, N) a set of runs with logits.
+    """
+
+    models: list[str] = field(default_factory=list)
+    predictions: list[NDArray[np.int64]] = field(default_factory=list)
+    likely: list[NDArray[np.float64]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """What was found.
+
+    Attributes:
+        section: Plain data for the document.
+        examples: Columns for the table of examples; none where nothing speaks about labels.
+        rows: `example_id`, `suspicion`, `suspect`, `why` and what was measured, the most suspect first.
+        scores: A row a model and share of items taken for wrong.
+    """
+
+    section: dict[str, Any]
+    examples: dict[str, pl.Series]
+    rows: pl.DataFrame | None
+    scores: pl.DataFrame | None
+
+
+def family_of(model: str) -> str:
+    """The family of a model: the first word of its name, without its publisher, so that bert-base is bert's."""
+    found = re.search(r"[a-z]+", model.rpartition("/")[2].lower())
+    return found[0] if found else model
+
+
+def find_suspects(evidence: Evidence) -> Suspects:
+    """Rank the test part's labels by what speaks against them."""
+    test = evidence.test
+    if not test.label_names:
+        return Suspects({}, {}, None, None)
+    defects, systems = find_defects(test), _systems(evidence)
+    gold = test.labels()
+    families = [family_of(model) for model in systems.models]
+    found = None
+    if systems.predictions:
+        found = contradict_gold(np.array(systems.predictions), gold, len(test.label_names), families)
+    confidence = np.concatenate(systems.likely).mean(axis=0) if systems.likely else None
+    inverted = _inverted(systems, gold, families)
+    flawed = defects.is_not_null().to_numpy()
+    if found is None and confidence is None and not flawed.any():
+        return Suspects({}, {}, None, None)
+    suspicion = rank_suspects(flawed, None if found is None else found.log_odds, confidence)
+    kinds = np.full(gold.size, NOTHING, dtype=object)
+    kinds[inverted] = INVERTED
+    if found is not None:
+        kinds[found.unison] = UNISON
+    kinds[flawed] = DEFECT
+    columns = {"suspicion": pl.Series(suspicion), "suspect": pl.Series(kinds.tolist(), dtype=pl.String)}
+    rows = _rows(test, defects, kinds, suspicion, found, confidence)
+    scores = None if found is None else _scores(systems, gold, found, suspicion)
+    section = {
+        "n_examples": int(gold.size),
+        "n_defects": int(flawed.sum()),
+        "n_families": len(set(families)),
+        "families": sorted(set(families)),
+        "strong": [] if found is None else list(found.strong),
+        "n_unison": None if found is None or not found.strong else int(found.unison.sum()),
+        "n_expected": None if found is None or not found.strong else found.n_expected,
+        "n_inverted": int(inverted.sum()) if len(set(families)) >= _LEAST_TESTED else None,
+        "confident": confidence is not None,
+        "rows": rows.head(20).to_dicts(),
+        "scores": [] if scores is None else scores.to_dicts(),
+    }
+    section["sentences"] = _sentences(section)
+    return Suspects(section, columns, rows, scores)
+
+
+# Below twenty systems the correlation of an item with the rest is hardly known, see `describe_items`.
+_LEAST_TESTED = 20
+
+
+def _systems(evidence: Evidence) -> Systems:
+    found = Systems()
+    for runs in runs_on_test(evidence):
+        final = runs.final()
+        if final.predictions is not None:
+            found.predictions += list(final.predictions.astype(np.int64))
+            found.models += [runs.model] * final.n_runs
+        if (right := right_probabilities(final)) is not None:
+            found.likely.append(right)
+    return found
+
+
+def _inverted(systems: Systems, gold: NDArray[np.int64], families: list[str]) -> NDArray[np.bool_]:
+    """Items that weaker families solve and stronger ones miss, q at most .05, from twenty families on."""
+    names = list(dict.fromkeys(families))
+    if len(names) < _LEAST_TESTED:
+        return np.zeros(gold.size, bool)
+    hits = np.array(systems.predictions) == gold
+    of = np.array(families)
+    found = describe_items(np.array([hits[of == name].mean(axis=0) for name in names]))
+    with np.errstate(invalid="ignore"):
+        return np.asarray((found.discrimination < 0) & (found.q <= Q))
+
+
+def _rows(
+    test: Dataset,
+    defects: pl.Series,
+    kinds: NDArray[Any],
+    suspicion: NDArray[np.float64],
+    found: Contradiction | None,
+    confidence: NDArray[np.float64] | None,
+) -> pl.DataFrame:
+    names = pl.Series(test.label_names, dtype=pl.String)
+    table = test.examples.select(
+        pl.lit(test.name).alias("dataset"), pl.col("example_id").cast(pl.String), pl.Series("suspicion", suspicion)
+    ).with_columns(pl.Series("suspect", kinds.tolist(), dtype=pl.String), defects.alias("defect"))
+    if found is not None:
+        table = table.with_columns(
+            names.gather(found.alternative).alias("suggested"), pl.Series("log_odds", found.log_odds)
+        )
+    if confidence is not None:
+        table = table.with_columns(pl.Series("confidence", confidence))
+    # Without models nothing tells rows without a defect apart.
+    if found is None and confidence is None:
+        table = table.filter(pl.col("defect").is_not_null())
+    return table.sort("suspicion", descending=True, maintain_order=True)
+
+
+def _scores(
+    systems: Systems, gold: NDArray[np.int64], found: Contradiction, suspicion: NDArray[np.float64]
+) -> pl.DataFrame:
+    answers, rows = np.array(systems.predictions), []
+    for share in SHARES:
+        n_first = min(round(share * gold.size), gold.size - 1)
+        columns = corrected_scores(answers, gold, found.alternative, suspicion, n_first)
+        told = pl.DataFrame(
+            {"model": systems.models, "as_is": columns[0], "dropped": columns[1], "relabelled": columns[2]}
+        )
+        means = told.group_by("model", maintain_order=True).mean()
+        rows.append(means.select(pl.lit(share).alias("share"), pl.lit(n_first).alias("n_first"), pl.all()))
+    return pl.concat(rows)
+
+
+def _sentences(section: dict[str, Any]) -> list[str]:
+    said = []
+    if n := section["n_defects"]:
+        said.append(f"{count(n)} rows cannot all be right: the same texts, or most annotators, have another label.")
+    if section["n_unison"] is not None:
+        said.append(
+            f"On {count(section['n_unison'])} of {count(section['n_examples'])} rows all "
+            f"{len(section['strong'])} strong families of models name the same other label; if all labels were right "
+            f"and families erred independently, it would be {section['n_expected']:.1f}."
+        )
+    elif section["n_families"]:
+        said.append(
+            f"{count(section['n_families'])} families of models answer the test part: it takes {LEAST_FAMILIES}, three "
+            "of them strong, to hold their errors against a label."
+        )
+    if section["n_inverted"]:
+        said.append(f"{count(section['n_inverted'])} rows are solved by weaker families and missed by stronger ones.")
+    if section["confident"]:
+        said.append("Models with probabilities order rows by how sure they are of the gold label.")
+    return said

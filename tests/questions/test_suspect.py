@@ -1,0 +1,148 @@
+"""Suspect labels in an audit: planted ones come first, clean data have none beyond chance."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import goldassay
+from goldassay.cli.main import run
+from goldassay.core.progress import Steps
+from goldassay.core.settings import Settings
+from goldassay.data import Dataset
+from goldassay.questions.evidence import Evidence
+from goldassay.questions.run_sources import run_paths
+from goldassay.questions.suspect.defects import ANNOTATORS, OTHER_LABEL, find_defects
+from goldassay.questions.suspect.study import Suspects, family_of, find_suspects
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LABELS = ("entailment", "neutral", "contradiction")
+MODELS = ("albert", "bert-base", "bert-large", "deberta", "t5", "org/gpt-2", "mistral")
+
+
+def pairs(gold: np.ndarray) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "id": [f"e{i}" for i in range(gold.size)],
+            "premise": [f"Somebody number {i} is there." for i in range(gold.size)],
+            "hypothesis": [f"A person of {i} is not {i % 7} away." for i in range(gold.size)],
+            "label": [LABELS[i] for i in gold],
+        }
+    )
+
+
+def answers(rng: np.random.Generator, truth: np.ndarray, gold: np.ndarray, accuracy: float = 0.8) -> pl.DataFrame:
+    frames = []
+    for model in MODELS:
+        right = rng.random(truth.size) < accuracy
+        named = np.where(right, truth, (truth + rng.integers(1, 3, truth.size)) % 3)
+        frames.append(
+            pl.DataFrame(
+                {
+                    "model": model,
+                    "example_id": [f"e{i}" for i in range(truth.size)],
+                    "label": [LABELS[i] for i in gold],
+                    "prediction": [LABELS[i] for i in named],
+                }
+            )
+        )
+    return pl.concat(frames)
+
+
+def suspects(train: Any, test: Any, runs: Any) -> Suspects:
+    with run_paths(runs) as paths:
+        evidence = Evidence(train, test, paths, settings=Settings(), steps=Steps(quiet=True))
+        evidence.load()
+        return find_suspects(evidence)
+
+
+def made(seed: int, share: float, accuracy: float = 0.8) -> tuple[Suspects, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, 900)
+    wrong = rng.random(900) < share
+    gold = np.where(wrong, (truth + rng.integers(1, 3, 900)) % 3, truth)
+    train = pairs(rng.integers(0, 3, 60)).with_columns(premise="Other " + pl.col("premise"))
+    return suspects(train, pairs(gold), answers(rng, truth, gold, accuracy)), wrong
+
+
+def test_planted_errors_are_found() -> None:
+    found, wrong = made(0, 0.065)
+    assert found.rows is not None
+    first = [int(name[1:]) for name in found.rows["example_id"].head(int(wrong.sum())).to_list()]
+    assert wrong[first].mean() > 0.9
+    assert found.section["n_unison"] > 5 * found.section["n_expected"]
+    assert found.scores is not None
+    row = found.scores.filter(pl.col("share") == 0.065, pl.col("model") == "t5").to_dicts()[0]
+    assert row["dropped"] > row["as_is"]
+    assert row["relabelled"] > row["as_is"]
+
+
+def test_clean_labels_have_no_suspects_beyond_chance() -> None:
+    observed, expected = 0, 0.0
+    for seed in range(6):
+        found, _ = made(seed, 0.0, accuracy=0.7)
+        observed, expected = observed + found.section["n_unison"], expected + found.section["n_expected"]
+    # The expectation is an upper bound where families have several models.
+    assert observed < expected + 3 * math.sqrt(expected)
+
+
+def test_few_families_are_said_and_mark_nothing() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 300)
+    few = answers(rng, truth, truth).filter(pl.col("model").is_in(["albert", "bert-base", "bert-large", "t5"]))
+    found = suspects(pairs(rng.integers(0, 3, 60)).with_columns(premise="x " + pl.col("premise")), pairs(truth), few)
+    assert found.section == {}
+    assert found.examples == {}
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [("bert-base", "bert"), ("org/RoBERTa-large", "roberta"), ("t5_full", "t"), ("7", "7"), ("GPT2", "gpt")],
+)
+def test_families_are_told_by_the_first_word(model: str, family: str) -> None:
+    assert family_of(model) == family
+
+
+def test_rows_that_cannot_all_be_right() -> None:
+    rows = {
+        "text": ["One  Thing", "one thing", "other", "third", "fourth"],
+        "label": ["a", "b", "a", "b", "a"],
+        "annotator_labels": [["a"], ["b"], ["b", "b", "a"], ["a", "b"], []],
+    }
+    dataset = Dataset.from_frame(pl.DataFrame(rows), columns={"annotator_labels": "annotator_labels"})
+    assert find_defects(dataset).to_list() == [OTHER_LABEL, OTHER_LABEL, ANNOTATORS, None, None]
+
+
+def test_an_audit_shows_them(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 3, 300)
+    gold = truth.copy()
+    gold[:15] = (gold[:15] + 1) % 3
+    train = pairs(rng.integers(0, 3, 120)).with_columns(premise="Other " + pl.col("premise"))
+    report = goldassay.audit(train, pairs(gold), runs=answers(rng, truth, gold, 0.9))
+    rows = report.rows("suspect")
+    assert rows.columns[:4] == ["dataset", "example_id", "suspicion", "suspect"]
+    assert set(rows["example_id"].head(12)) <= {f"e{i}" for i in range(15)}
+    assert {"premise", "hypothesis", "label", "suggested"} <= set(rows.columns)
+    assert "suspect" not in report.verdicts
+    assert report.figures.filter(pl.col("id") == "suspect.unison")["value"][0] >= 10
+    page = report.save(tmp_path / "report").read_text("utf-8")
+    assert "Which labels may be wrong?" in page
+    assert page.count('<article class="card') == 4
+    assert run(["view", str(tmp_path / "report"), "--export", str(tmp_path / "p.html"), "--state",
+                "f.suspect=contradicted+in+unison&sort=-suspicion", "-q"]) == 0  # fmt: skip
+    shown = (tmp_path / "p.html").read_text("utf-8")
+    assert "contradicted in unison" in shown
+
+
+def test_the_clean_specimen_has_none(tmp_path: Path) -> None:
+    folder = tmp_path / "specimen"
+    assert run(["specimen", "--clean", "-o", str(folder), "--size", "2000", "--test-size", "500", "-q"]) == 0
+    found = suspects(str(folder / "train.jsonl"), str(folder / "test.jsonl"), None)
+    assert found.rows is None
