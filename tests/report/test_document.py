@@ -76,8 +76,15 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     for name, accuracy in (("own", 0.9), ("other", 0.6)):
         answers(name, 60, accuracy, 2.0).write_parquet(base / f"{name}.parquet")
     ids, labels = pl.read_ndjson(base / "data" / "test.jsonl").select("id", "label")
+    # Families of models, of which each seed knows a part of the labels.
     pl.concat(
-        pl.DataFrame({"id": ids, "seed": seed, "prediction": labels.shuffle(seed)}) for seed in range(3)
+        pl.DataFrame({"id": ids, "model": model, "seed": seed}).with_columns(
+            prediction=pl.select(
+                pl.when(pl.int_range(len(ids)) % (place + 3) == seed).then(labels.shuffle(seed)).otherwise(labels)
+            ).to_series()
+        )
+        for place, model in enumerate(("one", "two", "three", "four", "five"))
+        for seed in range(3)
     ).write_csv(base / "predictions.csv")
 
     pl.concat(

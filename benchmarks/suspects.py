@@ -1,0 +1,120 @@
+"""Precision and recall at k of suspect labels: planted ones, and errors that people found.
+
+    GOLDASSAY_DATA=... python -m benchmarks.suspects
+
+Beside the log odds of `contradict_gold` the same answers are ranked by votes alone, which is the plain reference.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.questions.suspect.study import family_of
+from goldassay.suspect import contradict_gold, self_confidence
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DATA = Path(os.environ.get("GOLDASSAY_DATA", ""))
+LABELS = ["entailment", "neutral", "contradiction"]
+
+
+def _table(name: str) -> list[dict[str, str]]:
+    with gzip.open(DATA / name, "rt", encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _member(archive: str, name: str) -> bytes:
+    with tarfile.open(DATA / "known_errors" / f"{archive}.tar.gz") as packed:
+        file = next(packed.extractfile(each) for each in packed if each.name.endswith(name))
+        assert file is not None
+        return file.read()
+
+
+def _say(name: str, score: NDArray[np.float64], wrong: NDArray[np.bool_]) -> None:
+    hits = wrong[np.argsort(-score, kind="stable")]
+    n = int(wrong.sum())
+    at = [50, 100, n, 2 * n]
+    told = ", ".join(f"{k}: {hits[:k].mean():.2f} / {hits[:k].sum() / n:.2f}" for k in at if 0 < k <= hits.size)
+    print(f"{name:42}{n:5} of {hits.size:6} wrong ({100 * n / hits.size:.1f} %)  precision / recall at {told}")
+
+
+def _votes(predictions: NDArray[np.int64], gold: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    counts = np.stack([(predictions == label).sum(axis=0) for label in range(k)]).astype(float)
+    own = counts[gold, np.arange(gold.size)].copy()
+    counts[gold, np.arange(gold.size)] = -1
+    return np.asarray(counts.max(axis=0) - own)
+
+
+def planted() -> None:
+    rows = _table("predictions/snli_test_other_models.tsv.gz")
+    models = [name for name in rows[0] if name not in ("row", "gold_label")]
+    code = {label: at for at, label in enumerate(LABELS)}
+    predictions = np.array([[code.get(row[model], -1) for row in rows] for model in models])
+    clean = np.array([code[row["gold_label"]] for row in rows])
+    families = [family_of(model.removeprefix("explainaboard_")) for model in models]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        wrong = rng.random(clean.size) < 0.065
+        gold = np.where(wrong, (clean + rng.integers(1, 3, clean.size)) % 3, clean)
+        found = contradict_gold(predictions, gold, 3, families)
+        assert found is not None
+        _say(f"SNLI, planted, seed {seed}: log odds", found.log_odds, wrong)
+        _say("  votes alone", _votes(predictions, gold, 3), wrong)
+        n_planted = wrong[found.unison].sum()
+        print(
+            f"  in unison {found.unison.sum()}, of which planted {n_planted}; expected of right {found.n_expected:.1f}"
+        )
+    found = contradict_gold(predictions, clean, 3, families)
+    assert found is not None
+    print(f"SNLI as published: in unison {found.unison.sum()}, expected of right labels {found.n_expected:.1f}")
+
+
+def raters() -> None:
+    """20 Newsgroups: five people rated what confident learning had flagged; recall is among these alone.
+
+    The reviews of IMDb were rated too; the order of its arrays is not published.
+    """
+
+    def array(name: str) -> NDArray[np.float64]:
+        return np.asarray(np.load(io.BytesIO(_member("label-errors-imdb-20news-arrays", name)), allow_pickle=False))
+
+    likely = array("cross_validated_predicted_probabilities/20news_test_set_pyx.npy").astype(float)
+    gold = array("original_test_labels/20news_test_set_original_labels.npy").astype(int)
+    rated = json.loads(_member("label-errors-mturk-a", "mturk/20news_mturk.json"))
+    at = np.array([each["id"] for each in rated])
+    wrong = np.array([each["mturk"]["given"] < 3 for each in rated])
+    _say("20 Newsgroups, rated by five: confidence", -self_confidence(likely[np.newaxis], gold)[at], wrong)
+
+
+def disagreement() -> None:
+    """SNLI items whose majority of 100 people is another label (ChaosNLI), by released runs of two models."""
+    rows = [json.loads(line) for line in _member("chaosnli-snli-mnli", "chaosNLI_snli.jsonl").splitlines()]
+    short = {"e": 0, "n": 1, "c": 2}
+    known = {row["uid"]: (short[row["old_label"]], short[row["majority_label"]]) for row in rows}
+    runs = pl.read_parquet(DATA / "boards" / "snli-3seeds-predictions.parquet").filter(pl.col("uid").is_in(list(known)))
+    names = runs.select("model", "seed").unique().sort("model", "seed").rows()
+    ids = sorted(set(runs["uid"].to_list()))
+    wrong = np.array([known[uid][0] != known[uid][1] for uid in ids])
+    against = np.zeros(len(ids))
+    for model, seed in names:
+        own = runs.filter(pl.col("model") == model, pl.col("seed") == seed).unique("uid")
+        told = dict(zip(own["uid"].to_list(), own.select("true", "pred", "conf").rows(), strict=True))
+        against += [c if p != t else -c for t, p, c in (told[uid] for uid in ids)]
+    _say("ChaosNLI, SNLI: confidence of five runs", against, wrong)
+
+
+if __name__ == "__main__":
+    planted()
+    raters()
+    disagreement()
