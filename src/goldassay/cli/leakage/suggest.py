@@ -46,7 +46,8 @@ def suggest(
     by most bits come first. Probes are then fitted anew without the first rows, and for comparison without as many at
     random. Writes tables/rows.csv (all rows, ranked, with the patterns that give them away) and a report.
 
-    Multiple-choice items are ranked by what rules without training and a probe of the choices tell of the answer;
+    Multiple-choice items and preferences are ranked by what rules without training and a probe of the choices, or of
+    the responses, tell of the answer;
     tables/rows.csv says what to change in each, and tables/mends.csv in how many items until a rule is at chance.
     """
     from goldassay.questions.gating import load_settings

@@ -48,8 +48,8 @@ def suggest_rewrites(
 ) -> Report:
     """Rank the training rows by how much a part gives their label away: `goldassay leakage suggest`.
 
-    What leakage falls to without the first of them is measured, and without as many at random. Items with choices are
-    ranked by what their choices alone give away (`suggest_items`).
+    What leakage falls to without the first of them is measured, and without as many at random. Items with choices
+    and preferences are ranked by what their options alone give away (`suggest_items`).
 
     Args:
         train: The rows: a path, a `Dataset`, or a polars or pandas frame, Arrow table, `datasets.Dataset` or list of

@@ -1,4 +1,4 @@
-"""The report on items with choices to rewrite first, and on what rules and readers find once they are mended."""
+"""The report on items to rewrite first, and on what rules and readers find once they are mended."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, percent, points, signed_points
 from goldassay.core.results import to_plain
-from goldassay.data.items import CHOICES
-from goldassay.questions.leakage.choices import CHOICES_ONLY, item_clusters
+from goldassay.data.items import PREFERENCES
+from goldassay.questions.leakage.choices import item_clusters
 from goldassay.questions.leakage.suggesting_items import ItemSuggestion, suggest_items
 from goldassay.questions.report_frame import compose_report, frame_findings
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
+    from goldassay.data.items import Kind
     from goldassay.questions.leakage.choices import Posed
     from goldassay.report import Report
 
@@ -30,26 +31,21 @@ MOST_ROWS = 60
 def suggest_item_rewrites(
     posed: Posed, condition: str | None, shares: Sequence[float], settings: Settings, steps: Steps
 ) -> Report:
-    """Rank items by how much their choices give away, as `suggest_rewrites` ranks rows.
+    """Rank items by how much their options give away, as `suggest_rewrites` ranks rows.
 
     Raises:
         InputError: A test set was given, another condition was asked for, or the items are too few.
     """
-    if posed.test.kind is not CHOICES:
-        raise InputError(
-            f"rewrites are suggested of items with choices, and these are {posed.test.kind.items}",
-            file=posed.test.source,
-            mend="ask goldassay leakage measure: its tables say which rules pick the preferred response",
-        )
+    kind = posed.test.kind
     if posed.train is not None:
         raise InputError(
-            f"{option('test')}: items with choices are measured on themselves, in folds",
+            f"{option('test')}: {kind.items} are measured on themselves, in folds",
             mend="leave it out, and give the items that are to be rewritten",
         )
-    if condition not in (None, CHOICES_ONLY):
+    if condition not in (None, kind.alone):
         raise InputError(
-            f"{option('condition')} {condition}: items are ranked by their choices alone",
-            mend=f"leave it out, or write {CHOICES_ONLY}",
+            f"{option('condition')} {condition}: items are ranked by their {kind.options} alone",
+            mend=f"leave it out, or write {kind.alone}",
         )
     items = posed.test
     clusters = item_clusters(items, settings.data.clusters)
@@ -59,7 +55,8 @@ def suggest_item_rewrites(
         {
             "source": "suggestion",
             "of_items": True,
-            "condition": CHOICES_ONLY,
+            "kind": kind.name,
+            "condition": kind.alone,
             "n_rows": len(items),
             "before": found.before,
             "falls": found.falls,
@@ -71,22 +68,27 @@ def suggest_item_rewrites(
     )
     findings = {
         "questions": ["leakage"],
-        "dataset": {"name": items.name, "most_choices": int(items.sizes.max()), "n_test": len(items)},
+        "dataset": {
+            "name": items.name,
+            "kind": kind.name,
+            "most_choices": int(items.sizes.max()),
+            "n_test": len(items),
+        },
         "inputs": list(posed.inputs),
-        "leakage": {"sentences": _say(found, len(items)), "suggestion": section},
-        "settings": {"seed": settings.seed, "condition": CHOICES_ONLY, "shares": list(shares)},
+        "leakage": {"sentences": _say(found, len(items), kind), "suggestion": section},
+        "settings": {"seed": settings.seed, "condition": kind.alone, "shares": list(shares)},
     }
     title = f"Items of {items.name} to rewrite first"
     tables = {"rows": found.table, "falls": found.falls, "mends": found.mends}
     return compose_report(frame_findings(title, findings, steps, settings), tables)
 
 
-def _say(found: ItemSuggestion, n: int) -> list[str]:
+def _say(found: ItemSuggestion, n: int, kind: Kind) -> list[str]:
     before, changed = found.before, found.changed
     said = [
-        f"A quick probe of the choices alone is {signed_points(before['improvement'], 1)} points better than guessing, "
-        f"which is right in {points(before['majority'])} %; the rule that gains most is {before['rule']}, with "
-        f"{percent(before['rule_effect'])} of what guessing leaves to be gained."
+        f"A quick probe of the {kind.options} alone is {signed_points(before['improvement'], 1)} points better than "
+        f"guessing, which is right in {points(before['majority'])} %; the rule that gains most is {before['rule']}, "
+        f"with {percent(before['rule_effect'])} of what guessing leaves to be gained."
     ]
     each = ", ".join(f"{row['rule']} {count(row['n_to_change'])}" for row in found.mends.to_dicts())
     said.append(
@@ -94,7 +96,7 @@ def _say(found: ItemSuggestion, n: int) -> list[str]:
         if each
         else "No rule without training hits beyond chance."
     )
-    if made := _changes(changed):
+    if made := _changes(changed, kind):
         said.append(
             f"In a copy {made}; there the probe is {signed_points(changed['improvement'], 1)} points better than "
             f"guessing, and the rule that gains most is {changed['rule']}, with {percent(changed['rule_effect'])}."
@@ -111,9 +113,11 @@ def _say(found: ItemSuggestion, n: int) -> list[str]:
     return said
 
 
-def _changes(changed: dict[str, Any]) -> str:
+def _changes(changed: dict[str, Any], kind: Kind) -> str:
     n = changed["n_lengthened"]
-    made = [f"a wrong choice of {count(n)} {'item' if n == 1 else 'items'} is the longest now"] if n else []
+    items = f"{count(n)} {'item' if n == 1 else 'items'}"
+    swapped = f"the {kind.options} of {items} swap their lengths"
+    made = [swapped if kind is PREFERENCES else f"a wrong {kind.option} of {items} is the longest now"] if n else []
     if changed["positions_drawn"]:
         made.append("all positions are drawn anew")
     return " and ".join(made)

@@ -1,4 +1,4 @@
-"""The items with choices to rewrite first, what to change in them, and what rules and readers find afterwards."""
+"""The items to rewrite first, what to change in them, and what rules and readers find afterwards."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from goldassay.core.intervals import mean_interval
 from goldassay.core.numbers import count
 from goldassay.core.progress import silent
 from goldassay.core.results import Result
-from goldassay.leakage.choice_rules import Picks, RuleEffect, chance_of, measure_rules
-from goldassay.questions.leakage.choices import CHOICES_ONLY, LEAST_APART, Posed, choice_hits, read_parts
+from goldassay.leakage.choice_rules import Picks, RuleEffect, chance_of
+from goldassay.questions.leakage.choices import LEAST_APART, Posed, choice_hits, read_parts
+from goldassay.questions.leakage.item_changes import changed_copy, is_mended, what_to_change
+from goldassay.questions.leakage.item_rules import effects_by_rule, toward_right
 from goldassay.questions.leakage.suggesting import SHARES
 
 if TYPE_CHECKING:
@@ -30,27 +32,11 @@ if TYPE_CHECKING:
 # A rule with a larger adjusted p gives nothing away that chance would not.
 SIGNIFICANT = 0.05
 N_RANKINGS = 2
-_BY_LENGTH = ("longest", "most words")
-_MENDS = {
-    "longest": "lengthen {wrong} ({n_wrong} characters) beyond {n_right}",
-    "most words": "give {wrong} more words than the right choice",
-    "shortest": "shorten {wrong} ({n_wrong} characters) below {n_right}",
-    "fewest words": "give {wrong} fewer words than the right choice",
-    "absolute word": "use an absolute word in a wrong choice, or none in the right one",
-    "hedge": "hedge a wrong choice, too, or not the right one",
-    "of the above": "let “of the above” be wrong here, or leave it out",
-    "odd one out": "word a wrong choice as unlike the others as the right one",
-    "most like the others": "word a wrong choice as much like the others",
-    "most words shared": "use words of the question in a wrong choice",
-    "fewest words shared": "use words of the question in the right choice",
-    "copied from the passage": "copy a wrong choice from the passage, too",
-    "fits the grammar": "let a wrong choice fit the end of the question",
-}
 
 
 @dataclass(frozen=True)
 class ItemSuggestion(Result):
-    """Items ranked by how much their choices give away; see `suggest_items`.
+    """Items ranked by how much their options, choices or responses, give away; see `suggest_items`.
 
     Attributes:
         table: One row an item, the first to rewrite first: rank, row (of the file), example_id, question, choices,
@@ -84,17 +70,18 @@ def suggest_items(
     seed: int = 0,
     progress: Progress = silent,
 ) -> ItemSuggestion:
-    """Rank items by how much their choices alone give away, and measure what mending them does.
+    """Rank items by how much their options alone give away, and measure what mending them does.
 
-    A rule without training that hits beyond chance tells log2(hits / chance) bits of an item whose right choice it
-    picks alone; the reader, a quick probe of the choices trained on other items, tells log2(p / chance). The most that
-    one of them tells ranks the item. Without the first items, and without as many at random, rules and reader are
-    measured anew, the reader in new folds.
+    A rule without training that hits beyond chance tells log2(hits / chance) bits of an item whose right option it
+    picks alone; the reader, a quick probe of the options trained on other items, tells log2(p / chance). The most that
+    one of them tells ranks the item. Of preferences each rule is taken in the direction in which it gains. Without the
+    first items, and without as many at random, rules and reader are measured anew, the reader in new folds.
 
     A rule that exceeds chance by k hits is at chance once k of the items that it gets right are changed. Those of
     length are changed in a copy: in the first k items a wrong choice, the nearest in length, gets words of other items'
-    choices, right and wrong, until it is the longest; and where a position is right too often, all positions are drawn
-    anew. Rules and reader are then measured on the copy.
+    choices, right and wrong, until it is the longest; of preferences the two responses swap their lengths, the shorter
+    one by such words and the longer one by a cut. Where a position is right too often, all positions are drawn anew.
+    Rules and reader are then measured on the copy.
 
     Args:
         items: N of them.
@@ -122,9 +109,12 @@ def suggest_items(
             file=items.source,
             mend="drop smaller shares, or give more items",
         )
-    effects, picks = measure_rules(items, clusters, seed)
-    found = {each.rule: each for each in effects if each.p_adjusted < SIGNIFICANT and each.effect > 0}
-    bits, named = _bits(items, found, picks, work.probabilities())
+    found = [
+        (effect, picks)
+        for effect, picks in toward_right(items, clusters, seed)
+        if effect.p_adjusted < SIGNIFICANT and effect.effect > 0
+    ]
+    bits, named = _bits(items, found, work.probabilities())
     order = np.argsort(-bits, kind="stable")
     n_steps = 2 * len(shares) + 2
     before = work.measure(np.arange(len(items)))
@@ -138,8 +128,8 @@ def suggest_items(
             measured = work.measure(left)
             rows.append({"rows": kind, "share": share, "n_dropped": n_dropped, "n_left": left.size, **measured})
             progress(1 + len(rows), n_steps)
-    copy, changed = _changed(items, found, picks, order, rng)
-    after = {each.rule: each.effect for each in measure_rules(copy, clusters, seed)[0]}
+    copy, changed = changed_copy(items, found, order, rng)
+    after = effects_by_rule(copy, clusters, seed)
     changed |= replace(work, items=copy).measure(np.arange(len(items)))
     progress(n_steps, n_steps)
     chance = chance_of(items)
@@ -148,9 +138,9 @@ def suggest_items(
             "rule": each.rule,
             "effect": each.effect,
             "n_to_change": math.ceil(each.effect * float((1 - chance).sum()) - 1e-9),
-            "after": after[each.rule] if _is_mended(each.rule) else math.nan,
+            "after": after[each.rule] if is_mended(each.rule) else math.nan,
         }
-        for each in sorted(found.values(), key=lambda each: -each.effect)
+        for each in sorted((effect for effect, _ in found), key=lambda each: -each.effect)
     ]
     schema = {"rule": pl.String, "effect": pl.Float64, "n_to_change": pl.Int64, "after": pl.Float64}
     return ItemSuggestion(
@@ -189,8 +179,7 @@ class _Work:
         guessed = float(chance_of(items).mean())
         bounds = mean_interval(accuracies) if len(accuracies) > 1 else None
         accuracy = float(np.mean(accuracies))
-        rules = measure_rules(items, self.groups[rows], self.seed)[0]
-        best = max((each for each in rules if each.n_items), key=lambda each: each.effect)
+        best = max((effect for effect, _ in toward_right(items, self.groups[rows], self.seed)), key=_effect_of)
         return {
             "majority": guessed,
             "accuracy": accuracy,
@@ -204,64 +193,26 @@ class _Work:
     def _read(self, rows: NDArray[np.int64], seeds: Sequence[int]) -> list[NDArray[np.float64]]:
         items = self.items.take(rows)
         most = int(items.sizes.max())
-        return read_parts(Posed(None, items, ()), self.groups[rows], seeds, most, silent, (CHOICES_ONLY,))[CHOICES_ONLY]
+        alone = items.kind.alone
+        return read_parts(Posed(None, items, ()), self.groups[rows], seeds, most, silent, (alone,))[alone]
+
+
+def _effect_of(rule: RuleEffect) -> float:
+    return rule.effect
 
 
 def _bits(
-    items: ChoiceItems, found: dict[str, RuleEffect], picks: Sequence[Picks], probabilities: NDArray[np.float64]
+    items: ChoiceItems, found: Sequence[tuple[RuleEffect, Picks]], probabilities: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], list[list[str]]]:
     """The most bits that one rule or the reader tells of each item, (N,); and the rules that pick its right choice."""
     bits = np.log2(probabilities / chance_of(items))
     named: list[list[str]] = [[] for _ in range(len(items))]
-    for each in picks:
-        if each.rule not in found:
-            continue
-        alone = each.applies & (each.hits == 1) & (each.sizes == items.n_right)
-        told = math.log2(found[each.rule].hits / found[each.rule].chance)
-        bits = np.where(alone, np.maximum(bits, told), bits)
+    for effect, picks in found:
+        alone = picks.applies & (picks.hits == 1) & (picks.sizes == items.n_right)
+        bits = np.where(alone, np.maximum(bits, math.log2(effect.hits / effect.chance)), bits)
         for at in np.flatnonzero(alone).tolist():
-            named[at].append(each.rule)
+            named[at].append(effect.rule)
     return bits, named
-
-
-def _is_mended(rule: str) -> bool:
-    return rule in _BY_LENGTH or rule.startswith("position ")
-
-
-def _changed(
-    items: ChoiceItems,
-    found: dict[str, RuleEffect],
-    picks: Sequence[Picks],
-    order: NDArray[np.int64],
-    rng: np.random.Generator,
-) -> tuple[ChoiceItems, dict[str, Any]]:
-    """A copy in which length and position tell no more than chance, and how many items were changed."""
-    texts = items.texts.to_list()
-    pool = [word for text in texts for word in text.split()]
-    excess = {rule: each.effect * float((1 - chance_of(items)).sum()) for rule, each in found.items()}
-    by_length = [rule for rule in _BY_LENGTH if rule in found]
-    lengthened: set[int] = set()
-    if by_length and pool:
-        # Of the two rules the one that needs more items; the same items mend the other.
-        worst = max(by_length, key=lambda rule: excess[rule])
-        own = next(each for each in picks if each.rule == worst)
-        right_alone = own.applies & (own.hits == 1)
-        at_chance = math.ceil(excess[worst] - 1e-9)
-        lengthened = set([at for at in order.tolist() if right_alone[at]][:at_chance])
-        for at in lengthened:
-            begin, end = items.offsets[at : at + 2].tolist()
-            wrong = [place for place in range(begin, end) if not items.right[place]]
-            longest = max(texts[begin:end], key=len)
-            most_words = max(len(text.split()) for text in texts[begin:end])
-            nearest = max(wrong, key=lambda place: len(texts[place]))
-            while len(texts[nearest]) <= len(longest) or len(texts[nearest].split()) <= most_words:
-                texts[nearest] = f"{texts[nearest]} {pool[int(rng.integers(len(pool)))]}"
-    drawn = any(rule.startswith("position ") for rule in found)
-    copy = replace(items, texts=pl.Series("choice", texts))
-    if drawn:
-        moved = np.lexsort((rng.random(items.right.size), items.item_of))
-        copy = replace(copy, texts=copy.texts[moved], right=items.right[moved])
-    return copy, {"n_lengthened": len(lengthened), "positions_drawn": drawn}
 
 
 def _table(
@@ -281,23 +232,12 @@ def _table(
                 "answer": " / ".join(text for text, is_right in zip(choices, right, strict=True) if is_right),
                 "bits": float(bits[at]),
                 "rules": ", ".join(named[at]),
-                "change": "; ".join(_change(rule, choices, right) for rule in named[at])
-                or ("reword the choices: their words name the right one" if bits[at] > 0 else ""),
+                "change": "; ".join(what_to_change(rule, choices, right, items.kind) for rule in named[at])
+                or (
+                    f"reword the {items.kind.options}: their words name the {items.kind.right} one"
+                    if bits[at] > 0
+                    else ""
+                ),
             }
         )
     return pl.DataFrame(rows)
-
-
-def _change(rule: str, choices: list[str], right: list[bool]) -> str:
-    if rule.startswith("position "):
-        return "draw the right choice's position anew"
-    if rule not in _MENDS:
-        return f"reword the choices: the {rule} is right"
-    wrong = [text for text, is_right in zip(choices, right, strict=True) if not is_right]
-    own = max((text for text, is_right in zip(choices, right, strict=True) if is_right), key=len)
-    nearest = max(wrong, key=len) if rule in _BY_LENGTH else min(wrong, key=len)
-    return _MENDS[rule].format(wrong=f"“{_cut(nearest)}”", n_wrong=len(nearest), n_right=len(own))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:39]}…"

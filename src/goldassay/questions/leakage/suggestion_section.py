@@ -8,9 +8,12 @@ from goldassay.core.documents import mapping, records, texts
 from goldassay.core.numbers import count
 from goldassay.core.sections import Part, Section, explanation
 from goldassay.core.tables import Column, Table, with_bounds
+from goldassay.data.items import CHOICES, PREFERENCES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from goldassay.data.items import Kind
 
 
 def suggestion_sections(leakage: Mapping[str, Any]) -> tuple[Section, ...]:
@@ -35,16 +38,17 @@ def suggestion_sections(leakage: Mapping[str, Any]) -> tuple[Section, ...]:
 
 
 def _of_items(leakage: Mapping[str, Any], found: Mapping[str, Any]) -> Section:
+    kind = PREFERENCES if found.get("kind") == PREFERENCES.name else CHOICES
     return Section(
         key="suggestion",
         title="Items to rewrite first",
-        lead="Which items are given away most by their choices, what is to be changed, and what is that worth?",
+        lead=f"Which items are given away most by their {kind.options}, what is to be changed, and what is that worth?",
         sentences=texts(leakage.get("sentences")),
         caveats=texts(leakage.get("caveats")),
         parts=(
             Part(table=_mends(found)),
-            Part("leakage_falls", _item_falls(found)),
-            Part(table=_items(found)),
+            Part("leakage_falls", _item_falls(found, kind)),
+            Part(table=_items(found, kind)),
         ),
         how=explanation("goldassay.questions.leakage", "how_item_suggestion"),
     )
@@ -61,7 +65,7 @@ def _mends(found: Mapping[str, Any]) -> Table:
     return Table("mends", caption, columns, tuple(records(found.get("mends"))), file="mends")
 
 
-def _item_falls(found: Mapping[str, Any]) -> Table:
+def _item_falls(found: Mapping[str, Any], kind: Kind) -> Table:
     total = {"n_dropped": 0, "n_left": found.get("n_rows")}
     rows = (
         {"rows": "none", **total, **mapping(found, "before")},
@@ -77,7 +81,7 @@ def _item_falls(found: Mapping[str, Any]) -> Table:
         Column("n_dropped", "items", "count"),
         Column("n_left", "left", "count"),
         Column("majority", "guessing", "points"),
-        with_bounds("improvement", "reader of the choices over guessing", "difference"),
+        with_bounds("improvement", f"reader of the {kind.options} over guessing", "difference"),
         Column("rule", "rule that gains most"),
         Column("rule_effect", "its gain", "percent"),
     )
@@ -89,12 +93,12 @@ def _is_changed(changed: Mapping[str, Any]) -> bool:
     return bool(changed.get("n_lengthened") or changed.get("positions_drawn"))
 
 
-def _items(found: Mapping[str, Any]) -> Table:
+def _items(found: Mapping[str, Any], kind: Kind) -> Table:
     columns = (
         Column("rank", "rank", "count"),
-        Column("question", "question", "prose"),
-        Column("choices", "choices", "prose"),
-        Column("answer", "right", "data"),
+        Column("question", kind.question, "prose"),
+        Column("choices", kind.options, "prose"),
+        Column("answer", kind.right, "data"),
         Column("bits", "bits given away", "decimal"),
         Column("change", "what to change"),
     )
