@@ -206,6 +206,59 @@ def test_the_page_shows_the_worst_beside_the_place(tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "report" / "tables" / "overlap_items.parquet").height == 60
 
 
+class TestRuns:
+    @staticmethod
+    def given(tmp_path: Path, n_runs: int = 2) -> tuple[list[dict[str, str]], Path, list[dict[str, Any]]]:
+        rows = questions()
+        path = written(tmp_path / "c.jsonl", [f"{row['question']} {row['answer']}" for row in rows[:100]])
+        rng = random.Random(1)
+        scores = [
+            {"model": model, "dataset": "d", "example_id": str(at), "seed": seed,
+             "score": int(rng.random() < (0.9 if at < 100 and model == "knows" else 0.6))}
+            for model in ("knows", "does not") for seed in range(n_runs) for at in range(N)
+        ]  # fmt: skip
+        return rows, path, scores
+
+    def test_scores_on_items_found_and_others(self, tmp_path: Path) -> None:
+        rows, path, scores = self.given(tmp_path)
+        found, report = measured(rows, path, runs=pl.DataFrame(scores))
+        by_model = {row["model"]: row for row in found["scores"]}
+        for model, row in by_model.items():
+            own = pl.DataFrame(scores).filter(pl.col("model") == model)
+            means = own.group_by("example_id").agg(pl.col("score").mean()).sort(pl.col("example_id").cast(pl.Int64))
+            values = means["score"].to_numpy()
+            assert (row["n_dirty"], row["n_clean"]) == (100, 300)
+            assert row["dirty"] == pytest.approx(values[:100].mean())
+            assert row["clean"] == pytest.approx(values[100:].mean())
+            assert row["difference"] == pytest.approx(row["dirty"] - row["clean"])
+            # Against the plain interval of the difference of two independent means.
+            reach = 1.96 * (values[:100].var() / 100 + values[100:].var() / 300) ** 0.5
+            assert row["difference_high"] - row["difference_low"] == pytest.approx(2 * reach, rel=0.15)
+        assert by_model["knows"]["difference_low"] > 0.2
+        assert by_model["does not"]["difference_low"] < 0 < by_model["does not"]["difference_high"]
+        assert "easier by themselves" in found["sentences"][-1]
+        figures = [row for row in report.to_dict()["figures"] if row["id"] == "overlap.score_difference"]
+        assert [row["of"]["model"] for row in figures] == [row["model"] for row in found["scores"]]
+
+    def test_nothing_to_compare(self, tmp_path: Path) -> None:
+        rows, _, scores = self.given(tmp_path, 1)
+        found, report = measured(rows, written(tmp_path / "o.jsonl", other_texts()), runs=pl.DataFrame(scores))
+        assert found["scores"][0]["difference"] is None
+        assert "nothing can be compared" in found["sentences"][0]
+        assert word(report) == "sound"
+
+    def test_runs_on_other_items_are_refused(self, tmp_path: Path) -> None:
+        rows, path, scores = self.given(tmp_path, 1)
+        renamed = [{**row, "example_id": f"x{row['example_id']}"} for row in scores]
+        with pytest.raises(InputError, match="the runs answer none of the items; the first item is '0'"):
+            measured(rows, path, runs=pl.DataFrame(renamed))
+
+    def test_items_that_were_not_answered_are_counted(self, tmp_path: Path) -> None:
+        rows, path, scores = self.given(tmp_path, 1)
+        found, _ = measured(rows, path, runs=pl.DataFrame([row for row in scores if int(row["example_id"]) >= 50]))
+        assert [(row["n_dirty"], row["n_lacking"]) for row in found["scores"]] == [(50, 50)] * 2
+
+
 def test_figures(tmp_path: Path) -> None:
     rows = questions()
     path = written(tmp_path / "c.jsonl", [f"{row['question']} {row['answer']}" for row in rows[:40]])

@@ -13,10 +13,12 @@ from goldassay.cli.options import (
     METHOD,
     Columns,
     Config,
+    DatasetName,
     ExampleClusters,
     Format,
     OptionalOut,
     Quiet,
+    RunPaths,
     Seed,
     of_option,
     say_settings,
@@ -35,6 +37,8 @@ def overlap(
     ],
     field: Annotated[str, of_option("field", metavar="NAME", group=DATA)] = "text",
     n: Annotated[int, of_option("n", "--n", metavar="N", group=METHOD)] = 13,
+    runs: RunPaths = None,
+    dataset: DatasetName = None,
     skip_broken: Annotated[bool, of_option("skip_broken", group=DATA)] = False,
     columns: Columns = None,
     clusters: ExampleClusters = None,
@@ -62,7 +66,7 @@ def overlap(
     from goldassay.questions.overlap.study import SearchChoice, refuse_broken, study_overlap
 
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
-    choice = SearchChoice(field, n, skip_broken, None if out is None else out / "shards")
+    choice = SearchChoice(field, n, skip_broken, None if out is None else out / "shards", runs or None, dataset)
     report, found = study_overlap(
         test, corpus, choice, settings, columns=columns, file_format=file_format, quiet=quiet
     )  # fmt: skip
@@ -86,5 +90,5 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     for row in found["kinds"]:
         if row["n"]:
             yield f"{row['n']:>8,}  {row['kind']}"
-    for said in found["notes"]:
+    for said in (*found["sentences"], *found["notes"]):
         yield f"- {said}"

@@ -491,7 +491,10 @@ COMMANDS = {
         function="rank_systems",
     ),
     "overlap": Command(
-        _named("corpus", "field", "n", "skip_broken", "columns", "clusters", "format", "out", "seed") | _SETTINGS,
+        _named(
+            "corpus", "field", "n", "runs", "dataset", "skip_broken", "columns", "clusters", "format", "out", "seed",
+        )
+        | _SETTINGS,
         shell=_SHOWN,
         places=("test",),
         function="measure_overlap",

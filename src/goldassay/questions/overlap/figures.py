@@ -34,6 +34,18 @@ _UNION = declare(Measure("overlap.union", "mean share of an item in all document
 _SEARCHED = declare(Measure("overlap.searched", "items long enough to be searched", "share", "higher", bounded=False))
 
 
+_DIFFERENCE = declare(
+    Measure(
+        "overlap.score_difference",
+        "score on items in the corpus less that on others",
+        "points",
+        "neither",
+        least=-1,
+        most=1,
+    )
+)
+
+
 def figures(document: Mapping[str, Any]) -> list[Figure]:
     """The share of items found, by class, and mean coverage."""
     found = document.get("overlap") or {}
@@ -42,6 +54,13 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     n, n_items = found["n_searched"], found["n_items"]
     of = {"corpus": found["corpus"]}
     low, high = found["low"], found["high"]
+    compared = [
+        _DIFFERENCE.figure(
+            row["difference"], row["difference_low"], row["difference_high"],
+            n=row["n_dirty"] + row["n_clean"], reason=row["reason"], model=row["model"], **of,
+        )
+        for row in found.get("scores") or ()
+    ]  # fmt: skip
     return [
         _FOUND.figure(found["share"], low, high, n=n, reason=found["reason"], **of),
         *(
@@ -52,4 +71,5 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
             )
         ),
         _SEARCHED.figure(n / n_items, n=n_items, **of),
+        *compared,
     ]  # fmt: skip

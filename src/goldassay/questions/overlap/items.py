@@ -68,6 +68,7 @@ class TestItems:
         described: What the report says of the file.
         files: Where they lie.
         decisions: How they were read, in sentences.
+        dataset: The labelled texts that they are; None for items of other kinds.
     """
 
     __test__ = False
@@ -78,6 +79,7 @@ class TestItems:
     described: dict[str, Any]
     files: tuple[Path, ...]
     decisions: tuple[str, ...]
+    dataset: Dataset | None = None
 
     def sought(self) -> tuple[list[SoughtText], list[tuple[str, ...]]]:
         """What is sought of all items, and the words of their answers."""
@@ -251,7 +253,9 @@ def _of_dataset(dataset: Dataset, clusters: str, place: Any) -> TestItems:
         raise InputError("there are no rows", file=dataset.source, mend="give a test set with texts")
     joined = example_clusters(dataset, clusters)
     described = describe_input("test", dataset)
-    return TestItems(dataset.name, found, joined, described, _files(place), tuple(described.get("decisions") or ()))
+    return TestItems(dataset.name, found, joined, described, _files(place), tuple(described.get("decisions") or ()),
+        dataset if dataset.label_names else None,
+    )  # fmt: skip
 
 
 def _files(place: Any) -> tuple[Path, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,10 +16,13 @@ from goldassay.core.results import Result
 from goldassay.core.verdicts import Doubt, Verdict
 from goldassay.instability import score_one_run
 from goldassay.overlap import COUNTED, KINDS, classify, kinds_of, worst_kinds
+from goldassay.questions.overlap.scored_runs import compare_scores
 from goldassay.questions.overlap.verdict import judge_overlap
 from goldassay.scanning.confirmation import Confirmation
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from goldassay.core.intervals import Interval
@@ -45,6 +49,7 @@ class Overlap(Result):
         verdict: On the share.
         scanned: Of the corpus.
         notes: On what was left out.
+        scores: One row a model: its score on all, dirty and clean items.
     """
 
     rows: pl.DataFrame
@@ -55,14 +60,31 @@ class Overlap(Result):
     scanned: ScanResult
     corpus: Corpus
     notes: tuple[str, ...]
+    scores: tuple[dict[str, Any], ...] = ()
 
     def to_frame(self) -> pl.DataFrame:
         """One row an item."""
         return self.rows
 
 
-def measure_items(items: TestItems, sought: Sought, scanned: ScanResult, corpus: Corpus, settings: Settings) -> Overlap:
-    """Classes, kinds and the share that counts, from the places of a scan."""
+def measure_items(
+    items: TestItems,
+    sought: Sought,
+    scanned: ScanResult,
+    corpus: Corpus,
+    settings: Settings,
+    scores: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
+) -> Overlap:
+    """Classes, kinds and the share that counts, from the places of a scan.
+
+    Args:
+        items: Of the test set.
+        sought: Made of them.
+        scanned: What was found.
+        corpus: Where.
+        settings: Hold the limits.
+        scores: Of each model on each item, (N,), NaN where there is none.
+    """
     n = sought.n_items
     places = scanned.matches
     has_answer = np.array([bool(words) for words in sought.answers])
@@ -103,7 +125,11 @@ def measure_items(items: TestItems, sought: Sought, scanned: ScanResult, corpus:
     doubts = _doubts(sought, scanned, corpus, is_searched)
     said = _said(items, counts, worst, is_searched, scanned, share, interval)
     verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap)
-    return Overlap(rows, named, share, interval, verdict, scanned, corpus, _notes(corpus, scanned))
+    is_dirty = is_searched & (counts | (classes == "dirty"))
+    is_clean = is_searched & (classes == "clean") & ~counts
+    codes = np.asarray(items.clusters.codes)
+    compared = tuple(compare_scores(model, own, is_dirty, is_clean, codes) for model, own in scores.items())
+    return Overlap(rows, named, share, interval, verdict, scanned, corpus, _notes(corpus, scanned), compared)
 
 
 def _share(counts: NDArray[np.bool_], clusters: NDArray[np.int64]) -> tuple[float, Interval | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from goldassay.core.numbers import count
 from goldassay.core.results import to_plain
 from goldassay.overlap import CLASSES, COUNTED, KINDS
 from goldassay.questions.data_notes import describe_clusters
+from goldassay.questions.inputs import describe_runs
+from goldassay.questions.overlap.scored_runs import say_scores
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.scanning.confirmation import Confirmation
 
@@ -50,6 +53,7 @@ def report_overlap(
                 "sha256": [],
                 "n_rows": scanned.n_documents,
             },
+            *(describe_runs(path) for path in _paths(choice.runs)),
         ],
         "clusters": describe_clusters(items.clusters),
         "overlap": section,
@@ -65,9 +69,17 @@ def report_overlap(
     return compose_report(document, tables_of(found))
 
 
+def _paths(runs: Any) -> list[str]:
+    given = runs if isinstance(runs, (list, tuple)) else [runs]
+    return [os.fspath(each) for each in given if isinstance(each, (str, os.PathLike))]
+
+
 def tables_of(found: Overlap) -> dict[str, pl.DataFrame]:
     """Full tables by name."""
-    return {"overlap_items": found.rows, "overlap_places": found.places.select(_TABLE_COLUMNS)}
+    tables = {"overlap_items": found.rows, "overlap_places": found.places.select(_TABLE_COLUMNS)}
+    if found.scores:
+        tables["overlap_scores"] = pl.DataFrame(found.scores, infer_schema_length=None)
+    return tables
 
 
 def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> dict[str, Any]:
@@ -100,6 +112,8 @@ def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> dict[s
             "histogram": _histogram(searched["coverage"].to_numpy()),
             "files": _files(found),
             "worst": _worst(found, sought),
+            "scores": list(found.scores),
+            "sentences": say_scores(found.scores),
             "n_documents": found.scanned.n_documents,
             "n_bytes": found.scanned.n_bytes,
             "n_broken_lines": found.scanned.n_broken_lines,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.documents import mapping, records, texts
 from goldassay.core.numbers import count
 from goldassay.core.sections import Part, Section, explanation
-from goldassay.core.tables import Column, Table
+from goldassay.core.tables import Column, Table, with_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,13 +34,14 @@ def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     found = mapping(document, "overlap")
     if not found.get("kinds"):
         return ()
-    parts = (Part("overlap_coverage", _kinds(found)), Part(table=_worst(found)), Part(table=_files(found)))
+    others = (_scores(found), _worst(found), _files(found))
+    parts = (Part("overlap_coverage", _kinds(found)), *(Part(table=each) for each in others if each.rows))
     return (
         Section(
             key="overlap",
             title=TITLE,
             lead=LEAD,
-            sentences=(),
+            sentences=texts(found.get("sentences")),
             notes=texts(found.get("notes")),
             parts=parts,
             how=explanation("goldassay.questions.overlap", "how"),
@@ -57,6 +58,20 @@ def _kinds(found: Mapping[str, Any]) -> Table:
     caption = f"{count(found.get('n_searched'))} items by the worst kind of hit in {count(found.get('n_documents'))} "
     rows = tuple(row for row in records(found.get("kinds")) if row.get("n"))
     return Table("overlap_kinds", caption + "documents", columns, rows, file="overlap_items")
+
+
+def _scores(found: Mapping[str, Any]) -> Table:
+    columns = (
+        Column("model", "model", "data"),
+        with_bounds("all", "all items", "points"),
+        with_bounds("dirty", "in the corpus", "points"),
+        Column("n_dirty", "items", "count"),
+        with_bounds("clean", "not in it", "points"),
+        Column("n_clean", "items", "count"),
+        with_bounds("difference", "difference", "difference"),
+    )
+    caption = "Scores on items that stand in the corpus (80 % or more), and on such of which it has less than 20 %"
+    return Table("overlap_scores", caption, columns, tuple(records(found.get("scores"))), file="overlap_scores")
 
 
 def _worst(found: Mapping[str, Any]) -> Table:

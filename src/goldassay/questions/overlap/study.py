@@ -16,6 +16,8 @@ from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.overlap.items import TestItems, read_items
 from goldassay.questions.overlap.measuring import Overlap, measure_items
 from goldassay.questions.overlap.report import report_overlap
+from goldassay.questions.overlap.scored_runs import scores_by_model
+from goldassay.questions.run_choice import RunChoice
 from goldassay.scanning import Sought, find_corpus, scan_corpus
 
 if TYPE_CHECKING:
@@ -37,12 +39,16 @@ class SearchChoice(NamedTuple):
         n: Words of an n-gram.
         skip_broken: Whether what cannot be read is left out, without an error at the end.
         keep_in: Where finished shards are kept.
+        runs: Predictions on the test set.
+        dataset: Which dataset of the runs it is.
     """
 
     field: str = TEXT_FIELD
     n: int = 13
     skip_broken: bool = False
     keep_in: Path | None = None
+    runs: Any = None
+    dataset: str | None = None
 
 
 @takes("overlap")
@@ -52,6 +58,8 @@ def measure_overlap(
     *,
     field: str = TEXT_FIELD,
     n: int = 13,
+    runs: Any = None,
+    dataset: str | None = None,
     skip_broken: bool = False,
     columns: str | Mapping[str, str] | None = None,
     clusters: str | None = None,
@@ -69,6 +77,9 @@ def measure_overlap(
             read once, from end to end.
         field: Of JSON and Parquet the field of the text; several are joined by "+".
         n: Words of an n-gram, from 5 to 63.
+        runs: Predictions on the test set: paths, `Runs` or tables. Each model's score on items that stand in the
+            corpus is set beside that on items that do not.
+        dataset: Which dataset of the runs is the test set, where they are on several.
         skip_broken: Leave out what cannot be read, and go on.
         columns: Which column of the test set plays which role: question, answer, passage; or premise, hypothesis.
         clusters: Which items count as one: "auto" joins those that share a text, "none" joins nothing, or columns.
@@ -87,7 +98,7 @@ def measure_overlap(
     """
     settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
     keep_in = None if out is None else Path(out) / "shards"
-    choice = SearchChoice(field, n, skip_broken, keep_in)
+    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset)
     report, found = study_overlap(test, corpus, choice, settings, columns=columns, file_format=format, quiet=quiet)
     refuse_broken(found, skip_broken=skip_broken)
     return report
@@ -116,11 +127,16 @@ def study_overlap(
         items = read_items(test, columns, file_format, settings.data.clusters)
         found_files = find_corpus(places, items.files)
         sought = sought_of(items, choice.n)
+        scores = {}
+        if choice.runs is not None:
+            gold = {} if items.dataset is None else {"": items.dataset}
+            reading = RunChoice(dataset=choice.dataset, gold=gold)
+            scores = scores_by_model(choice.runs, reading, [item.id for item in items.items])
     fields = tuple(name.strip() for name in choice.field.split("+"))
     with steps.step("searching the corpus") as progress:
         scanned: ScanResult = scan_corpus(sought, found_files, fields, keep_in=choice.keep_in, progress=progress)
     with steps.step("measuring overlap"):
-        found = measure_items(items, sought, scanned, found_files, settings)
+        found = measure_items(items, sought, scanned, found_files, settings, scores)
     return report_overlap(found, items, sought, choice, settings, steps), found
 
 
