@@ -13,7 +13,9 @@ from goldassay.cli.options import (
     DATA,
     Columns,
     Config,
+    CorpusPaths,
     ExampleClusters,
+    Field,
     Format,
     LabelNames,
     Model,
@@ -40,6 +42,8 @@ def audit(
         list[str] | None,
         of_option("elsewhere", metavar="[NAME=]FILE", group=DATA, also="Repeatable."),
     ] = None,
+    corpus: CorpusPaths = None,
+    field: Field = "text",
     model: Model = None,
     out: Out = Path("goldassay-report"),
     json_file: JsonFile = None,
@@ -56,7 +60,8 @@ def audit(
 
     Reads the data, searches the training part for word patterns that give the label away, trains small quick
     models that may see only a part of each input; with --runs measures how much the score moves from seed to
-    seed, and with --elsewhere what it loses on other distributions. Without --test the data's own test part is used,
+    seed, with --elsewhere what it loses on other distributions, and with --corpus whether the test set stands in what
+    was trained on. Without --test the data's own test part is used,
     or a fifth of the rows is set apart such that no sentence is in both parts. With --model a network judges leakage in
     place of the quick models; it needs goldassay[train].
     Writes report.html (open it in a browser), report.json, report.md and the tables and figures behind them,
@@ -78,6 +83,8 @@ def audit(
         test,
         runs=runs or None,
         elsewhere=elsewhere or None,
+        corpus=corpus or None,
+        field=field,
         seed=seed,
         model=model,
         out=out,

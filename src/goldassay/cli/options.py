@@ -113,6 +113,10 @@ Format = Annotated[
     str,
     of_option("format", metavar="NAME", group=DATA),
 ]
+_corpus = of_option("corpus", metavar="PATH", group=DATA, also="Repeatable.")
+CorpusPaths = Annotated[list[str] | None, _corpus]
+RequiredCorpusPaths = Annotated[list[str], _corpus]
+Field = Annotated[str, of_option("field", metavar="NAME", group=DATA)]
 LabelNames = Annotated[
     str | None,
     of_option("label_names", metavar="NAME,...", group=DATA),

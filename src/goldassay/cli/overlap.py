@@ -15,9 +15,11 @@ from goldassay.cli.options import (
     Config,
     DatasetName,
     ExampleClusters,
+    Field,
     Format,
     OptionalOut,
     Quiet,
+    RequiredCorpusPaths,
     RunPaths,
     Seed,
     of_option,
@@ -32,10 +34,8 @@ if TYPE_CHECKING:
 @app.command(short_help="Search training data for the items of a test set.")
 def overlap(
     test: Annotated[str, typer.Argument(metavar="TEST", help="The test set: a file, a folder, or a name on the hub.")],
-    corpus: Annotated[
-        list[str], of_option("corpus", metavar="PATH", group=DATA, also="Repeatable; what lies in folders is searched.")
-    ],
-    field: Annotated[str, of_option("field", metavar="NAME", group=DATA)] = "text",
+    corpus: RequiredCorpusPaths,
+    field: Field = "text",
     n: Annotated[int, of_option("n", "--n", metavar="N", group=METHOD)] = 13,
     runs: RunPaths = None,
     dataset: DatasetName = None,

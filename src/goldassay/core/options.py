@@ -412,7 +412,8 @@ _SEVERAL_MODELS = replace(OPTIONS["model"], kind=str | Sequence[str])
 COMMANDS = {
     "audit": Command(
         _named(
-            "test", "runs", "elsewhere", "model", "out", "columns", "clusters", "split_by", "label_names", "format",
+            "test", "runs", "elsewhere", "corpus", "field", "model", "out", "columns", "clusters", "split_by",
+            "label_names", "format",
             "seed",
         )
         | _SETTINGS,

@@ -26,6 +26,8 @@ from goldassay.questions.item_audit import audit_items, refuse_runs
 from goldassay.questions.judgments.loading import JUDGMENTS, load_judgments
 from goldassay.questions.judgments.study import audit_judgments
 from goldassay.questions.leakage.choices import ItemReading, load_items
+from goldassay.questions.overlap.in_audit import CorpusChoice
+from goldassay.questions.overlap.study import TEXT_FIELD
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.run_sources import run_paths
 
@@ -45,8 +47,10 @@ def audit(
     test: Any = None,
     runs: Any = None,
     elsewhere: Mapping[str, Any] | Sequence[Any] | str | os.PathLike[str] | None = None,
+    corpus: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     seed: int | None = None,
     *,
+    field: str = TEXT_FIELD,
     model: str | None = None,
     out: str | os.PathLike[str] | None = None,
     columns: str | Mapping[str, str] | None = None,
@@ -70,7 +74,10 @@ def audit(
         elsewhere: Sets of other distributions, as {name: data} or a list, each as `train` may be: does the score hold
             there? Of runs that answer both the evaluation part and such a set it is asked, else of quick probes of the
             whole input. A set may tell entailment from the rest only, where the training part has three labels.
+        corpus: What models may have been trained on: files, folders or patterns, see `measure_overlap`. It is searched
+            for the test rows, and the training part too: was the test set seen in training?
         seed: Of everything that draws at random; by default that of the settings, 0.
+        field: Of a corpus in JSON and Parquet the field of the text; several are joined by "+".
         model: A network that judges leakage in place of the quick probes: its name, or a checkpoint's folder or name
             on the hub; by default that of the settings, none. It needs the extra `train`.
         out: Where the evidence (the quick probes' runs) is kept as it is made, in `out/runs`. Without it the
@@ -96,6 +103,8 @@ def audit(
         leakage_settings = settings.leakage.model_copy(update={"model": model})
         settings = settings.model_copy(update={"leakage": leakage_settings})
     steps = Steps(quiet)
+    searched = CorpusChoice.of(corpus, field)
+    searched.check()
     with run_paths(runs) as paths:
         evidence = Evidence(
             train,
@@ -105,6 +114,7 @@ def audit(
             columns=columns,
             label_names=label_names,
             file_format=format,
+            corpus=searched,
             settings=settings,
             steps=steps,
         )
@@ -114,13 +124,13 @@ def audit(
             # Items with choices are no labelled texts: reading them as such is refused.
             reading = ItemReading(columns, format, settings.data.clusters, settings.data.split_by, label_names)
             if (judged := load_judgments(train, test, reading)) is not None:
-                refuse_runs(paths, elsewhere, model, JUDGMENTS)
+                refuse_runs(paths, elsewhere, model, JUDGMENTS, corpus)
                 return audit_judgments(judged, settings, steps)
             posed = load_items(train, test, reading, refused=True)
             if posed is None:
                 raise
             refuse_runs(paths, elsewhere, model, posed.test.kind.items)
-            return replace(audit_items(posed, settings, steps), places=_places(train, test))
+            return replace(audit_items(posed, settings, steps, searched), places=_places(train, test))
         return replace(_report(evidence, out), places=_places(train, test))
 
 

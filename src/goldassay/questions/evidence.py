@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.naming import split_named_path
 from goldassay.data.facts import describe
 from goldassay.questions.answered import Answered, sort_by_dataset
 from goldassay.questions.artifacts.dependence import SharedTexts
@@ -23,9 +26,7 @@ from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unlo
 from goldassay.runs.configurations import tell_apart
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from goldassay.core.clusters import Clusters
     from goldassay.core.progress import Steps
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from goldassay.questions.artifacts.search import Control
     from goldassay.questions.artifacts.section import Described
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.overlap.in_audit import CorpusChoice
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs.slices import Slice
     from goldassay.training import Job
@@ -65,6 +67,7 @@ class Evidence:
         file_format: The format of the files, where their content does not say it.
         settings: Everything else.
         steps: Progress, and the seconds that each step took.
+        corpus: What may have been trained on, beside the training part.
         split: Whether an evaluation part is taken of the training data where none is given.
         make_readers: Makes what models of each part of the input predict, where that is not what an audit trains.
     """
@@ -84,11 +87,13 @@ class Evidence:
         file_format: str = "auto",
         settings: Settings,
         steps: Steps,
+        corpus: CorpusChoice | None = None,
         split: bool = True,
         make_readers: Callable[[Evidence], ConditionEvidence] | None = None,
     ) -> None:
         self.settings, self.steps = settings, steps
         self.choice = choice or RunChoice(checkpoint=None if train is None else "last")
+        self._corpus = corpus
         self._sources, self._elsewhere, self.run_paths = (train, test), elsewhere, tuple(runs)
         self._reading: dict[str, Any] = {
             "columns": columns,
@@ -177,6 +182,19 @@ class Evidence:
     def trained_on(self) -> Dataset | None:
         """What the models were trained on, where it is at hand."""
         return self._trained_on if self._sources[0] is None else self.train
+
+    @property
+    def corpus(self) -> CorpusChoice:
+        """What may have been trained on, beside the training part."""
+        assert self._corpus is not None
+        return self._corpus
+
+    @property
+    def test_place(self) -> str | None:
+        """Where the evaluation part lies, if it is a file or folder of its own."""
+        given = self._sources[1]
+        place = split_named_path(os.fspath(given))[1] if isinstance(given, (str, os.PathLike)) else ""
+        return place if place and Path(place).exists() else None
 
     @property
     def decisions(self) -> tuple[str, ...]:
@@ -279,6 +297,8 @@ class Evidence:
 
     def has(self, need: str) -> bool:
         """Whether there is what a check needs: "runs" on the evaluation part, several "configurations", "elsewhere"."""
+        if need == "corpus":
+            return self._corpus is not None and bool(self._corpus.places)
         if need == "configurations":
             return bool(by_configuration(self.run_sets).several)
         return bool({"runs": self.run_sets, "elsewhere": self.elsewhere}[need])

@@ -16,12 +16,16 @@ from goldassay.data.row_keys import ITEM_COLUMNS, item_frame
 from goldassay.questions.checks import FURTHER, registered_checks
 from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
+from goldassay.questions.example_clusters import NONE
 from goldassay.questions.first_rows import MOST_ROWS, first_rows, table_of_rows
 from goldassay.questions.item_patterns import find_item_patterns
 from goldassay.questions.item_rows import defects, found_by_rule, items_to_read, told_by_part
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
 from goldassay.questions.leakage.choices import RULE, choice_evidence
 from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.overlap.in_audit import search_for
+from goldassay.questions.overlap.items import items_of_choices
+from goldassay.questions.overlap.sections import LEAD
 from goldassay.questions.report_frame import compose_report, frame_findings
 
 if TYPE_CHECKING:
@@ -30,10 +34,11 @@ if TYPE_CHECKING:
     from goldassay.data.items import ChoiceItems
     from goldassay.questions.leakage.choices import Posed
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.overlap.in_audit import CorpusChoice
     from goldassay.report import Report
 
 
-def refuse_runs(runs: Any, elsewhere: Any, model: str | None, items: str) -> None:
+def refuse_runs(runs: Any, elsewhere: Any, model: str | None, items: str, corpus: Any = None) -> None:
     """Runs, other sets and networks are not judged on items with choices, nor on preferences.
 
     Args:
@@ -41,6 +46,7 @@ def refuse_runs(runs: Any, elsewhere: Any, model: str | None, items: str) -> Non
         elsewhere: As given.
         model: As given.
         items: What the data hold.
+        corpus: As given, where it is not searched for such items.
 
     Raises:
         InputError: One is given.
@@ -49,6 +55,7 @@ def refuse_runs(runs: Any, elsewhere: Any, model: str | None, items: str) -> Non
         (runs, "runs", "leave them out, and ask goldassay instability about the runs alone"),
         (elsewhere, "elsewhere", "leave it out"),
         (model, "model", "leave it out: quick probes read them"),
+        (corpus, "corpus", "leave it out"),
     ):
         if given:
             raise InputError(f"{option(name)}: an audit of {items} does not use it", mend=mend)
@@ -60,8 +67,15 @@ def _left(question: str, items: str) -> dict[str, str]:
     return {"evidence": f"Not asked of {items}: {question}. {step}".strip(), "next_step": step}
 
 
-def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
-    """Audit items with choices; what is measured is what `leakage measure` measures of them."""
+def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusChoice | None = None) -> Report:
+    """Audit items with choices; what is measured is what `leakage measure` measures of them.
+
+    Args:
+        posed: The items.
+        settings: All of an audit.
+        steps: Progress.
+        corpus: What may have been trained on; searched where it has places.
+    """
 
     def read(_: Evidence) -> ConditionEvidence:
         with steps.step("training quick probes") as progress:
@@ -91,7 +105,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
     named = list(islice((each for pair in given_away for each in pair if each is not None), MOST_ROWS))
     finding = replace(finding, first_rows=items_to_read(posed.test, named))
     first = (*items_to_read(posed.test, defects(posed.test)), *first_rows((patterns, finding)))[:MOST_ROWS]
-    document = {
+    document: dict[str, Any] = {
         "verdicts": {each.question: {**verdicts[each.question], "question": each.asks} for each in checks},
         "dataset": {
             "name": found.name,
@@ -109,11 +123,29 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps) -> Report:
         "leakage": finding.results,
         "settings": settings.model_dump(mode="json"),
     }
-    framed = frame_findings(f"Audit of {found.name}", document, steps, settings)
     examples = _examples(posed.test, patterns, finding)
     tables = {**patterns.tables, **finding.tables, "examples": examples}
     findings = [finding, *_suspects(posed.test, examples)]
+    if corpus is not None and corpus.places:
+        overlap = _overlap(posed, corpus, settings, steps)
+        assert overlap.verdict is not None
+        document["verdicts"]["overlap"] = {**overlap.verdict.to_dict(), "question": LEAD}
+        document["overlap"] = overlap.results
+        tables |= overlap.tables
+        tables["examples"] = examples.with_columns(
+            values.alias(name) for name, values in overlap.examples.items()
+        )
+        findings.append(overlap)
+    framed = frame_findings(f"Audit of {found.name}", document, steps, settings)
     return compose_report(framed, tables, first=table_of_rows(first), findings=findings)
+
+
+def _overlap(posed: Posed, corpus: CorpusChoice, settings: Settings, steps: Steps) -> Finding:
+    """Search the training items and the corpus for the items."""
+    items = items_of_choices(posed.test, posed.inputs[-1], settings.data.clusters)
+    training = [] if posed.train is None else items_of_choices(posed.train, {}, NONE).items
+    rows = ("\n".join([*(text for _, text in item.parts), item.answer]) for item in training)
+    return search_for(items, rows, corpus, settings, steps)
 
 
 def _examples(items: ChoiceItems, patterns: Finding, finding: Finding) -> pl.DataFrame:

@@ -31,6 +31,7 @@ _ANSWERS = (
     "answer", "answers", "output", "completion", "solution", "response", "canonical_solution", "target", "reference",
 )  # fmt: skip
 _PASSAGES = ("passage", "context", "paragraph", "article")
+_LABELS = frozenset(("label", "gold_label", "goldlabel"))
 ROLES = ("question", "answer", "passage")
 # So few different answers are classes, and no text that one could find.
 _MOST_CLASSES = 20
@@ -140,21 +141,22 @@ def read_items(
     place = test if isinstance(test, (str, os.PathLike)) else None
     if not isinstance(test, Dataset):
         if place is not None and Path(place).is_dir():
-            return _of_dataset(read_dataset(place, file_format, columns=columns), clusters, place)
+            return items_of_dataset(read_dataset(place, file_format, columns=columns), clusters, place)
         posed = load_items(test, None, ItemReading(columns, file_format, clusters), refused=True)
         if posed is not None:
-            return _of_choices(posed.test, posed.inputs[0], clusters, place)
+            return items_of_choices(posed.test, posed.inputs[0], clusters, place)
         table, name, source = read_source(test, "test", file_format)
         answered = _of_answers(table, name, source, roles, clusters, place)
         if answered is not None:
             return answered
         if place is not None:
-            return _of_dataset(read_dataset(place, file_format, columns=columns), clusters, place)
+            return items_of_dataset(read_dataset(place, file_format, columns=columns), clusters, place)
         test = Dataset.from_frame(table.frame, columns=columns, name=name)
-    return _of_dataset(test, clusters, place)
+    return items_of_dataset(test, clusters, place)
 
 
-def _of_choices(items: ChoiceItems, described: dict[str, Any], clusters: str, place: Any) -> TestItems:
+def items_of_choices(items: ChoiceItems, described: dict[str, Any], clusters: str, place: Any = None) -> TestItems:
+    """Items with choices, or preferences."""
     found = []
     is_preference = items.kind.name == "preference"
     for at in range(len(items)):
@@ -193,6 +195,9 @@ def _of_answers(
     answer = roles.get("answer") or _first(known, _ANSWERS)
     passage = roles.get("passage") or _first(known, _PASSAGES)
     if question is None or answer is None or frame[question].dtype != pl.String:
+        return None
+    if not roles and known.keys() & _LABELS:
+        # Labelled texts, whose label is what is asked.
         return None
     texts = _as_text(frame[answer])
     if texts is None:
@@ -242,7 +247,8 @@ def _as_text(values: pl.Series) -> pl.Series | None:
     return values.cast(pl.String, strict=False).fill_null("")
 
 
-def _of_dataset(dataset: Dataset, clusters: str, place: Any) -> TestItems:
+def items_of_dataset(dataset: Dataset, clusters: str, place: Any = None) -> TestItems:
+    """Labelled texts as items: each counts as a whole, and its label is no answer that one could find."""
     columns = [dataset.examples[role].cast(pl.String).fill_null("").to_list() for role in dataset.text_columns]
     ids = dataset.examples["example_id"].cast(pl.String).to_list()
     found = tuple(

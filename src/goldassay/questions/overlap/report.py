@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from goldassay.scanning import Sought
 
 # Items that the page shows beside the place where they stand, and files that it names.
+TRAINING = "training part"
 MOST_SHOWN, _MOST_FILES = 30, 20
 _TABLE_COLUMNS = (
     "id", "kind", "place", "row", "offset", "coverage", "asked", "answer", "answered", "part", "part_name", "longest",
@@ -94,7 +95,7 @@ def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> dict[s
     interval = found.interval
     return to_plain(
         {
-            "corpus": names[0].name if len(names) == 1 else f"{count(len(names))} files",
+            "corpus": _called([file.name for file in names]),
             "share": found.share,
             "low": None if interval is None else interval.low,
             "high": None if interval is None else interval.high,
@@ -122,6 +123,14 @@ def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> dict[s
             "notes": [*items.decisions, *found.notes],
         }
     )  # fmt: skip
+
+
+def _called(names: list[str]) -> str:
+    others = [name for name in names if name != TRAINING]
+    said = [TRAINING] if len(others) < len(names) else []
+    if others:
+        said.append(others[0] if len(others) == 1 else f"{count(len(others))} files")
+    return " and ".join(said)
 
 
 def _histogram(coverage: np.ndarray[Any, Any]) -> list[dict[str, Any]]:

@@ -132,12 +132,24 @@ def study_overlap(
             gold = {} if items.dataset is None else {"": items.dataset}
             reading = RunChoice(dataset=choice.dataset, gold=gold)
             scores = scores_by_model(choice.runs, reading, [item.id for item in items.items])
-    fields = tuple(name.strip() for name in choice.field.split("+"))
+    fields = fields_of(choice.field)
     with steps.step("searching the corpus") as progress:
         scanned: ScanResult = scan_corpus(sought, found_files, fields, keep_in=choice.keep_in, progress=progress)
     with steps.step("measuring overlap"):
         found = measure_items(items, sought, scanned, found_files, settings, scores)
     return report_overlap(found, items, sought, choice, settings, steps), found
+
+
+def fields_of(field: str) -> tuple[str, ...]:
+    """Names of fields that are joined by "+".
+
+    Raises:
+        InputError: A name is empty.
+    """
+    names = tuple(name.strip() for name in field.split("+"))
+    if not all(names):
+        raise InputError(f"{option('field')}: {field!r} names no field", mend="write question+answer")
+    return names
 
 
 def sought_of(items: TestItems, n: int) -> Sought:

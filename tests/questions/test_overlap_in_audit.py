@@ -1,0 +1,92 @@
+"""Overlap within an audit: the training part and a corpus are searched together."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import goldassay
+from goldassay.core.errors import InputError
+from goldassay.core.settings import parse_settings
+from tests.questions.test_overlap import other_texts, written
+from tests.scanning.corpora import sentence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUICK = parse_settings({"leakage": {"seeds": 2}})
+
+
+def pairs(n: int, seed: int) -> list[dict[str, str]]:
+    rng = random.Random(seed)
+    return [
+        {"premise": sentence(rng, 12), "hypothesis": sentence(rng, 8), "label": rng.choice(["yes", "no"])}
+        for _ in range(n)
+    ]
+
+
+def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def whole(row: dict[str, str]) -> str:
+    return f"{row['premise']}\n{row['hypothesis']}"
+
+
+def test_it_is_asked_with_a_corpus_and_agrees_with_its_command(tmp_path: Path) -> None:
+    test = pairs(300, 1)
+    train = lines(tmp_path / "train.jsonl", [*pairs(300, 0), *test[:20]])
+    path = lines(tmp_path / "test.jsonl", test)
+    corpus = written(tmp_path / "corpus.jsonl", [*other_texts(50), *map(whole, test[10:50])])
+    report = goldassay.audit(train, path, corpus=corpus, settings=QUICK)
+    found = report.to_dict()["overlap"]
+    assert report.verdicts["overlap"]["verdict"] == "unsound"
+    assert (found["n_found"], found["corpus"]) == (50, "training part and corpus.jsonl")
+    assert report.verdicts["overlap"]["question"] == "Was the test set seen in training?"
+    examples = report.tables["examples"]
+    assert (examples["overlap_kind"] == "whole item").sum() == 50
+    rows = lines(tmp_path / "rows.jsonl", [{"text": whole(row)} for row in [*pairs(300, 0), *test[:20]]])
+    alone = goldassay.measure_overlap(path, [rows, corpus]).to_dict()["overlap"]
+    for name in ("share", "low", "high", "dirty", "partial", "coverage", "union", "kinds"):
+        assert alone[name] == found[name], name
+
+
+def test_without_a_corpus_it_is_not_asked(tmp_path: Path) -> None:
+    train, test = lines(tmp_path / "a.jsonl", pairs(200, 0)), lines(tmp_path / "b.jsonl", pairs(200, 1))
+    report = goldassay.audit(train, test, settings=QUICK)
+    assert "overlap" not in report.verdicts
+
+
+def test_a_corpus_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file or folder"):
+        goldassay.audit("nowhere.jsonl", corpus=tmp_path / "nothing.jsonl")
+
+
+def test_what_cannot_be_read_leaves_a_doubt(tmp_path: Path) -> None:
+    train, test = lines(tmp_path / "a.jsonl", pairs(200, 0)), lines(tmp_path / "b.jsonl", pairs(200, 1))
+    corpus = written(tmp_path / "corpus.jsonl", other_texts(50))
+    corpus.write_bytes(corpus.read_bytes() + b"{\n")
+    report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
+    assert report.verdicts["overlap"]["verdict"] == "not measurable"
+    corpus.write_bytes(corpus.read_bytes()[:-2])
+    report = goldassay.audit(train, test, corpus=corpus, settings=QUICK)
+    assert report.verdicts["overlap"]["verdict"] == "sound"
+
+
+def test_items_with_choices(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    rows = [
+        {"question": sentence(rng, 20), "choices": [sentence(rng, 4) for _ in range(4)], "answer": rng.randrange(4)}
+        for _ in range(120)
+    ]
+    texts = [f"{row['question']} {row['choices'][row['answer']]}" for row in rows[:30]]
+    path = lines(tmp_path / "items.jsonl", rows)
+    corpus = written(tmp_path / "corpus.jsonl", texts)
+    report = goldassay.audit(path, corpus=corpus, settings=QUICK)
+    assert report.verdicts["overlap"]["verdict"] == "unsound"
+    assert report.to_dict()["overlap"]["n_found"] == 30
+    assert (report.tables["examples"]["overlap_kind"] == "question and answer").sum() == 30
