@@ -39,7 +39,8 @@ COMMANDS = {
     "compare": "compare {base}/runs",
     "sensitivity": "sensitivity {base}/asked.csv",
     "board": "board {base}/asked.csv --pool-configurations",
-    "overlap": "overlap {base}/data/test.jsonl --corpus {base}/data/train.jsonl --field premise+hypothesis",
+    "overlap": "overlap {base}/data/test.jsonl --corpus {base}/data/train.jsonl --field premise+hypothesis "
+    "--runs {base}/predictions.csv",
     "judgments": "audit {base}/judged.jsonl",
     "gap": "shift generalization --runs {base}/own.parquet --runs {base}/other.parquet --in-distribution own",
     "known": "shift generalization {base}/data/dev.jsonl --test ID={base}/data/test.jsonl "

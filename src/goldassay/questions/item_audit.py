@@ -132,9 +132,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
         document["verdicts"]["overlap"] = {**overlap.verdict.to_dict(), "question": LEAD}
         document["overlap"] = overlap.results
         tables |= overlap.tables
-        tables["examples"] = examples.with_columns(
-            values.alias(name) for name, values in overlap.examples.items()
-        )
+        tables["examples"] = examples.with_columns(values.alias(name) for name, values in overlap.examples.items())
         findings.append(overlap)
     framed = frame_findings(f"Audit of {found.name}", document, steps, settings)
     return compose_report(framed, tables, first=table_of_rows(first), findings=findings)
