@@ -2,7 +2,7 @@
 
 Run it with the environment of `make install`. It writes docs/_static/pictures/NAME.svg and NAME-narrow.svg, for a desk
 and for a phone; the same code gives the same bytes. Given the folder of `goldassay studies crossing`, which needs SNLI,
-it draws that study's pictures instead.
+it draws that study's pictures instead; given reports of `goldassay audit` as NAME=DIR, those of the page on NAME.
 """
 
 from __future__ import annotations
@@ -38,6 +38,12 @@ SHOWN = {
     "instability": ("instability_runs", "instability_decomposition"),
     "shift": ("shift_slopes", "shift_reliability"),
 }
+# What the pages on published items show.
+SHOWN_OF_ITEMS = {
+    "choices": ("leakage_rules",),
+    "preferences": ("leakage_rules",),
+    "judges": ("judgments_position",),
+}
 # Pictures of the study on the crossing, by what they are called on its page.
 CROSSING = {
     "matrix_overlap": "crossing_matrix",
@@ -61,6 +67,13 @@ def draw_crossing(folder: Path) -> None:
         draw(charts[chart], name)
 
 
+def draw_items(name: str, folder: Path) -> None:
+    """Draw what the page on one kind of items shows, out of an audit's report."""
+    charts = charts_of(json.loads((folder / "report.json").read_text("utf-8")))
+    for chart in SHOWN_OF_ITEMS[name]:
+        draw(charts[chart], f"{name}_{chart}")
+
+
 def draw(chart: Chart, name: str) -> None:
     """Draw a chart for a desk and for a phone."""
     for width, suffix in ((WIDE, ""), (NARROW, "-narrow")):
@@ -71,7 +84,12 @@ def main() -> None:
     """Make the reports and draw them."""
     OUT.mkdir(parents=True, exist_ok=True)
     if len(sys.argv) > 1:
-        draw_crossing(Path(sys.argv[1]))
+        for given in sys.argv[1:]:
+            name, sign, folder = given.partition("=")
+            if sign:
+                draw_items(name, Path(folder))
+            else:
+                draw_crossing(Path(given))
         return
     with tempfile.TemporaryDirectory() as folder:
         for command in COMMANDS:

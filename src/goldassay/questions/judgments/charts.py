@@ -28,8 +28,7 @@ def charts(document: Mapping[str, Any]) -> dict[str, Chart]:
             name="judgments_position",
             title="What the first seat adds",
             caption="Each dot is what being shown first adds to a side's win rate by one judge, the line its interval, "
-            "simultaneous over judges. At 0 the order does not matter. To the right the share of items whose verdict "
-            "changes with the order.",
+            "simultaneous over judges. At 0 the order does not matter.",
             omitted=omitted,
             groups=tuple(shown),
             axis=Axis("added to the win rate (points)"),
@@ -43,9 +42,6 @@ def _group(row: Mapping[str, Any]) -> DotGroup:
     low, high, changed = (number(row.get(key)) for key in ("low", "high", "changed"))
     judge = str(row.get("judge"))
     ends = (value, value) if low is None or high is None else (low, high)
-    return DotGroup(
-        judge,
-        (DotRow((Dot(value, f"{judge}: {points(value)} points"),), ends),),
-        "" if changed is None else f"{percent(changed)} change",
-        bounds(low, high, 1),
-    )
+    of_items = "" if changed is None else f"; {percent(changed)} of its verdicts change with the order"
+    dot = Dot(value, f"{judge}: {points(value)} points {bounds(low, high)}{of_items}")
+    return DotGroup(judge, (DotRow((dot,), ends),), points(value), bounds(low, high))

@@ -24,6 +24,7 @@ from goldassay.core.documents import mapping, records
 from goldassay.core.numbers import bounds, count, number, points, signed_points
 from goldassay.questions.leakage.cluster_charts import cluster_charts, paper_map
 from goldassay.questions.leakage.dataset_charts import dataset_charts, paper_dataset_charts
+from goldassay.questions.leakage.rule_charts import rule_chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,7 @@ def charts(document: Mapping[str, Any]) -> dict[str, Chart]:
     """Charts of conditions, difficulty, clusters, rows to rewrite and several datasets."""
     found = mapping(document, "leakage")
     return {
-        **by_name(_conditions(found), _difficulty(found)),
+        **by_name(rule_chart(found), _conditions(found), _difficulty(found)),
         **cluster_charts(found),
         **by_name(_falls(mapping(found, "suggestion"))),
         **dataset_charts(found),

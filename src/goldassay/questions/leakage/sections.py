@@ -60,7 +60,7 @@ def _leakage(document: Mapping[str, Any]) -> Section:
         notes=_notes(found),
         caveats=texts(found.get("caveats")),
         parts=(
-            Part(table=_rules(found)),
+            Part("leakage_rules", _rules(found)),
             Part(table=_subjects(found)),
             *preference_parts(found),
             Part(table=effects_of(found)),

@@ -1,0 +1,48 @@
+"""The chart of rules: what gains most first, of preferences in the direction in which a rule gains."""
+
+from __future__ import annotations
+
+import goldassay
+from goldassay.core.charts import Dots
+from goldassay.core.numbers import bounds, percent, points
+from goldassay.questions.charts import charts_of
+from goldassay.questions.leakage.rule_charts import rule_chart
+from tests.judgments.made import judged
+from tests.questions.test_preferences import made
+
+
+def test_rules_and_probes_are_shown_with_their_own_figures() -> None:
+    document = goldassay.measure_leakage(made(300, 0, ruler=0.6), seeds=2).to_dict()
+    chart = charts_of(document)["leakage_rules"]
+    assert isinstance(chart, Dots)
+    names = [group.name for group in chart.groups]
+    assert names[0] in ("longer", "more words")
+    assert {"shorter", "fewer words"} & set(names) == set()
+    assert "probe, response alone" in names
+    found = {row["reader"]: row for row in document["leakage"]["effects"]["effects"]}
+    for group in chart.groups:
+        if group.name.startswith("probe"):
+            continue
+        (dot,) = group.rows[0].dots
+        row = found[f"rule: {group.name}"]
+        assert (dot.value, dot.low, dot.high) == (row["value"], row["low"], row["high"])
+        assert group.value == percent(row["value"])
+    assert [rule.at for rule in chart.rules] == [0.03, 0.12]
+
+
+def test_other_data_have_no_chart_of_rules() -> None:
+    assert rule_chart({"effects": {"effects": [{"reader": "rule: x", "value": 0.5}]}}) is None
+
+
+def test_a_judge_has_the_interval_of_what_is_drawn() -> None:
+    rows = judged(60, 0, seat=0.4)
+    frame = rows.select(
+        "item", "judge", verdict=rows["win"].replace_strict({1.0: "A", 0.0: "B"}), order=rows["a_first"]
+    )
+    found = goldassay.audit(frame.rename({"verdict": "winner"}), columns={"winner": "winner"}).to_dict()
+    (row,) = found["judgments"]["results"]
+    chart = charts_of(found)["judgments_position"]
+    assert isinstance(chart, Dots)
+    (group,) = chart.groups
+    assert group.rows[0].span == (row["low"], row["high"])
+    assert (group.value, group.interval) == (points(row["effect"]), bounds(row["low"], row["high"]))
