@@ -32,6 +32,7 @@ def test_ids_name_their_question() -> None:
         "judgments",
         "overlap",
         "suspect",
+        "discount",
     }
     assert {measure.question for measure in declared()} == questions
 

@@ -41,6 +41,7 @@ COMMANDS = {
     "board": "board {base}/asked.csv --pool-configurations",
     "overlap": "overlap {base}/data/test.jsonl --corpus {base}/data/train.jsonl --field premise+hypothesis "
     "--runs {base}/predictions.csv",
+    "discount": "board {base}/asked.csv --pool-configurations --discount {base}/audit",
     "judgments": "audit {base}/judged.jsonl",
     "gap": "shift generalization --runs {base}/own.parquet --runs {base}/other.parquet --in-distribution own",
     "known": "shift generalization {base}/data/dev.jsonl --test ID={base}/data/test.jsonl "
@@ -106,6 +107,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     (base / "elsewhere.jsonl").write_text("\n".join([*lines[0][:30], *lines[1][:200]]), "utf-8")
 
     def folder(kind: str) -> Path:
+        if kind == "discount":
+            folder("audit")
         if not (base / kind).exists():
             assert run([*COMMANDS[kind].format(base=base).split(), "-o", str(base / kind), "-q"]) == 0
         return base / kind

@@ -8,7 +8,17 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import METHOD, Config, ExampleClusters, OptionalOut, Quiet, Seed, of_option, say_settings
+from goldassay.cli.options import (
+    METHOD,
+    Config,
+    Discount,
+    ExampleClusters,
+    OptionalOut,
+    Quiet,
+    Seed,
+    of_option,
+    say_settings,
+)
 from goldassay.cli.report_files import save_report
 from goldassay.cli.run_options import reads_runs
 from goldassay.questions.run_choice import RunChoice
@@ -32,6 +42,7 @@ def board(
     ],
     missing: Annotated[Literal["leave-out", "wrong"], of_option("missing", group=METHOD)] = "leave-out",
     clusters: ExampleClusters = None,
+    discount: Discount = None,
     out: OptionalOut = None,
     json_file: JsonFile = None,
     choice: RunChoice,
@@ -49,16 +60,18 @@ def board(
 
     from goldassay.core.settings import with_data, with_seed
     from goldassay.questions.board.study import study_board
+    from goldassay.questions.discount.study import discount_lines
     from goldassay.questions.gating import load_settings
 
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
-    report, found = study_board(table, choice, missing, settings, quiet=quiet)
+    report, found = study_board(table, choice, missing, settings, quiet=quiet, discount=discount)
     page = None if out is None else save_report(report, out, None, latex=False)
     if json_file is not None:
         write_json(json_file, json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
     if not quiet:
         say_settings(settings)
-        for line in _lines(report.to_dict()["board"]):
+        document = report.to_dict()
+        for line in (*_lines(document["board"]), *discount_lines(document)):
             typer.echo(line)
         if page is not None:
             typer.echo(page)

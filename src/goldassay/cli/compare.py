@@ -13,6 +13,7 @@ from goldassay.cli.options import (
     METHOD,
     RUNS,
     Config,
+    Discount,
     Figures,
     Latex,
     Models,
@@ -53,6 +54,7 @@ def compare(
         of_option("matched", group=METHOD),
     ] = False,
     method: Annotated[Literal["normal", "bootstrap"], of_option("method", group=METHOD)] = "normal",
+    discount: Discount = None,
     out: OptionalOut = None,
     json_file: JsonFile = None,
     figures: Figures = None,
@@ -75,6 +77,7 @@ def compare(
 
     from goldassay.core.settings import with_seed
     from goldassay.questions.comparison.study import study_comparison
+    from goldassay.questions.discount.study import discount_lines
     from goldassay.questions.gating import load_settings
     from goldassay.report.paper import check_figures
 
@@ -90,6 +93,7 @@ def compare(
         clusters=clusters,
         matched=matched,
         method=method,
+        discount=discount,
         settings=with_seed(settings, seed),
         quiet=quiet,
     )
@@ -101,6 +105,8 @@ def compare(
     if not quiet:
         say_settings(settings)
         for line in _lines(compared.pairs[0]) if of_two else _overview(compared):
+            typer.echo(line)
+        for line in discount_lines(report.to_dict()):
             typer.echo(line)
         if page is not None:
             typer.echo(page)

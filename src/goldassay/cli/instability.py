@@ -12,6 +12,7 @@ from goldassay.cli.json_option import JsonFile, write_report_json
 from goldassay.cli.options import (
     METHOD,
     Config,
+    Discount,
     Figures,
     Latex,
     Out,
@@ -41,6 +42,7 @@ def instability(
         list[str] | None,
         of_option("groups", metavar="COLUMN", group=METHOD, also="Repeatable."),
     ] = None,
+    discount: Discount = None,
     out: Out = Path("goldassay-instability"),
     json_file: JsonFile = None,
     figures: Figures = None,
@@ -57,6 +59,7 @@ def instability(
     are unstable and which go together; with checkpoints, how the score moves in training. Writes report.html,
     report.json, report.md, the tables and the figures, and prints a verdict and what it rests on.
     """
+    from goldassay.questions.discount.study import discount_lines
     from goldassay.questions.gating import load_settings
     from goldassay.questions.instability.options import InstabilityChoice
     from goldassay.questions.instability.report import study_instability
@@ -69,6 +72,7 @@ def instability(
         seed=seed,
         settings=load_settings(config),
         quiet=quiet,
+        discount=discount,
         model=choice.model,
         dataset=choice.dataset,
         **choice.reading(),
@@ -78,6 +82,8 @@ def instability(
         write_report_json(json_file, page)
     if not quiet:
         typer.echo(report.summary())
+        for line in discount_lines(report.to_dict()):
+            typer.echo(line)
         typer.echo(page)
     left = report.document["instability"]["interrupted"]
     if left:

@@ -171,6 +171,8 @@ AlignOption = Annotated[
 Grades = Annotated[str | None, of_option("grades", metavar="LOW:HIGH", group=RUNS)]
 PoolConfigurations = Annotated[bool, of_option("pool_configurations", group=RUNS)]
 
+Discount = Annotated[str | None, of_option("discount", metavar="REPORT", group=METHOD)]
+
 # --- Patterns ------------------------------------------------------------------------------------------------------
 
 MaxTokens = Annotated[int | None, of_option("max_tokens", metavar="M", group=PATTERNS)]

@@ -66,6 +66,13 @@ OPTIONS: dict[str, Key] = {
             "Decisions about rows, which goldassay view appends to.  [default: NAME.decisions.jsonl beside the dataset]"
         ),
     ),
+    "discount": Key(
+        help=(
+            "The report of an audit of the same rows: also give scores without what its readers of a part of the input "
+            "tell."
+        ),
+        kind=str,
+    ),
     "export": Key(help="Write the selected rows as one static HTML file, at most 1,000, and serve nothing."),
     "port": Key(help="The port of the page; 0 takes any that is free.", kind=int, default=0, ge=0, le=65535),
     "state": Key(help="Which rows to export: what is after the question mark of the address.", kind=str, default=""),
@@ -472,7 +479,7 @@ COMMANDS = {
         function="suggest_rewrites",
     ),
     "instability": Command(
-        _READING_ALL | _named("reference", "groups", "seed") | _SETTINGS,
+        _READING_ALL | _named("reference", "groups", "discount", "seed") | _SETTINGS,
         shell=_REPORT,
         places=("runs",),
         function="measure_instability",
@@ -486,7 +493,7 @@ COMMANDS = {
         function="measure_sensitivity",
     ),
     "board": Command(
-        _READING_ALL | _named("missing", "clusters", "seed") | _SETTINGS,
+        _READING_ALL | _named("missing", "clusters", "discount", "seed") | _SETTINGS,
         shell=("out", "json"),
         places=("table",),
         function="rank_systems",
@@ -502,7 +509,7 @@ COMMANDS = {
     ),
     "compare": Command(
         _READING
-        | _named("dataset", "model", "model_a", "model_b", "clusters", "matched", "method", "seed")
+        | _named("dataset", "model", "model_a", "model_b", "clusters", "matched", "method", "discount", "seed")
         | _SETTINGS,
         own={"model": _SEVERAL_MODELS, "clusters": replace(DATA["clusters"], default="none")},
         shell=_REPORT,

@@ -69,7 +69,9 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO, missing: str
     elif not _holds_runs(alone):
         cells = read_cells(table_of(alone).frame, choice.columns, by, scale, "the table", choice.dataset)
         if cells is not None:
-            return _of_cells(cells, "board", {"role": "board", "name": "table in memory", "files": []}, missing)
+            return _of_cells(
+                cells, "board", {"role": "board", "name": "table in memory", "files": [], "sha256": []}, missing
+            )
     return _of_runs(table, choice, clusters, missing)
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import to_plain
+from goldassay.questions.discount.study import discount_tables
 from goldassay.questions.report_frame import compose_report, frame_findings
 
 if TYPE_CHECKING:
@@ -26,9 +27,15 @@ _SURE = 0.05
 
 
 def report_board(
-    found: Board, scores: BoardScores, choice: RunChoice, missing: str, settings: Settings, steps: Steps
+    found: Board,
+    scores: BoardScores,
+    choice: RunChoice,
+    missing: str,
+    settings: Settings,
+    steps: Steps,
+    discounted: dict[str, Any] | None = None,
 ) -> Report:
-    """Write up what was found."""
+    """Write up what was found, and what scores are without a shortcut, where that was asked."""
     items = items_of(found, scores)
     against = items.filter((pl.col("q") < _SURE) & (pl.col("discrimination") < 0)).sort("discrimination")
     ranking = found.ranking
@@ -55,10 +62,11 @@ def report_board(
     )
     section["sentences"] = say_board(section)
     findings = {
-        "questions": ["board"],
+        "questions": ["board", *(() if discounted is None else ("discount",))],
         "dataset": {"name": scores.name, "n_test": ranking.n_items, "n_systems": len(scores.systems)},
         "inputs": list(scores.inputs),
         "board": section,
+        **({} if discounted is None else {"discount": discounted}),
         "settings": {
             "seed": settings.seed,
             "clusters": settings.data.clusters,
@@ -67,7 +75,8 @@ def report_board(
         },
     }
     document = frame_findings(f"Board of {scores.name}", findings, steps, settings)
-    return compose_report(document, {"board": found.systems, "board_items": items})
+    tables = {"board": found.systems, "board_items": items}
+    return compose_report(document, tables if discounted is None else tables | discount_tables(discounted))
 
 
 def items_of(found: Board, scores: BoardScores) -> pl.DataFrame:

@@ -26,6 +26,8 @@ from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.instability import score_one_run
 from goldassay.questions.board.reading import read_board
 from goldassay.questions.board.report import report_board
+from goldassay.questions.discount.reading import read_bits
+from goldassay.questions.discount.study import discount_section
 from goldassay.questions.run_choice import RunChoice
 
 if TYPE_CHECKING:
@@ -101,6 +103,7 @@ def rank_systems(
     *,
     clusters: str | Sequence[str] | None = None,
     missing: Literal["leave-out", "wrong"] = "leave-out",
+    discount: str | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
     quiet: bool = True,
@@ -114,6 +117,7 @@ def rank_systems(
         clusters: What items share: columns of the table. By default ("auto") items of a table count each by itself,
             and those of runs by the texts they share, where `gold` gives these; "none" joins nothing.
         missing: "leave-out" measures the items that all systems answered; "wrong" takes empty cells as wrong.
+        discount: The report of an audit of the same rows: also scores without what its readers of a part tell.
         seed: Of the draws; by default that of the settings.
         settings: By default `Settings()`.
         quiet: Show no progress.
@@ -128,24 +132,29 @@ def rank_systems(
         InputError: It is no board, systems have no items in common, or scores are of two scales.
     """
     settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
-    report, _ = study_board(table, RunChoice.of(**reading), missing, settings, quiet=quiet)
+    report, _ = study_board(table, RunChoice.of(**reading), missing, settings, quiet=quiet, discount=discount)
     return report
 
 
 def study_board(
-    table: Any, choice: RunChoice, missing: str, settings: Settings, *, quiet: bool
+    table: Any, choice: RunChoice, missing: str, settings: Settings, *, quiet: bool, discount: str | None = None
 ) -> tuple[Report, Board]:
     """Rank systems: what the command and `rank_systems` have in common.
 
     Raises:
         InputError: As `rank_systems`.
     """
+    told = None if discount is None else read_bits(discount)
     steps = Steps(quiet)
     with steps.step("reading the board"):
         scores = read_board(table, choice, settings.data.clusters, missing)
     with steps.step("ranking systems"):
         found = measure_board(scores, settings.seed)
-    return report_board(found, scores, choice, missing, settings, steps), found
+    section = None
+    if told is not None:
+        with steps.step("discounting"):
+            section = discount_section(told, scores.systems, scores.scores, scores.items.tolist(), settings.seed)
+    return report_board(found, scores, choice, missing, settings, steps, section), found
 
 
 def measure_board(scores: BoardScores, seed: int = 0) -> Board:

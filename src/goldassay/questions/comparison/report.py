@@ -10,6 +10,7 @@ from goldassay.core.finding import Finding
 from goldassay.questions.comparison.comparing import compare_sides
 from goldassay.questions.comparison.rows import differing_rows
 from goldassay.questions.comparison.sentences import differ, judge_comparison, over, say_comparison
+from goldassay.questions.discount.study import discount_runs, discount_tables
 from goldassay.questions.instability.inputs import describe_inputs, describe_reading
 from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -18,6 +19,7 @@ from goldassay.questions.rows import beside_data
 if TYPE_CHECKING:
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.sides import Sides
+    from goldassay.questions.discount.reading import ShortcutBits
     from goldassay.questions.evidence import Evidence
     from goldassay.report import Report
 
@@ -31,6 +33,7 @@ def report_comparison(
     clusters: str | None = None,
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
+    told: ShortcutBits | None = None,
 ) -> tuple[Report, ModelComparisons]:
     """Compare models that have been read, and write up what was found.
 
@@ -40,6 +43,7 @@ def report_comparison(
         clusters: Take examples together by this group of the runs or column of the dataset.
         matched: Runs of the same seed belong together.
         method: Of the intervals.
+        told: By the readers of an audit's report, whose shortcut is discounted, too.
 
     Raises:
         InputError: The examples, their right labels or the matched seeds differ, or there is no such group.
@@ -63,13 +67,18 @@ def report_comparison(
         {**measure_spread(runs), **describe_reading(runs, sides.found), "model": name, "name": name}
         for name, runs in zip(compared.names, compared.models, strict=True)
     ]
+    discounted = None
+    if told is not None:
+        with steps.step("discounting"):
+            named = list(zip(compared.names, compared.models, strict=True))
+            discounted = discount_runs(told, named, settings.seed)
     alone = len(compared.pairs) == 1
     pairs = [
         _pair(pair, p, differ(pair) if alone else p <= compared.alpha)
         for pair, p in zip(compared.pairs, compared.adjusted_p, strict=True)
     ]
     findings = {
-        "questions": ["comparison"],
+        "questions": ["comparison", *(() if discounted is None else ("discount",))],
         "verdicts": {"comparison": judge_comparison(compared)},
         "inputs": describe_inputs(evidence.run_paths, sides.found, choice),
         "instability": {"source": "runs", "results": results},
@@ -86,6 +95,7 @@ def report_comparison(
             "groups": [list(group) for group in compared.groups],
             "alpha": compared.alpha,
         },
+        **({} if discounted is None else {"discount": discounted}),
         "settings": {
             "seed": settings.seed,
             "clusters": clusters,
@@ -101,6 +111,7 @@ def report_comparison(
     tables = {
         "models": pl.DataFrame(results, infer_schema_length=None),
         "comparisons": pl.DataFrame(pairs, infer_schema_length=None),
+        **({} if discounted is None else discount_tables(discounted)),
     }
     rows = beside_data(differing_rows(compared), {} if texts is None else {compared.models[0].dataset: texts})
     return compose_report(document, tables, findings=[Finding("comparison", None, rows=rows)]), compared

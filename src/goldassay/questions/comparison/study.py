@@ -12,6 +12,7 @@ from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sides import read_sides
+from goldassay.questions.discount.reading import read_bits
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
@@ -37,6 +38,7 @@ def compare_models(
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
     dataset: str | None = None,
+    discount: str | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
     quiet: bool = True,
@@ -54,6 +56,7 @@ def compare_models(
         matched: Runs with the same seed belong together.
         method: How the interval is made.
         dataset: Runs on this dataset only.
+        discount: The report of an audit of the same rows: also scores without what its readers of a part tell.
         seed: Of all draws; by default that of the settings.
         settings: Everything else that can be set; by default `Settings()`.
         quiet: Show no progress.
@@ -80,6 +83,7 @@ def compare_models(
         method=method,
         settings=with_seed(settings or Settings(), seed),
         quiet=quiet,
+        discount=discount,
     )
     return report
 
@@ -95,6 +99,7 @@ def study_comparison(
     method: Literal["normal", "bootstrap"],
     settings: Settings,
     quiet: bool,
+    discount: str | None = None,
 ) -> tuple[Report, ModelComparisons]:
     """Read the models and compare them: what the command and `compare_models` have in common.
 
@@ -108,14 +113,16 @@ def study_comparison(
         method: Likewise.
         settings: Hold the seed.
         quiet: Show no progress.
+        discount: As for `compare_models`.
 
     Raises:
         InputError: As `compare_models`.
     """
+    told = None if discount is None else read_bits(discount)
     with run_paths(_one_by_one(runs), named=False) as paths:
         evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
         sides = read_sides(evidence, models, named)
-        return report_comparison(evidence, sides, clusters=clusters, matched=matched, method=method)
+        return report_comparison(evidence, sides, clusters=clusters, matched=matched, method=method, told=told)
 
 
 def _one_by_one(runs: Sequence[Any]) -> Any:

@@ -9,6 +9,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
+from goldassay.questions.discount.reading import read_bits
+from goldassay.questions.discount.study import discount_runs, discount_tables
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.instability.check import CHECK
 from goldassay.questions.instability.curves import add_curves, report_curves
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
+    from goldassay.questions.discount.reading import ShortcutBits
     from goldassay.questions.run_choice import RunReading
     from goldassay.questions.run_sets import RunSet
     from goldassay.report import Report
@@ -41,6 +44,7 @@ def measure_instability(
     *,
     reference: str | None = None,
     groups: Sequence[str] | None = None,
+    discount: str | None = None,
     seed: int | None = None,
     settings: Settings | None = None,
     quiet: bool = True,
@@ -53,6 +57,7 @@ def measure_instability(
             or list of dicts), or several of these; every model, dataset and condition in them is measured.
         reference: The dataset whose spread the others' are held against.
         groups: Group columns to take the variance apart by; by default all that the runs have.
+        discount: The report of an audit of the same rows: also scores without what its readers of a part tell.
         seed: Of the examples drawn for the map of correlations; by default that of the settings.
         settings: Hold the limits from which the verdict follows; by default `Settings()`.
         quiet: Show no progress.
@@ -70,7 +75,7 @@ def measure_instability(
         InputError: The runs cannot be read, or the reference or a group column is not there.
     """
     asked = InstabilityChoice(reference, groups)
-    return study_instability(runs, asked, seed=seed, settings=settings, quiet=quiet, **reading)
+    return study_instability(runs, asked, seed=seed, settings=settings, quiet=quiet, discount=discount, **reading)
 
 
 def study_instability(
@@ -80,6 +85,7 @@ def study_instability(
     seed: int | None = None,
     settings: Settings | None = None,
     quiet: bool = True,
+    discount: str | None = None,
     **reading: Unpack[RunReading],
 ) -> Report:
     """Measure instability: what the command and `measure_instability` have in common.
@@ -91,6 +97,7 @@ def study_instability(
         seed: As for `measure_instability`.
         settings: Likewise.
         quiet: Likewise.
+        discount: Likewise.
         reading: Likewise.
 
     Raises:
@@ -98,11 +105,19 @@ def study_instability(
         KeyboardInterrupt: It was interrupted, and nothing is finished or to be kept.
     """
     settings = with_seed(settings or Settings(), seed)
+    told = None if discount is None else read_bits(discount)
     with run_paths(runs, named=False) as paths:
-        return _measure(paths, RunChoice.of(**reading), asked, settings, quiet)
+        return _measure(paths, RunChoice.of(**reading), asked, settings, quiet, told)
 
 
-def _measure(paths: list[str], choice: RunChoice, asked: InstabilityChoice, settings: Settings, quiet: bool) -> Report:
+def _measure(
+    paths: list[str],
+    choice: RunChoice,
+    asked: InstabilityChoice,
+    settings: Settings,
+    quiet: bool,
+    told: ShortcutBits | None,
+) -> Report:
     evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
     reference, groups = asked.reference, asked.groups
     try:
@@ -111,6 +126,10 @@ def _measure(paths: list[str], choice: RunChoice, asked: InstabilityChoice, sett
         curves = find_curves(paths, choice)
         if not curves:
             raise
+        if told is not None:
+            raise InputError(
+                f"{option('discount')}: curves have no answers to single rows", mend="give predictions a row an example"
+            ) from None
         _check_takes_scores(reference, groups, curves)
         return report_curves(curves, paths, settings, evidence.steps, choice.said())
     check_reference(sets, reference)
@@ -121,11 +140,18 @@ def _measure(paths: list[str], choice: RunChoice, asked: InstabilityChoice, sett
     section, tables = dict(finding.results), dict(finding.tables)
     add_curves(section, tables, find_curves(paths, choice, required=False))
     texts = {each.gold: evidence.texts_of(each) for each in sets if isinstance(each.gold, str)}
+    discounted = None
+    if told is not None:
+        with placed(paths), evidence.steps.step("discounting"):
+            whole = [(each.model, each.load()) for each in sets if each.is_comparable]
+            discounted = discount_runs(told, whole, settings.seed)
+            tables |= discount_tables(discounted)
     findings = {
-        "questions": ["instability"],
+        "questions": ["instability", *(() if discounted is None else ("discount",))],
         "verdicts": {"instability": finding.verdict.to_dict()},
         "inputs": describe_inputs(paths, evidence.found_runs, choice, texts),
         "instability": section,
+        **({} if discounted is None else {"discount": discounted}),
         "settings": {
             "seed": settings.seed,
             "reference": reference,

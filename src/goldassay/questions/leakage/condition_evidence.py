@@ -134,6 +134,10 @@ def named_path(source: Any) -> tuple[str | None, Any]:
     return name or None, path
 
 
+# Before the name of a part: the column of what each of its readers tells of an example, in bits.
+READER_BITS = "reader_bits_"
+
+
 def is_part(condition: str) -> bool:
     """Whether a condition shows a whole text of the input and leaves the others out."""
     return condition.endswith("_only")

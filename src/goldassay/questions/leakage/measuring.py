@@ -14,6 +14,8 @@ from goldassay.core.verdicts import Verdict, judge_effects, not_measurable
 from goldassay.leakage import (
     agreement_from_correctness,
     agreement_over_runs,
+    label_shares,
+    pvi,
     single_sentence_report,
     usable_information,
     withhold_shares,
@@ -34,6 +36,7 @@ from goldassay.questions.leakage.condition_evidence import (
     LONGEST,
     PAIRED,
     PROBES,
+    READER_BITS,
     TEXT,
     ConditionEvidence,
     is_part,
@@ -55,7 +58,7 @@ from goldassay.questions.leakage.verdict import (
 from goldassay.questions.left_out import left_out_doubts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -207,7 +210,9 @@ def _tables(
     examples = example_table(found, evidence, classes)
     if evidence.probabilities:
         bits = {f"pvi_{name}": found_ for name, found_ in _pvi(evidence).items()}
-        examples = examples.with_columns(pl.Series(name, values) for name, values in bits.items())
+        examples = examples.with_columns(
+            *(pl.Series(name, values) for name, values in bits.items()), *_bits_of_readers(evidence)
+        )
     tables["examples"] = examples
     if relevance is not None:
         tables["relevance"] = relevance
@@ -293,6 +298,17 @@ def _pvi(evidence: ConditionEvidence) -> dict[str, Any]:
         for name, each in evidence.probabilities.items()
         if name != EMPTY
     }
+
+
+def _bits_of_readers(evidence: ConditionEvidence) -> Iterator[pl.Series]:
+    """Of each part what every reader of it tells, in bits, a list an example: for who weights by them."""
+    null = _null(evidence).get("null_probabilities")
+    if null is None:
+        null = label_shares(evidence.gold if evidence.train_gold is None else evidence.train_gold, evidence.gold)
+    for name, each in evidence.probabilities.items():
+        if is_part(name):
+            bits = np.stack([pvi(own, null) for own in each])
+            yield pl.Series(f"{READER_BITS}{name}", bits.T.astype(np.float32).tolist(), dtype=pl.List(pl.Float32))
 
 
 def _agreements(evidence: ConditionEvidence, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:

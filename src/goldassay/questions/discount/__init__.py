@@ -1,0 +1,1 @@
+"""What scores are worth once a shortcut that an audit found is discounted."""

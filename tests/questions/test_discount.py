@@ -1,0 +1,162 @@
+"""Discounted scores of anybody's runs: the same at three doors, and nothing taken from who follows no shortcut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import goldassay
+from goldassay.cli.main import run
+from goldassay.core.progress import Steps
+from goldassay.questions.discount.reading import read_bits
+from goldassay.questions.report_frame import frame_findings
+from goldassay.report.report import Report
+from tests.cli.run_files import refused
+from tests.leakage.test_discount import bits_of, knows, made
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["refused"]
+
+LABELS = ("a", "b", "c")
+N = 3000
+
+
+def shortcut_report(folder: Path, ids: list[str], bits: np.ndarray) -> Path:
+    """A report on rows whose hypothesis tells so many bits, and whose premise tells none."""
+    table = pl.DataFrame(
+        {
+            "example_id": ids,
+            "hypothesis": [f"text {i // 2}" for i in range(len(ids))],
+            "reader_bits_hypothesis_only": pl.Series(bits.T.tolist(), dtype=pl.List(pl.Float32)),
+            "reader_bits_premise_only": pl.Series(np.zeros(bits.T.shape).tolist(), dtype=pl.List(pl.Float32)),
+        }
+    )
+    findings = {"dataset": {"name": "made"}, "inputs": [], "settings": {}, "clusters": {"columns": ["hypothesis"]}}
+    Report(frame_findings("Audit of made", findings, Steps(quiet=True)), {"examples": table}).save(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pl.DataFrame]:
+    """A report, and answers of three models: one follows the shortcut, one knows 60 %, one does both."""
+    base = tmp_path_factory.mktemp("discount")
+    gold, likely, follower = made(0, n=N)
+    rng = np.random.default_rng(1)
+    bits = bits_of(gold, likely) + 0.05 * rng.normal(size=(3, N))
+    ids = [f"e{i}" for i in range(N)]
+    report = shortcut_report(base / "report", ids, bits)
+    answers = {
+        "follower": follower,
+        "knower": knows(rng, gold, 0.6),
+        "both": np.where(rng.random(N) < 0.6, gold, follower),
+    }
+    names = np.array(LABELS)
+    runs = pl.concat(
+        pl.DataFrame({"model": model, "example_id": ids, "label": names[gold], "prediction": names[own]})
+        for model, own in answers.items()
+    )
+    return report, runs
+
+
+def discounted(report: Any) -> dict[tuple[str, str], tuple[float, ...]]:
+    rows = report.figures.filter(pl.col("question") == "discount").sort("id", "label").to_dicts()
+    return {
+        (row["id"], str({name: value for name, value in row["of"].items() if value})): (
+            row["value"], row["low"], row["high"], row["n"],
+        )
+        for row in rows
+    }  # fmt: skip
+
+
+def test_three_doors_say_the_same(given: tuple[Path, pl.DataFrame]) -> None:
+    report, runs = given
+    shuffled = runs.sample(fraction=1, shuffle=True, seed=3)
+    found = [
+        discounted(goldassay.rank_systems(runs, discount=str(report))),
+        discounted(goldassay.compare_models(shuffled, discount=str(report), align="intersect")),
+        discounted(goldassay.measure_instability(runs, discount=str(report))),
+    ]
+    assert len(found[0]) == 10
+    assert found[0] == found[1] == found[2]
+
+
+def test_the_shortcut_goes_and_knowledge_stays(given: tuple[Path, pl.DataFrame], tmp_path: Path) -> None:
+    report, runs = given
+    written = goldassay.rank_systems(runs, discount=str(report))
+    section = written.document["discount"]
+    assert section["part"] == "hypothesis"
+    systems = {row["system"]: row for row in section["systems"]}
+    assert systems["follower"]["discounted"] == pytest.approx(1 / 3, abs=0.06)
+    assert systems["follower"]["score"] > 0.6
+    # The negative control: what follows no shortcut keeps its score.
+    assert systems["knower"]["discounted_low"] < systems["knower"]["score"] < systems["knower"]["discounted_high"]
+    assert systems["both"]["discounted"] == pytest.approx(0.6 + 0.4 / 3, abs=0.04)
+    assert systems["knower"]["discounted_place"] < systems["follower"]["discounted_place"]
+    page = written.save(tmp_path / "board").read_text("utf-8")
+    assert "Scores without the shortcut" in page
+    assert (tmp_path / "board" / "tables" / "discount.parquet").is_file()
+
+
+def test_the_command_prints_it(
+    given: tuple[Path, pl.DataFrame], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, runs = given
+    file = tmp_path / "runs.csv"
+    runs.write_csv(file)
+    for command in ("board", "compare", "instability"):
+        out = ["-o", str(tmp_path / command)]
+        assert run([command, str(file), "--discount", str(report), *out]) == 0
+        told = capsys.readouterr().out
+        assert "discounted by Audit of made:" in told
+        assert "a stronger reader of the part would find is still in these scores" in told
+
+
+def test_rows_that_the_report_lacks_are_counted(given: tuple[Path, pl.DataFrame], tmp_path: Path) -> None:
+    _, runs = given
+    few = shortcut_report(tmp_path / "few", [f"e{i}" for i in range(2000)], np.zeros((2, 2000)))
+    section = goldassay.rank_systems(runs, discount=str(few)).document["discount"]
+    assert (section["n_items"], section["n_left_out"]) == (2000, 1000)
+    assert any("1,000 rows of the runs are not in the report" in said for said in section["sentences"])
+    assert "tell nothing of the labels: scores stay as they are" in section["sentences"][0]
+
+
+@pytest.mark.parametrize("command", ["board", "compare", "instability"])
+def test_what_does_not_fit_is_one_line(
+    given: tuple[Path, pl.DataFrame], tmp_path: Path, refused: Callable[..., str], command: str
+) -> None:
+    file = tmp_path / "runs.csv"
+    given[1].write_csv(file)
+    other = shortcut_report(tmp_path / "other", [f"x{i}" for i in range(50)], np.zeros((2, 50)))
+    assert "--discount" in refused(command, str(file), "-q", "--discount", str(other))
+    assert "report.json" in refused(command, str(file), "--discount", str(tmp_path))
+    plain = tmp_path / "plain"
+    goldassay.rank_systems(given[1]).save(plain)
+    assert "examples.parquet" in refused(command, str(file), "--discount", str(plain))
+
+
+def test_readers_of_an_audit_never_learn_from_the_rows_that_they_read(tmp_path: Path) -> None:
+    """Items without any shortcut: a reader that learned from them would name them, and take scores from who knows."""
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{i}" for i in range(400)])
+    choices = [[" ".join(rng.choice(words, 3)) for _ in range(4)] for _ in range(300)]
+    items = [
+        {"id": f"e{i}", "question": f"What is number {i}?", "choices": own, "answer": int(rng.integers(4))}
+        for i, own in enumerate(choices)
+    ]
+    report = goldassay.audit(items, columns=None)
+    folder = report.save(tmp_path / "report").parent
+    told = read_bits(folder)
+    assert told.bits.mean() < 0.05
+    gold = np.zeros(300)
+    knower = ((rng.random(300) < 0.6) | (rng.random(300) < 0.25)).astype(int)
+    table = pl.DataFrame({"item": list(told.ids), "knower": knower, "other": gold.astype(int)})
+    section = goldassay.rank_systems(table, discount=str(folder)).document["discount"]
+    own = next(row for row in section["systems"] if row["system"] == "knower")
+    assert section["reason"] == ""
+    assert own["discounted"] == pytest.approx(own["score"], abs=0.03)
