@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.cli.compare import _lines, _overview
+from goldassay.cli.compare_lines import _lines, _overview
 from goldassay.core.errors import InputError, UndefinedMeasureWarning
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
@@ -24,7 +24,7 @@ from goldassay.questions.charts import charts_of
 from goldassay.questions.comparison.comparing import compare_runs, compare_sides
 from goldassay.questions.comparison.report import report_comparison
 from goldassay.questions.comparison.sentences import judge_comparison, say_comparison
-from goldassay.questions.comparison.sides import Sides, read_sides
+from goldassay.questions.comparison.sides import Sides, read_suite
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.report_frame import compose_report
 from goldassay.questions.run_choice import RunChoice
@@ -177,7 +177,7 @@ def example_document() -> dict[str, Any]:
         for runs in models(0.5, 0.55, 0.8):
             write_runs(runs, Path(folder))
         evidence = Evidence(runs=[folder], settings=Settings(), steps=Steps())
-        report, _ = report_comparison(evidence, read_sides(evidence))
+        report, _ = report_comparison(evidence, read_suite(evidence).sides[0])
         return report.to_dict()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ COMMANDS = {
     "suggest": "leakage suggest {base}/data/dev.jsonl --shares 0.1",
     "instability": "instability {base}/runs",
     "compare": "compare {base}/runs",
+    "suite": "compare {base}/more",
     "sensitivity": "sensitivity {base}/asked.csv",
     "board": "board {base}/asked.csv --pool-configurations",
     "overlap": "overlap {base}/data/test.jsonl --corpus {base}/data/train.jsonl --field premise+hypothesis "
@@ -75,6 +77,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     (base / "short.toml").write_text("leakage.seeds = 2")
     for runs in models(0.5, 0.6):
         write_runs(runs, base / "runs")
+        for dataset in ("one", "other"):
+            write_runs(replace(runs, dataset=dataset), base / "more")
     for name, accuracy in (("own", 0.9), ("other", 0.6)):
         answers(name, 60, accuracy, 2.0).write_parquet(base / f"{name}.parquet")
     ids, labels = pl.read_ndjson(base / "data" / "test.jsonl").select("id", "label")

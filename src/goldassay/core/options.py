@@ -276,6 +276,11 @@ OPTIONS: dict[str, Key] = {
     ),
     "k": Key(help="Which neighbor.", kind=int, default=10, ge=1, le=100_000),
     "map": Key(help="Lay the sentences out on the plane (half a minute for 10,000).", kind=bool, default=True),
+    "equivalent_within": Key(
+        help="The largest difference that does not matter, in points: say whether the models score within it.",
+        kind=float,
+        gt=0,
+    ),
     "matched": Key(help="Runs with the same seed belong together: same data, same order.", kind=bool, default=False),
     "memory": Key(
         help=(
@@ -509,7 +514,10 @@ COMMANDS = {
     ),
     "compare": Command(
         _READING
-        | _named("dataset", "model", "model_a", "model_b", "clusters", "matched", "method", "discount", "seed")
+        | _named(
+            "dataset", "model", "model_a", "model_b", "clusters", "matched", "method", "equivalent_within", "discount",
+            "seed",
+        )
         | _SETTINGS,
         own={"model": _SEVERAL_MODELS, "clusters": replace(DATA["clusters"], default="none")},
         shell=_REPORT,

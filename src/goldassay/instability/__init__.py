@@ -15,6 +15,7 @@ from goldassay.instability.dataset_correlation import (
 )
 from goldassay.instability.decomposition import VarianceDecomposition, decompose_variance
 from goldassay.instability.deviation import normalized_deviation, normalized_deviation_interval
+from goldassay.instability.equivalence import Equivalence, equivalent_within
 from goldassay.instability.example_correlation import ExampleCorrelation, correlate_examples
 from goldassay.instability.group_resampling import GroupIntervals, resample_groups
 from goldassay.instability.one_run import OneRunScore, score_one_run
@@ -25,6 +26,7 @@ from goldassay.instability.selection import CheckpointSelection, select_checkpoi
 from goldassay.instability.sensitivity import ConfigurationSpread, configuration_spread, order_changes
 from goldassay.instability.skill import ScoreAboveConstant, examples_to_exceed, score_above_constant
 from goldassay.instability.stability import ExampleStability, measure_stability
+from goldassay.instability.suites import TotalComparison, compare_totals
 from goldassay.instability.summary import ScoreSummary, summarize_scores
 from goldassay.instability.trajectories import Trajectories, trajectories
 
@@ -35,6 +37,7 @@ __all__ = [
     "Comparisons",
     "ConfigurationSpread",
     "DatasetCorrelation",
+    "Equivalence",
     "ExampleCorrelation",
     "ExampleStability",
     "GroupDecomposition",
@@ -45,10 +48,12 @@ __all__ = [
     "ScoreAboveConstant",
     "ScoreSummary",
     "SeedPlan",
+    "TotalComparison",
     "Trajectories",
     "VarianceDecomposition",
     "compare",
     "compare_all",
+    "compare_totals",
     "comparison_power",
     "configuration_spread",
     "correlate_datasets",
@@ -57,6 +62,7 @@ __all__ = [
     "decompose_by_group",
     "decompose_variance",
     "distinct_runs",
+    "equivalent_within",
     "examples_to_exceed",
     "measure_stability",
     "normalized_deviation",

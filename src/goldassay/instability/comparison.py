@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import Interval, few_runs_caveat, pairs_interval
-from goldassay.core.resampling import percentile_interval, resample_examples, resample_runs
+from goldassay.core.resampling import percentile_interval
 from goldassay.core.results import Result
-from goldassay.instability.decomposition import parts_of_variance
+from goldassay.instability.difference_noise import (
+    degrees_of_freedom,
+    drawn_differences,
+    drawn_runs,
+    noise_of_examples,
+    noise_of_runs,
+    noise_of_side,
+    sides_of,
+    t_interval,
+    t_p_value,
+)
 from goldassay.instability.scores import as_scores, group_codes
 from goldassay.instability.sign_flip import mcnemar_p, sign_flip_p
 
@@ -162,22 +172,22 @@ def compare(
     d = a.mean(axis=0) - b.mean(axis=0)
     difference = float(a.mean() - b.mean())
     units = d if codes is None else np.bincount(codes, weights=d).astype(np.float64)
-    var_examples = _example_variance(d, codes, len(names))
-    runs = _run_variances(a, b, codes, matched)
-    one_run = runs is None
+    var_examples = noise_of_examples(d, codes, len(names))
+    one_run = min(n_a, n_b) < 2
+    runs = None if one_run else noise_of_runs([noise_of_side(each, codes) for each in sides_of(a, b, matched)])
     parts = [] if runs is None else runs.floored
     var_runs, overlap = (math.nan, math.nan) if runs is None else (runs.variance, runs.overlap)
     example_variance = math.nan if one_run else max(0.0, var_examples - overlap)
     of_examples = var_examples if one_run else example_variance
     # Equal scores of runs whose examples flip are a coincidence, and no proof that runs do not differ.
     var_total = of_examples if one_run else of_examples + (var_runs or overlap)
-    df = _degrees_of_freedom([(of_examples, (len(names) or n_examples) - 1), *parts])
+    df = degrees_of_freedom([(of_examples, (len(names) or n_examples) - 1), *parts])
     p_examples, test = _example_test(a, b, units, codes is None, seed, n_draws)
     better = _probability_better(a.mean(axis=1), b.mean(axis=1))
     over = "examples" if one_run else "runs and examples"
     return Comparison(
         difference=difference,
-        interval=_t_interval(difference, var_total, df, level, over)
+        interval=t_interval(difference, var_total, df, level, over)
         if method == "normal"
         else _drawn_interval(a, b, codes, matched, level, seed, min(n_draws, 2000), over),
         var_examples=var_examples,
@@ -187,7 +197,7 @@ def compare(
         var_total=var_total,
         degrees_of_freedom=df,
         share_runs=1 - example_variance / var_total if var_total > 0 else math.nan,
-        p_value=_t_p(difference, var_total, df),
+        p_value=t_p_value(difference, var_total, df),
         p_examples=p_examples,
         test=test,
         probability_better=better,
@@ -223,57 +233,6 @@ def _check(a: NDArray[np.float64], b: NDArray[np.float64], matched: bool, method
         raise InputError(f"the level is {level}", mend="it must lie between 0 and 1")
 
 
-def _example_variance(d: NDArray[np.float64], codes: NDArray[np.int64] | None, n_clusters: int) -> float:
-    n_examples = len(d)
-    if codes is None:
-        return float(d.var(ddof=1)) / n_examples
-    sums = np.bincount(codes, weights=d - d.mean(), minlength=n_clusters)
-    return float(sums @ sums) / n_examples**2 * n_clusters / (n_clusters - 1)
-
-
-class _RunNoise(NamedTuple):
-    """Variance of the difference by the runs, as measured and as the test takes it.
-
-    Attributes:
-        variance: As measured.
-        overlap: What flips of single examples alone would give.
-        floored: Parts of the variance, none below its overlap, each with its degrees of freedom, to weight these.
-    """
-
-    variance: float
-    overlap: float
-    floored: list[tuple[float, int]]
-
-
-def _run_variances(
-    a: NDArray[np.float64], b: NDArray[np.float64], codes: NDArray[np.int64] | None, matched: bool
-) -> _RunNoise | None:
-    """The noise of runs in the difference; None where a model has one run."""
-    if min(len(a), len(b)) < 2:
-        return None
-    found = []
-    for values in (a - b,) if matched else (a, b):
-        parts = parts_of_variance(values, codes, ddof=1)
-        overlap = (parts.independent + (parts.within or 0.0)) / len(values)
-        found.append((parts.total / len(values), overlap, len(values) - 1))
-    if len({df for *_, df in found}) == 1:
-        # Of equal numbers of runs the pooled variance is that of the difference, with the degrees of freedom of both.
-        variances, overlaps, dfs = zip(*found, strict=True)
-        found = [(sum(variances), sum(overlaps), sum(dfs))]
-    return _RunNoise(
-        sum(variance for variance, *_ in found),
-        sum(overlap for _, overlap, _ in found),
-        [(max(variance, overlap), df) for variance, overlap, df in found],
-    )
-
-
-def _degrees_of_freedom(parts: list[tuple[float, int]]) -> float:
-    """Satterthwaite's, from each part's variance and its own; infinite where nothing varies."""
-    whole = sum(variance for variance, _ in parts)
-    squares = sum(variance**2 / df for variance, df in parts)
-    return whole**2 / squares if squares > 0 else math.inf
-
-
 def _example_test(
     a: NDArray[np.float64], b: NDArray[np.float64], units: NDArray[np.float64], single: bool, seed: int, n_draws: int
 ) -> tuple[float, str]:
@@ -281,25 +240,6 @@ def _example_test(
     if len(a) == len(b) == 1 and binary and single:
         return mcnemar_p(int((a[0] > b[0]).sum()), int((b[0] > a[0]).sum())), "McNemar"
     return sign_flip_p(units, seed=seed, n_draws=n_draws), "sign flip"
-
-
-def _t_p(difference: float, variance: float, df: float) -> float:
-    from scipy.special import ndtr, stdtr
-
-    if difference == 0:
-        return 1.0
-    if variance <= 0:
-        return 0.0
-    score = -abs(difference) / math.sqrt(variance)
-    return 2 * float(stdtr(df, score) if math.isfinite(df) else ndtr(score))
-
-
-def _t_interval(difference: float, variance: float, df: float, level: float, over: str) -> Interval:
-    from scipy.special import ndtri, stdtrit
-
-    quantile = float(stdtrit(df, (1 + level) / 2) if math.isfinite(df) else ndtri((1 + level) / 2))
-    half = quantile * math.sqrt(variance)
-    return Interval(difference - half, difference + half, level, f"Student t, over {over}")
 
 
 def _drawn_interval(
@@ -313,14 +253,7 @@ def _drawn_interval(
     over: str,
 ) -> Interval:
     rng = np.random.default_rng(seed)
-    means = resample_examples(np.vstack([a, b]), rng, n_draws, codes)
-    one_run = min(len(a), len(b)) < 2
-    weights = [np.full((n_draws, len(each)), 1 / len(each)) for each in (a, b)]
-    if not one_run:
-        weights[0] = resample_runs(len(a), rng, n_draws)
-        weights[1] = weights[0] if matched else resample_runs(len(b), rng, n_draws)
-    of_a, of_b = means[:, : len(a)], means[:, len(a) :]
-    draws = (weights[0] * of_a).sum(axis=1) - (weights[1] * of_b).sum(axis=1)
+    draws = drawn_differences(a, b, codes, rng, drawn_runs(len(a), len(b), matched, rng, n_draws))
     return percentile_interval(draws, level, method=f"bootstrap, over {over}")
 
 

@@ -16,7 +16,7 @@ from goldassay.instability.comparison import Comparison, compare
 from goldassay.instability.scores import as_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -104,12 +104,12 @@ def compare_all(
         comparisons=found,
         adjusted_p=tuple(float(p) for p in np.asarray(adjusted)),
         alpha=alpha,
-        groups=_groups(models, apart),
+        groups=largest_groups(models, apart),
         n_examples=found[0].n_examples,
     )
 
 
-def _groups(models: list[str], apart: set[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
+def largest_groups(models: Sequence[str], apart: set[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
     """Largest sets of models without two that are told apart, by growing them model by model."""
     groups: set[frozenset[str]] = set()
     for model in models:

@@ -51,13 +51,22 @@ def paper_charts(document: Mapping[str, Any]) -> dict[str, Chart]:
 
 
 def _groups(document: Mapping[str, Any]) -> list[DotGroup]:
+    found = mapping(document, "comparison")
+    several = bool(found.get("totals"))
+    totals = [
+        {**row, "difference": row.get("macro_difference"), "low": row.get("macro_low"), "high": row.get("macro_high"),
+         "dataset": "mean of the datasets"}
+        for row in records(found.get("totals"))
+    ]  # fmt: skip
     groups = []
-    for pair in records(mapping(document, "comparison").get("pairs")):
+    for pair in (*totals, *records(found.get("pairs"))):
         known = between(*(number(pair.get(key)) for key in ("difference", "low", "high")))
         if known is None:
             continue
         difference, low, high = known
         name = f"{pair.get('a')} − {pair.get('b')}"
+        if several:
+            name = f"{name}, {pair.get('dataset')}" if len(totals) > 1 else str(pair.get("dataset"))
         told, differ = bool(pair.get("told_apart")), bool(pair.get("differ"))
         shown, interval = signed_points(difference), bounds(low, high, 2)
         said = "told apart" if told else "these runs differ" if differ else "not told apart"

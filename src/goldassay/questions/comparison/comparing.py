@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result, to_plain
-from goldassay.instability import compare, compare_all, summarize_scores
+from goldassay.instability import compare, compare_all, equivalent_within, summarize_scores
 from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
 from goldassay.questions.comparison.plan import Plan, plan_comparison
 from goldassay.questions.instability.spread import above_constant, misplaced_labels, say_contradicted
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
-    from goldassay.instability import Comparison, Comparisons
+    from goldassay.instability import Comparison, Comparisons, Equivalence, TotalComparison
     from goldassay.runs import Runs
 
 __all__ = ["ModelComparison", "ModelComparisons", "compare_runs", "compare_sides"]
@@ -40,6 +40,7 @@ class ModelComparison(Result):
         plan: Seeds needed, and differences that could have been seen.
         clusters: The group column that examples were taken together by; None without.
         notes: How the runs were put side by side, and what was taken for granted, in sentences.
+        equivalence: Whether the difference lies within a margin; None where none was given.
     """
 
     a: str
@@ -51,12 +52,13 @@ class ModelComparison(Result):
     plan: Plan
     clusters: str | None
     notes: tuple[str, ...] = field(default=())
+    equivalence: Equivalence | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Fields of the comparison and of the plan."""
         plain = super().to_dict()
-        comparison, plan = plain.pop("comparison"), plain.pop("plan")
-        return to_plain({**comparison, **plan, **plain})
+        comparison, plan, equivalence = plain.pop("comparison"), plain.pop("plan"), plain.pop("equivalence")
+        return to_plain({**comparison, **plan, **plain, **({"equivalence": equivalence} if equivalence else {})})
 
 
 @dataclass(frozen=True)
@@ -166,36 +168,56 @@ def compare_runs(
     ).pairs[0]
 
 
-def compare_sides(
+@dataclass(frozen=True)
+class AlignedSides:
+    """Models on one dataset, side by side.
+
+    Attributes:
+        sets: Runs (R, N) of each, on the same examples in the same order.
+        names: What to call them.
+        clusters: The group column that examples are taken together by; None without.
+        together: The cluster of each example, (N,); None where each stands for itself.
+        notes: How the runs were put side by side, and what was taken for granted, in sentences.
+    """
+
+    sets: tuple[Runs, ...]
+    names: tuple[str, ...]
+    clusters: str | None
+    together: NDArray[Any] | None
+    notes: tuple[str, ...]
+
+    def compared(self, a: str, b: str, comparison: Comparison, margin: float | None) -> ModelComparison:
+        """What is told of two of them, given the measured difference."""
+        of = dict(zip(self.names, self.sets, strict=True))
+        sds = [summarize_scores(of[name].scores).sd if of[name].n_runs > 1 else math.nan for name in (a, b)]
+        return ModelComparison(
+            a=a,
+            b=b,
+            dataset=self.sets[0].dataset,
+            comparison=comparison,
+            sd_a=sds[0],
+            sd_b=sds[1],
+            plan=plan_comparison(comparison, sds),
+            clusters=self.clusters,
+            notes=self.notes,
+            equivalence=None if margin is None else within(comparison, margin),
+        )
+
+
+def align_sides(
     models: Sequence[Runs],
     *,
     names: Sequence[str] | None = None,
     clusters: str | None = None,
     texts: Dataset | None = None,
     matched: bool = False,
-    method: Literal["normal", "bootstrap"] = "normal",
     intersect: bool = False,
     by_position: bool = False,
-    alpha: float = 0.05,
-    seed: int = 0,
-) -> ModelComparisons:
-    """Compare two models or more, each with each, with Holm's correction for the number of pairs.
-
-    Args:
-        models: Runs of each.
-        names: As for `compare_runs`, and so are all others but one.
-        clusters: See there.
-        texts: See there.
-        matched: See there.
-        method: See there.
-        intersect: See there.
-        by_position: Whether runs and right labels were put together row by row; then a score that is no better than a
-            constant answer gives a warning.
-        alpha: Chance of telling apart any two models that do not differ.
-        seed: See there.
+) -> AlignedSides:
+    """Put the last checkpoints of models side by side, example by example; arguments as for `compare_sides`.
 
     Raises:
-        InputError: As for `compare_runs`, or there are fewer than two models.
+        InputError: As for `compare_sides`.
     """
     if len(models) < 2:
         raise InputError("one model is there, and a comparison needs two", mend="give the runs of another")
@@ -223,6 +245,52 @@ def compare_sides(
         for name, runs in zip(called, sets, strict=True)
         if runs.contradicted
     ]
+    return AlignedSides(tuple(sets), tuple(called), clusters, together, tuple(notes))
+
+
+def compare_sides(
+    models: Sequence[Runs],
+    *,
+    names: Sequence[str] | None = None,
+    clusters: str | None = None,
+    texts: Dataset | None = None,
+    matched: bool = False,
+    method: Literal["normal", "bootstrap"] = "normal",
+    intersect: bool = False,
+    by_position: bool = False,
+    alpha: float = 0.05,
+    margin: float | None = None,
+    seed: int = 0,
+) -> ModelComparisons:
+    """Compare two models or more, each with each, with Holm's correction for the number of pairs.
+
+    Args:
+        models: Runs of each.
+        names: As for `compare_runs`, and so are all others but one.
+        clusters: See there.
+        texts: See there.
+        matched: See there.
+        method: See there.
+        intersect: See there.
+        by_position: Whether runs and right labels were put together row by row; then a score that is no better than a
+            constant answer gives a warning.
+        alpha: Chance of telling apart any two models that do not differ.
+        margin: The largest difference that does not matter, in the unit of the scores; None if nothing is asked.
+        seed: See there.
+
+    Raises:
+        InputError: As for `compare_runs`, or there are fewer than two models.
+    """
+    sides = align_sides(
+        models,
+        names=names,
+        clusters=clusters,
+        texts=texts,
+        matched=matched,
+        intersect=intersect,
+        by_position=by_position,
+    )
+    sets, called, together = sides.sets, sides.names, sides.together
     if len(sets) == 2:
         # Two models stay in the order in which they were given.
         found = compare(sets[0].scores, sets[1].scores, together, matched=matched, method=method, seed=seed)
@@ -234,33 +302,23 @@ def compare_sides(
     else:
         every = _compare_all(sets, called, together, matched=matched, method=method, alpha=alpha, seed=seed)
         pairs, comparisons, adjusted, groups = every.pairs, every.comparisons, every.adjusted_p, every.groups
-    sds = {
-        name: summarize_scores(runs.scores).sd if runs.n_runs > 1 else math.nan
-        for name, runs in zip(called, sets, strict=True)
-    }
     return ModelComparisons(
         models=tuple(dataclasses.replace(runs, predictions=None, logits=None) for runs in sets),
         names=tuple(called),
         pairs=tuple(
-            ModelComparison(
-                a=a,
-                b=b,
-                dataset=sets[0].dataset,
-                comparison=comparison,
-                sd_a=sds[a],
-                sd_b=sds[b],
-                plan=plan_comparison(comparison, (sds[a], sds[b])),
-                clusters=clusters,
-                notes=tuple(notes),
-            )
-            for (a, b), comparison in zip(pairs, comparisons, strict=True)
+            sides.compared(a, b, comparison, margin) for (a, b), comparison in zip(pairs, comparisons, strict=True)
         ),
         adjusted_p=adjusted,
         alpha=alpha,
         groups=groups,
         clusters=clusters,
-        notes=tuple(notes),
+        notes=sides.notes,
     )
+
+
+def within(found: Comparison | TotalComparison, margin: float) -> Equivalence:
+    """Whether a measured difference lies within a margin."""
+    return equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, margin)
 
 
 def _compare_all(sets: Sequence[Runs], names: Sequence[str], together: NDArray[Any] | None, **how: Any) -> Comparisons:

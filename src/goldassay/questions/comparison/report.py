@@ -17,33 +17,39 @@ from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.rows import beside_data
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
     from goldassay.questions.comparison.sides import Sides
     from goldassay.questions.discount.reading import ShortcutBits
     from goldassay.questions.evidence import Evidence
     from goldassay.report import Report
 
-__all__ = ["report_comparison"]
+__all__ = ["flat_equivalence", "flat_pair", "report_comparison"]
 
 
 def report_comparison(
     evidence: Evidence,
     sides: Sides,
+    notes: Sequence[str] = (),
     *,
     clusters: str | None = None,
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
     told: ShortcutBits | None = None,
+    margin: float | None = None,
 ) -> tuple[Report, ModelComparisons]:
-    """Compare models that have been read, and write up what was found.
+    """Compare models that have been read on one dataset, and write up what was found.
 
     Args:
         evidence: What the models were read from; holds the dataset that was predicted, if it was given.
         sides: The models.
+        notes: What was left out when they were read, in sentences.
         clusters: Take examples together by this group of the runs or column of the dataset.
         matched: Runs of the same seed belong together.
         method: Of the intervals.
         told: By the readers of an audit's report, whose shortcut is discounted, too.
+        margin: The largest difference that does not matter, in the unit of the scores.
 
     Raises:
         InputError: The examples, their right labels or the matched seeds differ, or there is no such group.
@@ -61,6 +67,7 @@ def report_comparison(
             method=method,
             intersect=choice.align == "intersect",
             by_position=choice.align == "position",
+            margin=margin,
             seed=settings.seed,
         )
     results = [
@@ -74,7 +81,7 @@ def report_comparison(
             discounted = discount_runs(told, named, settings.seed)
     alone = len(compared.pairs) == 1
     pairs = [
-        _pair(pair, p, differ(pair) if alone else p <= compared.alpha)
+        flat_pair(pair, p, differ(pair) if alone else p <= compared.alpha)
         for pair, p in zip(compared.pairs, compared.adjusted_p, strict=True)
     ]
     findings = {
@@ -88,6 +95,7 @@ def report_comparison(
             "over": over(compared.pairs[0]),
             "sentences": say_comparison(compared),
             "notes": [
+                *notes,
                 *compared.notes,
                 *dict.fromkeys(said for pair in compared.pairs for said in pair.comparison.caveats),
             ],
@@ -101,6 +109,7 @@ def report_comparison(
             "clusters": clusters,
             "matched": matched,
             "method": method,
+            "equivalent_within": margin,
             "reading": choice.said(),
         },
     }
@@ -117,9 +126,10 @@ def report_comparison(
     return compose_report(document, tables, findings=[Finding("comparison", None, rows=rows)]), compared
 
 
-def _pair(pair: ModelComparison, adjusted_p: float, differs: bool) -> dict[str, Any]:
+def flat_pair(pair: ModelComparison, adjusted_p: float, differs: bool) -> dict[str, Any]:
     """A pair as one flat row."""
     row = pair.to_dict()
+    equivalence = row.pop("equivalence", None)
     interval, chance = row.pop("interval"), row.pop("probability_interval")
     for key in ("caveats", "notes", "skipped"):
         row.pop(key)
@@ -134,4 +144,16 @@ def _pair(pair: ModelComparison, adjusted_p: float, differs: bool) -> dict[str, 
         "adjusted_p": adjusted_p,
         "differ": differs,
         "told_apart": differs and pair.comparison.of_models,
+        **({} if equivalence is None else flat_equivalence(equivalence)),
+    }
+
+
+def flat_equivalence(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether a difference lies within a margin, as fields of its row."""
+    return {
+        "margin": found["margin"],
+        "equivalence": found["word"],
+        "equivalence_p": found["p_value"],
+        "equivalence_low": found["interval"]["low"],
+        "equivalence_high": found["interval"]["high"],
     }

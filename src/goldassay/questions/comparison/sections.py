@@ -8,6 +8,7 @@ from goldassay.core.documents import mapping, records, row_name, texts
 from goldassay.core.numbers import count, number, points
 from goldassay.core.sections import Part, Section, explanation
 from goldassay.core.tables import Column, Table, with_bounds
+from goldassay.questions.comparison.suite_sections import equivalence_table, suite_section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +35,8 @@ def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     pairs = records(found.get("pairs"))
     if not pairs:
         return ()
+    if found.get("totals"):
+        return (suite_section(found, TITLE, LEAD),)
     section = Section(
         key="comparison",
         title=TITLE,
@@ -45,6 +48,7 @@ def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
             Part("instability_scores", _models(document, pairs)),
             *((Part(table=_groups(document, found)),) if len(pairs) > 1 else ()),
             Part("instability_differences", _differences(pairs)),
+            *((Part(table=equivalence_table(pairs)),) if any(pair.get("equivalence") for pair in pairs) else ()),
             Part(table=_noise(pairs)),
         ),
         how=explanation("goldassay.questions.comparison", "how"),

@@ -6,14 +6,16 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.numbers import bounds, count, percent, points
+from goldassay.instability.equivalence import EQUIVALENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.intervals import Interval
+    from goldassay.instability import Equivalence
     from goldassay.questions.comparison.comparing import ModelComparison, ModelComparisons
 
-_MORE_RUNS = "Give at least 5 runs of each model: one run is not enough to say which model is better."
+MORE_RUNS = "Give at least 5 runs of each model: one run is not enough to say which model is better."
 
 
 def conclude(pair: ModelComparison, corrected: bool = True) -> str:
@@ -160,9 +162,30 @@ def _say_pair(pair: ModelComparison) -> list[str]:
         cause = "more seeds" if result.share_runs > 0.5 else "more examples"
         sentences.append(f"{percent(result.share_runs, 0)} of the noise comes from the runs: {cause} would help most.")
     sentences.append(_power(pair))
+    if pair.equivalence is not None:
+        sentences.insert(1, say_equivalence(pair.a, pair.b, pair.equivalence, result.of_models))
     if not told_apart(pair):
         sentences.append(settle(pair))
     return sentences
+
+
+def say_equivalence(a: str, b: str, found: Equivalence, of_models: bool) -> str:
+    """Whether two models, or of models with one run these runs, score the same as far as it matters."""
+    who = f"{a} and {b}" if of_models else f"The runs of {a} and {b}"
+    margin = f"{points(found.margin, 2)} points"
+    how = (
+        f"two one-sided tests, p {_p_of(found.p_value)}; {found.interval.level:.0%} interval "
+        f"{bounds(found.interval.low, found.interval.high, 2)}"
+    )
+    if found.p_value > 0.05:
+        return f"Whether {who[0].lower() + who[1:] if not of_models else who} score within {margin} is open ({how})."
+    if found.word == EQUIVALENT:
+        return f"{who} are equivalent: they score within {margin} ({how})."
+    return f"{who} differ, but score within {margin} ({how})."
+
+
+def _p_of(value: float) -> str:
+    return "< .0001" if value < 1e-4 else f"= {value:.4f}".replace("0.", ".", 1)
 
 
 def _power(pair: ModelComparison) -> str:
@@ -181,7 +204,7 @@ def settle(pair: ModelComparison) -> str:
     """How many runs or examples would settle which model is better."""
     result, plan = pair.comparison, pair.plan
     if not result.of_models:
-        return _MORE_RUNS
+        return MORE_RUNS
     if result.difference == 0:
         shown = points(plan.detectable_difference, 2)
         return f"The scores are equal: more runs or examples can show only a true difference below {shown} points."
@@ -213,7 +236,7 @@ def settle(pair: ModelComparison) -> str:
 def settle_top(found: ModelComparisons) -> str:
     """How many runs or examples would settle which of several models is best; "" where that is settled."""
     if not found.of_models:
-        return _MORE_RUNS
+        return MORE_RUNS
     best = set(found.groups[0])
     if len(best) == 1:
         return ""

@@ -1,17 +1,20 @@
-"""The models to compare: which they are, and where each of them is read from."""
+"""The models to compare: which they are, on which datasets, and where each of them is read from."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.doors import option, place
 from goldassay.core.errors import InputError
+from goldassay.core.naming import matches
 from goldassay.questions.run_sets import placed, read_one, read_rivals
+from goldassay.runs.adapters import lm_eval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goldassay.questions.evidence import Evidence
     from goldassay.runs import Runs
@@ -33,9 +36,22 @@ class Sides:
     names: Sequence[str] | None = None
 
 
-def read_sides(
+@dataclass(frozen=True)
+class Suite:
+    """The models to compare on each dataset that all of them answered.
+
+    Attributes:
+        sides: Of each dataset.
+        notes: What was left out, in sentences.
+    """
+
+    sides: Sequence[Sides]
+    notes: Sequence[str] = ()
+
+
+def read_suite(
     evidence: Evidence, models: Sequence[str] = (), named: tuple[str | None, str | None] = (None, None)
-) -> Sides:
+) -> Suite:
     """Load the models to compare: those that are named, or one of each path, or all of a single path.
 
     Args:
@@ -44,7 +60,8 @@ def read_sides(
         named: Which model of the first path, and which of the second; of a single path, which two.
 
     Raises:
-        InputError: The runs cannot be read, the models were chosen in two ways, or a side is of several models.
+        InputError: The runs cannot be read, the models were chosen in two ways, a side is of several models, or no
+            dataset was answered by all.
     """
     paths = evidence.run_paths
     if any(named) and (models or len(paths) > 2):
@@ -52,31 +69,123 @@ def read_sides(
             f"{option('model-a')} and {option('model-b')} choose from two {place('runs')}",
             mend=f"give {option('model', 'NAME')} for each of the models",
         )
-    if models or (len(paths) == 1 and not any(named)):
-        found = evidence.found_runs
-        with placed(paths):
-            sides = read_rivals(found, evidence.choice, models)
-    else:
-        sides, found = _one_of_each(evidence, named)
     stems = [Path(path).name.split(".")[0] for path in paths]
-    return Sides(sides, found, stems if len(stems) == len(sides) else None)
+    if models or (len(paths) == 1 and not any(named)):
+        with placed(paths):
+            return _of_one_pool(evidence, models, stems)
+    return _of_one_each(evidence, named, stems)
 
 
-def _one_of_each(evidence: Evidence, named: tuple[str | None, str | None]) -> tuple[list[Runs], list[Slice]]:
+def _of_one_pool(evidence: Evidence, models: Sequence[str], stems: Sequence[str]) -> Suite:
+    """All models of all paths, or those that are named."""
+    found, notes = _one_filter_each(evidence.found_runs)
+    wanted = models or list(dict.fromkeys(part.collection.model for part in found))
+    is_meant = matches if models else str.__eq__
+    sides = {name: [part for part in found if is_meant(part.collection.model, name)] for name in wanted}
+    datasets, left_out = _common(sides)
+    made = []
+    for dataset in datasets:
+        own = [part for part in found if part.collection.dataset == dataset]
+        rivals = read_rivals(own, evidence.choice, models)
+        made.append(Sides(rivals, own, stems if len(stems) == len(rivals) else None))
+    return Suite(made, (*notes, *left_out))
+
+
+def _of_one_each(evidence: Evidence, named: tuple[str | None, str | None], stems: Sequence[str]) -> Suite:
     """One model of each path, or two of a single one."""
     paths = evidence.run_paths
     places = paths * 2 if len(paths) == 1 else paths
     names = ("model-a", "model-b") if len(places) == 2 else ("model",) * len(places)
-    sides: list[Runs] = []
-    every: list[Slice] = []
+    sources: list[_Source] = []
+    notes: list[str] = []
     for path, which, model in zip(places, names, (*named, *[None] * (len(places) - 2)), strict=True):
-        try:
-            found = evidence.runs_at(path, model)
-            sides.append(read_one(found, replace(evidence.choice, model=model)))
-        except InputError as error:
-            mend = None if error.mend is None else error.mend.replace(option("model", "NAME"), option(which, "NAME"))
-            raise InputError(
-                error.problem, file=error.file or str(path), row=error.row, column=error.column, mend=mend
-            ) from error
-        every += found
-    return sides, every
+        with _asked_by(str(path), which):
+            found, said = _one_filter_each(evidence.runs_at(path, model))
+        sources.append(_Source(str(path), which, model, found))
+        notes += said
+    called = stems if len(stems) == len(sources) else None
+    if all(len(source.datasets) == 1 for source in sources):
+        # Their files may give one dataset two names.
+        return Suite([Sides([source.load(evidence) for source in sources], _all(sources), called)], tuple(notes))
+    datasets, left_out = _common({f"{n}: {each.path}": each.found for n, each in enumerate(sources, 1)})
+    made = []
+    for dataset in datasets:
+        own = [source.on(dataset) for source in sources]
+        made.append(Sides([source.load(evidence) for source in own], _all(own), called))
+    return Suite(made, (*dict.fromkeys(notes), *left_out))
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What was found of one side: at a path, by the option that would choose its model."""
+
+    path: str
+    which: str
+    model: str | None
+    found: Sequence[Slice]
+
+    @property
+    def datasets(self) -> list[str]:
+        return list(dict.fromkeys(part.collection.dataset for part in self.found))
+
+    def on(self, dataset: str) -> _Source:
+        return replace(self, found=[part for part in self.found if part.collection.dataset == dataset])
+
+    def load(self, evidence: Evidence) -> Runs:
+        with _asked_by(self.path, self.which):
+            return read_one(self.found, replace(evidence.choice, model=self.model))
+
+
+def _all(sources: Sequence[_Source]) -> list[Slice]:
+    return [part for source in sources for part in source.found]
+
+
+@contextmanager
+def _asked_by(path: str, which: str) -> Iterator[None]:
+    """Name the path and its own option in an error."""
+    try:
+        yield
+    except InputError as error:
+        mend = None if error.mend is None else error.mend.replace(option("model", "NAME"), option(which, "NAME"))
+        raise InputError(
+            error.problem, file=error.file or str(path), row=error.row, column=error.column, mend=mend
+        ) from error
+
+
+def _common(sides: Mapping[str, Sequence[Slice]]) -> tuple[list[str], list[str]]:
+    """The datasets that all sides answered, in the order in which they are found, and what is said of the others."""
+    answered = {name: dict.fromkeys(part.collection.dataset for part in found) for name, found in sides.items()}
+    every = list(dict.fromkeys(dataset for datasets in answered.values() for dataset in datasets))
+    common = [dataset for dataset in every if all(dataset in datasets for datasets in answered.values())]
+    if not common:
+        shown = "; ".join(f"{name} answered {_some(list(datasets))}" for name, datasets in list(answered.items())[:4])
+        raise InputError(
+            f"no dataset was answered by all {len(sides)} models: {shown}",
+            mend=f"choose models that answered the same with {option('model', 'NAME')}",
+        )
+    left = [dataset for dataset in every if dataset not in common]
+    said = f"Left out, since not all models answered them: {_some(left)}."
+    return common, [said] if left else []
+
+
+def _one_filter_each(found: Sequence[Slice]) -> tuple[list[Slice], list[str]]:
+    """Without the further filters of a task of the lm-evaluation-harness, which score the same answers once more."""
+    first: dict[tuple[str, str], str] = {}
+    kept, dropped = [], {}
+    datasets = {part.collection.dataset for part in found}
+    for part in found:
+        task, slash, _ = part.collection.dataset.rpartition("/")
+        again = len(datasets) > 1 and slash and part.format == lm_eval.NAME
+        if again and first.setdefault((part.file, task), part.collection.dataset) != part.collection.dataset:
+            dropped[part.collection.dataset] = first[part.file, task]
+        else:
+            kept.append(part)
+    said = [
+        f"{name} scores the same answers as {taken}, and is left out; choose it with {option('dataset', name)}."
+        for name, taken in dropped.items()
+    ]
+    return kept, said
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")

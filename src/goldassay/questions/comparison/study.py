@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.comparison.report import report_comparison
-from goldassay.questions.comparison.sides import read_sides
+from goldassay.questions.comparison.sides import read_suite
+from goldassay.questions.comparison.suite_report import report_suite
 from goldassay.questions.discount.reading import read_bits
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_choice import RunChoice
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from goldassay.questions.comparison.comparing import ModelComparisons
+    from goldassay.questions.comparison.suites import SuiteComparison
     from goldassay.questions.run_choice import RunFormat
     from goldassay.report import Report
 
@@ -37,6 +40,7 @@ def compare_models(
     clusters: str | None = None,
     matched: bool = False,
     method: Literal["normal", "bootstrap"] = "normal",
+    equivalent_within: float | None = None,
     dataset: str | None = None,
     discount: str | None = None,
     seed: int | None = None,
@@ -45,6 +49,8 @@ def compare_models(
     **reading: Unpack[RunFormat],
 ) -> Report:
     """Say which of several models is better on the same examples, seeds and examples allowed for: `goldassay compare`.
+
+    Where the runs are on several datasets, the models are compared on each and over all that every model answered.
 
     Args:
         runs: The runs of each model, or all of them in one: paths, `Runs`, or tables with a row a prediction.
@@ -55,6 +61,8 @@ def compare_models(
         clusters: Examples that share this do not count as independent: a group of the runs, or a column of `gold`.
         matched: Runs with the same seed belong together.
         method: How the interval is made.
+        equivalent_within: The largest difference that does not matter, in points: two one-sided tests say whether the
+            models score within it.
         dataset: Runs on this dataset only.
         discount: The report of an audit of the same rows: also scores without what its readers of a part tell.
         seed: Of all draws; by default that of the settings.
@@ -66,11 +74,12 @@ def compare_models(
             `Dataset` or frame.
 
     Returns:
-        The report. Its tables are `models` and `comparisons`, a row for each two models.
+        The report. Its tables are `models` and `comparisons`, a row for each two models and dataset, and of several
+        datasets `totals`, a row for each two models.
 
     Raises:
-        InputError: The runs cannot be read, there are fewer than two models, or the examples, their right labels or
-            the matched seeds differ.
+        InputError: The runs cannot be read, there are fewer than two models, no dataset was answered by all, or the
+            examples, their right labels or the matched seeds differ.
     """
     named = (model,) if isinstance(model, str) else tuple(model or ())
     report, _ = study_comparison(
@@ -81,6 +90,7 @@ def compare_models(
         clusters=clusters,
         matched=matched,
         method=method,
+        equivalent_within=equivalent_within,
         settings=with_seed(settings or Settings(), seed),
         quiet=quiet,
         discount=discount,
@@ -97,10 +107,11 @@ def study_comparison(
     clusters: str | None,
     matched: bool,
     method: Literal["normal", "bootstrap"],
+    equivalent_within: float | None,
     settings: Settings,
     quiet: bool,
     discount: str | None = None,
-) -> tuple[Report, ModelComparisons]:
+) -> tuple[Report, ModelComparisons | SuiteComparison]:
     """Read the models and compare them: what the command and `compare_models` have in common.
 
     Args:
@@ -111,6 +122,7 @@ def study_comparison(
         clusters: As for `compare_models`.
         matched: Likewise.
         method: Likewise.
+        equivalent_within: Likewise.
         settings: Hold the seed.
         quiet: Show no progress.
         discount: As for `compare_models`.
@@ -121,8 +133,19 @@ def study_comparison(
     told = None if discount is None else read_bits(discount)
     with run_paths(_one_by_one(runs), named=False) as paths:
         evidence = Evidence(runs=paths, choice=choice, settings=settings, steps=Steps(quiet))
-        sides = read_sides(evidence, models, named)
-        return report_comparison(evidence, sides, clusters=clusters, matched=matched, method=method, told=told)
+        suite = read_suite(evidence, models, named)
+        margin = None if equivalent_within is None else equivalent_within / 100
+        if len(suite.sides) == 1:
+            return report_comparison(
+                evidence, suite.sides[0], suite.notes, clusters=clusters, matched=matched, method=method, margin=margin,
+                told=told,
+            )  # fmt: skip
+        if told is not None:
+            raise InputError(
+                f"there are runs on {len(suite.sides)} datasets, and a report to discount by is of one",
+                mend=f"choose that one with {option('dataset', 'NAME')}",
+            )
+        return report_suite(evidence, suite, clusters=clusters, matched=matched, method=method, margin=margin)
 
 
 def _one_by_one(runs: Sequence[Any]) -> Any:

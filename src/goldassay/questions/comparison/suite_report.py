@@ -1,0 +1,162 @@
+"""A comparison over several datasets as a report: on each of them, and over all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from goldassay.core.finding import Finding
+from goldassay.questions.comparison.comparing import align_sides
+from goldassay.questions.comparison.report import flat_equivalence, flat_pair
+from goldassay.questions.comparison.rows import MOST_ROWS, differing_rows_of
+from goldassay.questions.comparison.suite_sentences import judge_suite, say_suite
+from goldassay.questions.comparison.suites import compare_suite
+from goldassay.questions.instability.inputs import describe_inputs, describe_reading
+from goldassay.questions.instability.spread import measure_spread
+from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.rows import beside_data
+
+if TYPE_CHECKING:
+    from goldassay.data import Dataset
+    from goldassay.instability import TotalComparison
+    from goldassay.questions.comparison.sides import Suite
+    from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
+    from goldassay.questions.evidence import Evidence
+    from goldassay.report import Report
+
+__all__ = ["report_suite"]
+
+
+def report_suite(
+    evidence: Evidence,
+    suite: Suite,
+    *,
+    clusters: str | None = None,
+    matched: bool = False,
+    method: Literal["normal", "bootstrap"] = "normal",
+    margin: float | None = None,
+) -> tuple[Report, SuiteComparison]:
+    """Compare models that have been read on several datasets, and write up what was found.
+
+    Args:
+        evidence: What the models were read from; holds the datasets that were predicted, if they were given.
+        suite: The models on each dataset.
+        clusters: Take examples together by this group of the runs or column of the dataset.
+        matched: Runs of the same seed belong together.
+        method: Of the intervals.
+        margin: The largest difference over all datasets that does not matter, in the unit of the scores.
+
+    Raises:
+        InputError: The examples, their right labels or the matched seeds differ, there is no such group, there are too
+            many models, or they have other names on another dataset.
+    """
+    settings, steps, choice = evidence.settings, evidence.steps, evidence.choice
+    found, texts = [slices for sides in suite.sides for slices in sides.found], {}
+    with steps.step("comparing the models"):
+        datasets = []
+        for sides in suite.sides:
+            gold = choice.gold_of(sides.models[0].dataset)
+            known: Dataset | None = None if gold is None else evidence.gold_texts(gold)
+            aligned = align_sides(
+                sides.models,
+                names=sides.names,
+                clusters=clusters,
+                texts=known,
+                matched=matched,
+                intersect=choice.align == "intersect",
+                by_position=choice.align == "position",
+            )
+            if known is not None:
+                texts[aligned.sets[0].dataset] = known
+            datasets.append(aligned)
+        compared = compare_suite(
+            datasets, matched=matched, method=method, margin=margin, seed=settings.seed, notes=suite.notes
+        )
+    results = [
+        {**measure_spread(runs), **describe_reading(runs, sides.found), "model": name, "name": name}
+        for each, sides in zip(datasets, suite.sides, strict=True)
+        for name, runs in zip(each.names, each.sets, strict=True)
+    ]
+    pairs = [
+        flat_pair(each, p, p <= compared.alpha)
+        for pair in compared.pairs
+        for each, p in zip(pair.on, pair.dataset_p, strict=True)
+    ]
+    totals = [_total(pair, compared.alpha) for pair in compared.pairs]
+    names = compared.names
+    findings = {
+        "questions": ["comparison"],
+        "verdicts": {"comparison": judge_suite(compared)},
+        "inputs": describe_inputs(evidence.run_paths, found, choice),
+        "instability": {"source": "runs", "results": results},
+        "comparison": {
+            "dataset": f"{len(datasets)} datasets",
+            "datasets": [each.sets[0].dataset for each in datasets],
+            "n_examples": compared.n_examples,
+            "sentences": say_suite(compared),
+            "notes": list(compared.notes),
+            "models": [
+                {"name": name, "macro": macro, "micro": micro} for name, (macro, micro) in compared.means.items()
+            ],
+            "totals": totals,
+            "pairs": pairs,
+            "groups": [list(group) for group in compared.groups],
+            "alpha": compared.alpha,
+        },
+        "settings": {
+            "seed": settings.seed,
+            "clusters": clusters,
+            "matched": matched,
+            "method": method,
+            "equivalent_within": margin,
+            "reading": choice.said(),
+        },
+    }
+    title = f"Comparison of {' and '.join(names) if len(names) == 2 else f'{len(names)} models'}"
+    document = frame_findings(f"{title} on {len(datasets)} datasets", findings, steps, settings)
+    tables = {
+        "models": pl.DataFrame(results, infer_schema_length=None),
+        "comparisons": pl.DataFrame(pairs, infer_schema_length=None),
+        "totals": pl.DataFrame(totals, infer_schema_length=None),
+    }
+    most = max(1, MOST_ROWS // max(1, len(pairs)))
+    rows = pl.concat(
+        [
+            differing_rows_of(dict(zip(each.names, each.sets, strict=True)), [(pair.a, pair.b)], most)
+            for pair in compared.pairs
+            for each in datasets
+        ]
+    )
+    return compose_report(
+        document, tables, findings=[Finding("comparison", None, rows=beside_data(rows, texts))]
+    ), compared
+
+
+def _total(pair: SuitePair, alpha: float) -> dict[str, Any]:
+    """The two over all datasets, as one flat row."""
+    differs = pair.adjusted_p <= alpha
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        **_fields("macro", pair.macro),
+        **_fields("micro", pair.micro),
+        "n_datasets": pair.macro.n_datasets,
+        "n_examples": pair.macro.n_examples,
+        "joint": pair.macro.joint,
+        "adjusted_p": pair.adjusted_p,
+        "differ": differs,
+        "told_apart": differs and pair.macro.of_models,
+        **({} if pair.equivalence is None else flat_equivalence(pair.equivalence.to_dict())),
+    }
+
+
+def _fields(kind: str, found: TotalComparison) -> dict[str, Any]:
+    return {
+        f"{kind}_difference": found.difference,
+        f"{kind}_low": found.interval.low,
+        f"{kind}_high": found.interval.high,
+        f"{kind}_p": found.p_value,
+        f"{kind}_a": found.mean_a,
+        f"{kind}_b": found.mean_b,
+    }

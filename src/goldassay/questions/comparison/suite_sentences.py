@@ -1,0 +1,115 @@
+"""What a comparison over several datasets found, in plain sentences and as a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.numbers import bounds, count, points
+from goldassay.questions.comparison.sentences import MORE_RUNS, listed, say_equivalence
+
+if TYPE_CHECKING:
+    from goldassay.questions.comparison.suites import SuiteComparison, SuitePair
+
+
+def say_suite(found: SuiteComparison) -> list[str]:
+    """Sentences on the models over all datasets, the most important first."""
+    sentences = [f"{_top(found)}."] if len(found.pairs) > 1 else []
+    for pair in found.pairs[:1]:
+        sentences.append(f"{conclude_suite(pair, found.alpha)}.")
+        sentences.append(_over_examples(pair))
+        sentences.append(_by_dataset(pair, found.alpha))
+        if pair.equivalence is not None:
+            sentences.append(say_equivalence(pair.a, pair.b, pair.equivalence, pair.macro.of_models))
+    if found.pairs[0].macro.joint:
+        sentences.append("Each run answered all datasets, so that what is luck of a run counts once for all of them.")
+    if not found.of_models:
+        sentences.append(MORE_RUNS)
+    sentences.append("The intervals are about these datasets, not about others.")
+    return sentences
+
+
+def conclude_suite(pair: SuitePair, alpha: float) -> str:
+    """Which of two models is better over all datasets, and by how much."""
+    total = pair.macro
+    one, other = (pair.a, pair.b) if total.difference >= 0 else (pair.b, pair.a)
+    low, high = total.interval.low, total.interval.high
+    if total.difference < 0:
+        low, high = -high, -low
+    size = (
+        f"by {points(abs(total.difference), 2)} points {bounds(low, high, 2)} over the mean of {total.n_datasets} "
+        "datasets"
+    )
+    apart = pair.adjusted_p <= alpha
+    if not total.of_models:
+        runs = f"The runs of {pair.a} and {pair.b}"
+        if not apart:
+            return f"{runs} cannot be told apart: {one} is ahead {size}"
+        return (
+            f"{runs} differ: {one} is ahead {size}. Which model is better stays open, since one run does not show how "
+            "far another would score from it"
+        )
+    if not apart:
+        return f"{pair.a} and {pair.b} cannot be told apart: {one} is ahead {size}"
+    return f"{one} is better than {other} {size}"
+
+
+def judge_suite(found: SuiteComparison) -> dict[str, Any]:
+    """The verdict: whether the best of the models is better than the others over the mean of the datasets."""
+    pair, best = found.pairs[0], found.groups[0]
+    apart = found.of_models and len(best) == 1
+    evidence = f"{conclude_suite(pair, found.alpha)}."
+    if len(found.pairs) > 1:
+        evidence = f"{_top(found)}. {evidence}"
+    sign = 1 if pair.macro.difference >= 0 else -1
+    ends = sorted((sign * pair.macro.interval.low, sign * pair.macro.interval.high))
+    one, other = (pair.a, pair.b) if sign > 0 else (pair.b, pair.a)
+    limit = "the best model stands alone over the mean of the datasets"
+    if len(found.pairs) > 1:
+        limit += f" after Holm's correction at {found.alpha:g}"
+    if not found.of_models:
+        limit = f"there are several runs of each and {limit}"
+    return {
+        "verdict": "told apart" if apart else "not told apart",
+        "evidence": evidence,
+        "headline": {
+            "label": f"{one} minus {other}, mean of {pair.macro.n_datasets} datasets",
+            "value": sign * pair.macro.difference,
+            "low": ends[0],
+            "high": ends[1],
+            "unit": "difference",
+        },
+        "next_step": "" if apart else MORE_RUNS if not found.of_models else "Give more runs of each, or more examples.",
+        "rule": f"Told apart if {limit}; {'runs and examples' if found.of_models else 'examples'} are the noise.",
+    }
+
+
+def _top(found: SuiteComparison) -> str:
+    best = found.groups[0]
+    if len(best) > 1:
+        what = listed(best) if found.of_models else f"The runs of {listed(best)}"
+        return f"{what} cannot be told apart at the top"
+    return f"{best[0]} is better than all others" if found.of_models else f"The run of {best[0]} is ahead of all others"
+
+
+def _over_examples(pair: SuitePair) -> str:
+    total = pair.micro
+    low, high = total.interval.low, total.interval.high
+    return (
+        f"Over all {count(total.n_examples)} examples, where large datasets count for more, {pair.a} minus {pair.b} is "
+        f"{points(total.difference, 2)} points {bounds(low, high, 2)}."
+    )
+
+
+def _by_dataset(pair: SuitePair, alpha: float) -> str:
+    ahead = [found.comparison.difference > 0 for found in pair.on]
+    surely = [p <= alpha for p in pair.dataset_p]
+    for_a = sum(up and sure for up, sure in zip(ahead, surely, strict=True))
+    for_b = sum(sure for sure in surely) - for_a
+    if not any(surely):
+        return (
+            f"On none of the {len(surely)} datasets by itself are the two told apart (Holm's correction, {alpha:.0%})."
+        )
+    return (
+        f"Of the {len(surely)} datasets by themselves {pair.a} is ahead beyond the noise on {for_a} and {pair.b} on "
+        f"{for_b} (Holm's correction, {alpha:.0%})."
+    )

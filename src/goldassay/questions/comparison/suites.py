@@ -1,0 +1,256 @@
+"""Models on several datasets: which is better on each, and over all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError
+from goldassay.core.multiple_testing import holm
+from goldassay.core.results import Result, to_plain
+from goldassay.instability import compare, compare_totals
+from goldassay.instability.comparisons import largest_groups
+from goldassay.questions.comparison.comparing import within
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from numpy.typing import NDArray
+
+    from goldassay.instability import Equivalence, TotalComparison
+    from goldassay.questions.comparison.comparing import AlignedSides, ModelComparison
+    from goldassay.runs import Runs
+
+__all__ = ["SuiteComparison", "SuitePair", "compare_suite"]
+
+# Every pair is compared on every dataset; of more models a ranking says more than all of them.
+MOST_MODELS = 12
+
+
+@dataclass(frozen=True)
+class SuitePair(Result):
+    """Two models on several datasets.
+
+    Attributes:
+        a: Name of the first model; of three or more models the one with the higher mean.
+        b: Name of the second.
+        macro: The difference of the means over datasets, each of which counts alike.
+        micro: The difference over all examples, each of which counts alike.
+        adjusted_p: Holm's correction of the macro difference's p-value over all pairs.
+        on: The two on each dataset, a minus b.
+        dataset_p: Holm's correction over the datasets.
+        equivalence: Whether the macro difference lies within a margin; None where none was given.
+    """
+
+    a: str
+    b: str
+    macro: TotalComparison
+    micro: TotalComparison
+    adjusted_p: float
+    on: tuple[ModelComparison, ...]
+    dataset_p: tuple[float, ...]
+    equivalence: Equivalence | None = None
+
+
+@dataclass(frozen=True)
+class SuiteComparison(Result):
+    """Several models on several datasets.
+
+    Attributes:
+        datasets: The models side by side on each dataset.
+        names: Of the models.
+        pairs: Of two models (A, B) as they were given; of more the better one first.
+        alpha: At or below it a pair differs.
+        groups: Largest sets of models of which no two differ over all datasets, best first.
+        notes: What was left out and taken for granted, in sentences.
+    """
+
+    datasets: tuple[AlignedSides, ...]
+    names: tuple[str, ...]
+    pairs: tuple[SuitePair, ...]
+    alpha: float
+    groups: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def of_models(self) -> bool:
+        """Whether each model has several runs on every dataset; else what differs are runs."""
+        return all(pair.macro.of_models for pair in self.pairs)
+
+    @property
+    def n_examples(self) -> int:
+        """Of all datasets."""
+        return sum(each.sets[0].n_examples for each in self.datasets)
+
+    @property
+    def means(self) -> dict[str, tuple[float, float]]:
+        """The mean over datasets and the mean over examples of each model."""
+        sizes = [each.sets[0].n_examples for each in self.datasets]
+        means = np.array([[runs.scores.mean() for runs in _in_order(each, self.names)] for each in self.datasets])
+        macro, micro = means.mean(axis=0), np.average(means, axis=0, weights=sizes)
+        return {name: (float(macro[at]), float(micro[at])) for at, name in enumerate(self.names)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data: the totals of each pair, and the pairs on each dataset."""
+        return to_plain(
+            {
+                "datasets": [each.sets[0].dataset for each in self.datasets],
+                "n_examples": self.n_examples,
+                "models": [
+                    {"name": name, "macro": macro, "micro": micro} for name, (macro, micro) in self.means.items()
+                ],
+                "totals": [
+                    {
+                        "a": pair.a,
+                        "b": pair.b,
+                        "macro": pair.macro.to_dict(),
+                        "micro": pair.micro.to_dict(),
+                        "adjusted_p": pair.adjusted_p,
+                        "differ": pair.adjusted_p <= self.alpha,
+                        "told_apart": pair.macro.of_models and pair.adjusted_p <= self.alpha,
+                        **({"equivalence": pair.equivalence.to_dict()} if pair.equivalence else {}),
+                    }
+                    for pair in self.pairs
+                ],
+                "pairs": [
+                    {**found.to_dict(), "adjusted_p": p, "differ": p <= self.alpha}
+                    for pair in self.pairs
+                    for found, p in zip(pair.on, pair.dataset_p, strict=True)
+                ],
+                "groups": self.groups,
+                "alpha": self.alpha,
+                "notes": self.notes,
+            }
+        )
+
+
+def compare_suite(
+    datasets: Sequence[AlignedSides],
+    *,
+    matched: bool = False,
+    method: Literal["normal", "bootstrap"] = "normal",
+    alpha: float = 0.05,
+    margin: float | None = None,
+    seed: int = 0,
+    notes: Sequence[str] = (),
+) -> SuiteComparison:
+    """Compare two models or more on each of several datasets and over all of them.
+
+    Runs of the same seeds on all datasets are one run each: what is luck of a run is the same on all of them.
+
+    Args:
+        datasets: The same models under the same names, side by side on each.
+        matched: Runs of the same seed belong together.
+        method: How the intervals are made.
+        alpha: Chance of telling apart any two models that do not differ.
+        margin: The largest macro difference that does not matter, in the unit of the scores; None if nothing is asked.
+        seed: Of all draws.
+        notes: What else is to be said.
+
+    Raises:
+        InputError: There are too many models, or they have other names on another dataset.
+    """
+    names = datasets[0].names
+    if len(names) > MOST_MODELS:
+        raise InputError(
+            f"each two of {len(names)} models on {len(datasets)} datasets would be compared, and that is done for up "
+            f"to {MOST_MODELS}",
+            mend=f"choose some with {option('model', 'NAME')}, or rank all of them with goldassay board",
+        )
+    for other in datasets[1:]:
+        if set(other.names) != set(names):
+            raise InputError(
+                f"the models are called {', '.join(names)} on {datasets[0].sets[0].dataset} and "
+                f"{', '.join(other.names)} on {other.sets[0].dataset}",
+                mend=f"choose the same ones with {option('model', 'NAME')}",
+            )
+    means = {name: np.mean([_of(each, name).scores.mean() for each in datasets]) for name in names}
+    best_first = sorted(names, key=lambda name: -means[name])
+    made = [
+        _pair(a, b, datasets, matched=matched, method=method, margin=margin, seed=seed)
+        for a, b in combinations(names if len(names) == 2 else best_first, 2)
+    ]
+    adjusted = holm([pair.macro.p_value for pair in made])
+    pairs = tuple(replace(pair, adjusted_p=float(p)) for pair, p in zip(made, adjusted, strict=True))
+    apart = {frozenset((pair.a, pair.b)) for pair in pairs if pair.adjusted_p <= alpha}
+    caveats = (said for pair in pairs for found in pair.on for said in found.comparison.caveats)
+    return SuiteComparison(
+        datasets=tuple(datasets),
+        names=tuple(names),
+        pairs=pairs,
+        alpha=alpha,
+        groups=largest_groups(best_first, apart),
+        notes=tuple(dict.fromkeys((*notes, *(said for each in datasets for said in _said_of(each)), *caveats))),
+    )
+
+
+def _pair(
+    a: str,
+    b: str,
+    datasets: Sequence[AlignedSides],
+    *,
+    matched: bool,
+    method: Literal["normal", "bootstrap"],
+    margin: float | None,
+    seed: int,
+) -> SuitePair:
+    """Two models, before the correction for several pairs."""
+    sides = [(_of(each, a), _of(each, b)) for each in datasets]
+    orders = [_one_order([pair[side] for pair in sides]) for side in (0, 1)]
+    joint = all(order is not None for order in orders)
+    scores = [
+        (one.scores[own], other.scores[others])
+        for (one, other), own, others in zip(
+            sides, *(order if joint and order is not None else [slice(None)] * len(sides) for order in orders),
+            strict=True,
+        )
+    ]  # fmt: skip
+    together = [each.together for each in datasets]
+    found = [
+        compare(*both, own, matched=matched, method=method, seed=seed)
+        for both, own in zip(scores, together, strict=True)
+    ]
+
+    def total(weights: Sequence[float]) -> TotalComparison:
+        return compare_totals(
+            scores, weights, together, joint=joint, matched=matched, method=method, seed=seed, compared=found
+        )
+
+    macro = total([1] * len(found))
+    return SuitePair(
+        a=a,
+        b=b,
+        macro=macro,
+        micro=total([each.n_examples for each in found]),
+        adjusted_p=macro.p_value,
+        on=tuple(each.compared(a, b, own, None) for each, own in zip(datasets, found, strict=True)),
+        dataset_p=tuple(float(p) for p in holm([each.p_value for each in found])),
+        equivalence=None if margin is None else within(macro, margin),
+    )
+
+
+def _of(sides: AlignedSides, name: str) -> Runs:
+    return sides.sets[sides.names.index(name)]
+
+
+def _in_order(sides: AlignedSides, names: Sequence[str]) -> list[Runs]:
+    return [_of(sides, name) for name in names]
+
+
+def _one_order(sets: Sequence[Runs]) -> list[NDArray[np.int64]] | None:
+    """Orders of the runs on each dataset by which they are the same runs; None where they are not, or there is one."""
+    seeds = [[str(each) for each in runs.seeds.tolist()] for runs in sets]
+    if len(seeds[0]) < 2 or len({tuple(sorted(each)) for each in seeds}) > 1:
+        return None
+    return [np.argsort(np.array(each)) for each in seeds]
+
+
+def _said_of(sides: AlignedSides) -> list[str]:
+    """What was taken for granted on a dataset, with its name."""
+    name = sides.sets[0].dataset
+    return [note if name in note else f"{name}: {note}" for note in sides.notes]

@@ -1,0 +1,201 @@
+"""Models on several datasets and differences that do not matter, by every door."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import goldassay
+from goldassay.core.errors import InputError
+from goldassay.instability import compare, compare_totals, equivalent_within
+from tests.cli.run_files import goldassay as shell
+from tests.cli.run_files import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["refused", "shell"]
+
+SIZES = {"small": 60, "middle": 150, "large": 300}
+
+
+def answers(models: dict[str, float], n_runs: int = 3, seed: int = 0, luck: float = 0.0) -> pl.DataFrame:
+    """A row a prediction: models of known skill on three datasets, each run of which has the same luck on all."""
+    rng = np.random.default_rng(seed)
+    lucks = {(name, run): rng.normal(0, luck) for name in models for run in range(n_runs)}
+    tables = []
+    for dataset, n in SIZES.items():
+        ease = rng.random(n)
+        for name, skill in models.items():
+            for run in range(n_runs):
+                right = (rng.random(n) + ease) / 2 < skill + lucks[name, run]
+                tables.append(
+                    pl.DataFrame(
+                        {"example_id": [f"{dataset}{i}" for i in range(n)], "dataset": dataset, "model": name,
+                         "seed": run, "score": right.astype(int)}
+                    )
+                )  # fmt: skip
+    return pl.concat(tables)
+
+
+def scores_of(table: pl.DataFrame, model: str) -> list[np.ndarray[Any, Any]]:
+    return [
+        table.filter((pl.col("model") == model) & (pl.col("dataset") == dataset))["score"].to_numpy().reshape(-1, n)
+        for dataset, n in SIZES.items()
+    ]
+
+
+def test_totals_are_those_of_the_measure() -> None:
+    table = answers({"alpha": 0.6, "beta": 0.5}, luck=0.02)
+    report = goldassay.compare_models(table)
+    a, b = scores_of(table, "alpha"), scores_of(table, "beta")
+    pairs = list(zip(a, b, strict=True))
+    (row,) = report.tables["totals"].to_dicts()
+    for kind, weights in (("macro", [1, 1, 1]), ("micro", list(SIZES.values()))):
+        wanted = compare_totals(pairs, weights, joint=True)
+        assert row[f"{kind}_difference"] == pytest.approx(wanted.difference)
+        assert (row[f"{kind}_low"], row[f"{kind}_high"]) == pytest.approx((wanted.interval.low, wanted.interval.high))
+        assert row[f"{kind}_p"] == pytest.approx(wanted.p_value)
+    assert row["joint"]
+    # By the example, as the share over all of them.
+    assert row["micro_a"] == pytest.approx(np.concatenate(a, axis=1).mean())
+    by_dataset = report.tables["comparisons"]
+    assert by_dataset["dataset"].to_list() == list(SIZES)
+    for each, (one, other) in zip(by_dataset.to_dicts(), pairs, strict=True):
+        assert each["difference"] == pytest.approx(compare(one, other).difference)
+    figures = report.figures.filter(pl.col("id").str.contains("(macro|micro)_difference"))
+    assert figures["value"].to_list() == pytest.approx([row["macro_difference"], row["micro_difference"]])
+    assert report.verdicts["comparison"]["verdict"] == "told apart"
+
+
+def test_totals_are_those_that_the_harness_prints() -> None:
+    """Groups by size are the mean of the examples, groups that are not the mean of the datasets."""
+    folder = Path(__file__).parents[1] / "runs" / "fixtures" / "lm_eval_suite"
+    report = goldassay.compare_models(folder)
+    (row,) = report.tables["totals"].to_dicts()
+    unweighted = json.loads((folder / "UNWEIGHTED.txt").read_text())
+    for side in ("a", "b"):
+        (results,) = (folder / row[side].replace("/", "__")).glob("results_*.json")
+        group = json.loads(results.read_text())["groups"]["by_size"]
+        assert row[f"micro_{side}"] == pytest.approx(group["acc,none"], abs=1e-12)
+        assert row[f"macro_{side}"] == pytest.approx(unweighted[row[side]], abs=1e-12)
+    assert row["n_examples"] == 47
+
+
+def test_seeds_that_differ_by_dataset_are_not_one_run() -> None:
+    table = answers({"alpha": 0.6, "beta": 0.5}).with_columns(
+        pl.when(pl.col("dataset") == "small").then(pl.col("seed") + 10).otherwise("seed").alias("seed")
+    )
+    assert not goldassay.compare_models(table).tables["totals"]["joint"].item()
+
+
+def test_the_order_of_seeds_in_files_does_not_matter() -> None:
+    """The first run of one dataset is not the first of another because it stands there."""
+    table = answers({"alpha": 0.6, "beta": 0.55}, luck=0.1, n_runs=4)
+    (wanted,) = goldassay.compare_models(table).tables["totals"].to_dicts()
+    is_large = pl.col("dataset") == "large"
+    turned = pl.concat([table.filter(~is_large), table.filter(is_large).sort("seed", descending=True)])
+    (found,) = goldassay.compare_models(turned).tables["totals"].to_dicts()
+    assert found == pytest.approx(wanted)
+
+
+def test_one_run_never_says_that_a_model_is_better() -> None:
+    report = goldassay.compare_models(answers({"alpha": 0.8, "beta": 0.4}, n_runs=1))
+    verdict = report.verdicts["comparison"]
+    assert verdict["verdict"] == "not told apart"
+    assert "Which model is better stays open" in verdict["evidence"]
+    assert report.tables["totals"]["differ"].item()
+
+
+def test_several_models_are_ranked_over_all_datasets(shell: Callable[..., Any], tmp_path: Path) -> None:
+    answers({"alpha": 0.7, "beta": 0.69, "gamma": 0.4}, luck=0.01).write_parquet(tmp_path / "runs.parquet")
+    done = shell("compare", "runs.parquet", "--json", "found.json", "-o", "out")
+    assert done.status == 0, done.err
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert [sorted(group) for group in found["groups"]] == [["alpha", "beta"], ["gamma"]]
+    assert len(found["totals"]) == 3
+    assert len(found["pairs"]) == 9
+    assert "3 models on 3 datasets, 510 examples" in done.out
+    assert "better than 0; place 3" in done.out
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "mean of the datasets" in page
+
+
+def test_what_not_all_answered_is_left_out_and_said(shell: Callable[..., Any], tmp_path: Path) -> None:
+    table = answers({"alpha": 0.7, "beta": 0.5})
+    table = table.filter(~((pl.col("model") == "beta") & (pl.col("dataset") == "middle")))
+    for name in ("alpha", "beta"):
+        table.filter(pl.col("model") == name).write_csv(tmp_path / f"{name}.csv")
+    table.write_csv(tmp_path / "both.csv")
+    for places in (("both.csv",), ("alpha.csv", "beta.csv")):
+        done = shell("compare", *places)
+        assert done.status == 0, done.err
+        assert "2 models on 2 datasets, 360 examples" in done.out
+        assert "note  Left out, since not all models answered them: middle." in done.out
+
+
+def test_one_dataset_that_all_answered_is_compared_alone(shell: Callable[..., Any], tmp_path: Path) -> None:
+    table = answers({"alpha": 0.7, "beta": 0.5})
+    table = table.filter((pl.col("model") == "alpha") | (pl.col("dataset") == "large"))
+    table.write_csv(tmp_path / "runs.csv")
+    done = shell("compare", "runs.csv")
+    assert done.status == 0, done.err
+    assert "difference A - B" in done.out
+    report = goldassay.compare_models(table)
+    assert any(
+        "not all models answered them: small, middle" in note for note in report.to_dict()["comparison"]["notes"]
+    )
+
+
+def test_no_dataset_in_common_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
+    table = answers({"alpha": 0.7, "beta": 0.5})
+    table.filter((pl.col("model") == "alpha") == (pl.col("dataset") == "small")).write_csv(tmp_path / "runs.csv")
+    line = refused("compare", "runs.csv")
+    assert "no dataset was answered by all 2 models: alpha answered small; beta answered" in line
+    assert "--model NAME" in line
+
+
+def test_more_models_than_anybody_reads_are_refused() -> None:
+    with pytest.raises(InputError, match="13 models on 3 datasets"):
+        goldassay.compare_models(answers({f"m{i}": 0.5 for i in range(13)}, n_runs=1))
+
+
+@pytest.mark.parametrize(("other", "margin", "word"), [(0.595, 20.0, "equivalent"), (0.3, 1.0, "better")])
+def test_a_difference_that_does_not_matter(other: float, margin: float, word: str) -> None:
+    table = answers({"alpha": 0.6, "beta": other}).filter(pl.col("dataset") == "large")
+    report = goldassay.compare_models(table, equivalent_within=margin)
+    (row,) = report.tables["comparisons"].to_dicts()
+    assert row["equivalence"].endswith(word)
+    found = compare(*(scores_of(table, name)[-1] for name in ("alpha", "beta")))
+    wanted = equivalent_within(found.difference, found.var_total, found.degrees_of_freedom, margin / 100)
+    assert row["equivalence_p"] == pytest.approx(wanted.p_value)
+    said = " ".join(report.to_dict()["comparison"]["sentences"])
+    assert f"within {margin:.2f} points" in said
+
+
+def test_equivalence_of_one_run_each_is_of_these_runs() -> None:
+    table = answers({"alpha": 0.6, "beta": 0.6}, n_runs=1)
+    for chosen in ("large", None):
+        report = goldassay.compare_models(table, dataset=chosen, equivalent_within=30)
+        said = " ".join(report.to_dict()["comparison"]["sentences"])
+        assert "The runs of alpha and beta" in said
+        assert "alpha and beta are equivalent" not in said.replace("The runs of alpha and beta are equivalent", "")
+
+
+def test_a_margin_is_above_zero(refused: Callable[..., str], tmp_path: Path) -> None:
+    answers({"alpha": 0.7, "beta": 0.5}).write_csv(tmp_path / "runs.csv")
+    assert "--equivalent-within" in refused("compare", "runs.csv", "--equivalent-within", "0")
+
+
+def test_forty_models_are_ranked_and_not_paired(shell: Callable[..., Any], tmp_path: Path) -> None:
+    table = answers({f"m{i:02}": 0.3 + i / 100 for i in range(20)}, n_runs=2).filter(pl.col("dataset") == "small")
+    table.write_parquet(tmp_path / "runs.parquet")
+    done = shell("compare", "runs.parquet")
+    assert done.status == 0, done.err
+    assert "of 190; all of them with --json FILE or -o DIR" in done.out
+    assert len(done.out.splitlines()) < 80
