@@ -195,7 +195,19 @@ def _corpus(folder: Path, page: Path) -> None:
     (folder / "corpus" / "part-0.jsonl").write_text(lines, "utf-8")
 
 
+def _lone_evidence(folder: Path, page: Path) -> None:
+    """test.jsonl, and of its hypotheses cls.npz with embeddings and p.csv with the probabilities of all labels."""
+    _data(folder, page)
+    rng = np.random.default_rng(0)
+    test = pl.read_ndjson(folder / "test.jsonl")
+    np.savez(folder / "cls.npz", hypothesis=rng.normal(size=(len(test), 8)), id=test["id"].to_numpy().astype(str))
+    p = rng.dirichlet((1, 1, 1), len(test))
+    names = ("entailment", "neutral", "contradiction")
+    pl.DataFrame({"id": test["id"], **{name: p[:, at] for at, name in enumerate(names)}}).write_csv(folder / "p.csv")
+
+
 _MAKERS = {
+    "lone_evidence": _lone_evidence,
     "corpus": _corpus,
     "board": _board,
     "decided": _decided,

@@ -132,7 +132,10 @@ OPTIONS: dict[str, Key] = {
     "checkpoint": Key(help="One checkpoint of each run, or last.  [default: all]", kind=int | str),
     "dataset": Key(help="Runs on this dataset only.", kind=str),
     "embeddings": Key(
-        help=("Embeddings of the hypothesis (or another text) alone, .npy or Parquet, a row an example."),
+        help=(
+            "Embeddings of the hypothesis (or another text) alone, a row an example: .npy, .npz, Parquet or CSV; "
+            "beside --runs, or by themselves with --test."
+        ),
     ),
     "inside": Key(
         help=(
@@ -160,7 +163,12 @@ OPTIONS: dict[str, Key] = {
         kind=bool,
         default=False,
     ),
-    "probabilities": Key(help="The right label's probability, a row an example."),
+    "probabilities": Key(
+        help=(
+            "The right label's probability, a row an example; by themselves with --test also those of all labels: a "
+            "column a label, or in the order of --label-names."
+        )
+    ),
     "runs": Key(help="Predictions made elsewhere: files or folders in any known format (goldassay runs --help)."),
     "split": Key(help="Runs on this part of the dataset only.", kind=str),
     "train": Key(

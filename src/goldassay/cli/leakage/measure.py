@@ -113,6 +113,7 @@ def measure(
       goldassay leakage measure train.jsonl --test test.jsonl --model bilstm --seeds 5
       goldassay leakage measure a=a.jsonl b=b.jsonl --test a=a-test.jsonl --test b=b-test.jsonl
       goldassay leakage measure --runs runs --test test.jsonl --embeddings hypothesis=cls.npy
+      goldassay leakage measure --test test.jsonl --embeddings hypothesis=cls.npz
     """
     from goldassay.cli.training_progress import bars
     from goldassay.questions.gating import load_settings
@@ -124,7 +125,10 @@ def measure(
 
     check_figures(figures)
     given = None
-    if runs:
+    if runs or embeddings or probabilities or bits:
+        if not runs:
+            _check_alone({"--as": named, "--model": model, "--dataset": dataset, "--train-set": train_set,
+                          "--labels": labels})  # fmt: skip
         chosen = RunChoice(
             model=model,
             dataset=dataset,
@@ -134,7 +138,7 @@ def measure(
             align=align,
         )
         given = GivenEvidence(
-            paths=runs,
+            paths=runs or [],
             choice=chosen,
             conditions=by_name(named, "--as", "CONDITION"),
             embeddings=by_name(embeddings, "--embeddings", "ROLE"),
@@ -142,10 +146,10 @@ def measure(
             bits=by_name(bits, "--bits", "CONDITION"),
         )
     else:
-        _check_no_runs({"--as": named, "--embeddings": embeddings, "--probabilities": probabilities, "--bits": bits})
+        _check_no_runs({"--as": named})
     options: dict[str, Any] = {
         "given": given,
-        "model": None if runs else model,
+        "model": None if given is not None else model,
         "conditions": tuple(conditions or ()),
         "seeds": seeds,
         "choice": LeakageChoice(
@@ -207,6 +211,15 @@ def _several(
 def _name(train: str) -> str:
     name, path = split_named_path(train)
     return name or Path(path).name.partition(".")[0]
+
+
+def _check_alone(given: dict[str, Any]) -> None:
+    for option, value in given.items():
+        if value:
+            raise InputError(
+                f"{option}: embeddings and probabilities by themselves do not use it",
+                mend="leave it out, or name the predictions with --runs",
+            )
 
 
 def _check_no_runs(given: dict[str, list[str] | None]) -> None:

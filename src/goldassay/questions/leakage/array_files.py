@@ -1,9 +1,10 @@
-"""Arrays made elsewhere: embeddings and gold probabilities in .npy files and tables, a row an example."""
+"""Arrays made elsewhere: embeddings and probabilities in .npy and .npz files and tables, a row an example."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
@@ -13,32 +14,39 @@ from goldassay.core.errors import InputError
 from goldassay.questions.leakage.condition_evidence import aligned
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 _IDS = ("example_id", "id", "row", "guid", "uid", "pairID")
+_PROBABILITIES = ("probabilities", "probability", "logits", "p")
+# How far probabilities of a row may be from 1 together: files round them.
+_SUMS_TO = 1e-3
 
 
-def read_vectors(path: Path, ids: NDArray[Any], role: str) -> NDArray[np.floating[Any]]:
+def read_vectors(place: str | Path, ids: NDArray[Any], role: str) -> NDArray[np.floating[Any]]:
     """Embeddings of one role's sentences in the order of the examples, (N, D).
 
     Args:
-        path: A .npy file with a row an example in their order, or a Parquet file with example ids and the embedding in
-            one column of lists (named after the role, "embedding", or the only one) or in columns of numbers.
+        place: A .npy file with a row an example in their order, an .npz file with such an array (named after the role,
+            "embedding", the only one, or as ":NAME") and perhaps example ids, or a Parquet, CSV or TSV file with
+            example ids and the embedding in one column of lists (named likewise) or in columns of numbers.
         ids: Of the examples, (N,).
         role: Of the sentences.
 
     Raises:
         InputError: The file cannot be read, or is of another dataset: other ids, or another number of rows.
     """
-    if path.suffix == ".npy":
-        values = _numpy(path)
-        if values.ndim != 2 or len(values) != ids.size:
+    path, wanted = _parted(place)
+    if path.suffix in (".npy", ".npz"):
+        values, names = _array(path, (wanted,) if wanted else (role, "embedding", "embeddings"))
+        if values.ndim != 2 or (names is None and len(values) != ids.size):
             raise InputError(
                 f"the array has shape {values.shape}, and there are {ids.size:,} examples",
                 file=path,
                 mend="give the embeddings of this dataset, a row an example, in its order",
             )
-        return values
+        return values if names is None else _placed(values, names, ids, "embeddings", path)
     frame = _table(path)
     names, kept = _split_ids(frame)
     lists = [name for name, kind in kept.schema.items() if isinstance(kind, (pl.List, pl.Array))]
@@ -70,13 +78,15 @@ def read_probabilities(place: str, ids: NDArray[Any], *, bits: bool) -> NDArray[
     Raises:
         InputError: The file cannot be read, is of another dataset, or holds no probabilities.
     """
-    name, sign, column = place.rpartition(":")
-    path = Path(name if sign and not Path(place).exists() else place)
-    if path.suffix == ".npy":
-        values = np.atleast_2d(_numpy(path).astype(np.float64))
-        if values.shape[-1] != ids.size:
+    path, wanted = _parted(place)
+    if path.suffix in (".npy", ".npz"):
+        array, names = _array(path, (wanted,) if wanted else _PROBABILITIES)
+        values = np.atleast_2d(array.astype(np.float64))
+        if names is not None and values.shape[-1] == len(names):
+            values = np.stack([_placed(each, names, ids, "probabilities", path) for each in values])
+        if values.ndim != 2 or values.shape[-1] != ids.size:
             raise InputError(
-                f"the array has shape {values.shape}, and there are {ids.size:,} examples",
+                f"the array has shape {array.shape}, and there are {ids.size:,} examples",
                 file=path,
                 mend="give those of this dataset, in its order",
             )
@@ -84,7 +94,6 @@ def read_probabilities(place: str, ids: NDArray[Any], *, bits: bool) -> NDArray[
         frame = _table(path)
         names, kept = _split_ids(frame)
         numbers = kept.select(pl.selectors.numeric())
-        wanted = column if sign and not Path(place).exists() else ""
         chosen = wanted or ("probability" if "probability" in numbers.columns else "")
         if not chosen and len(numbers.columns) == 1:
             chosen = numbers.columns[0]
@@ -105,6 +114,91 @@ def read_probabilities(place: str, ids: NDArray[Any], *, bits: bool) -> NDArray[
             mend=f"give values from 0 to 1; of -log2 of them say so with {option('bits')}",
         )
     return values
+
+
+def read_distribution(
+    place: str, ids: NDArray[Any], label_names: Sequence[str], *, ordered: bool
+) -> NDArray[np.float64] | None:
+    """Logarithms of the probabilities of all labels in the order of the examples, (N, K); None where one has them.
+
+    Args:
+        place: A .npy or .npz file with (N, K) numbers in the order of the labels, or a table with a column of each
+            label's name; logits of .npz files are named "logits".
+        ids: Of the examples, (N,).
+        label_names: K names.
+        ordered: Whether somebody said that this is their order in arrays.
+
+    Raises:
+        InputError: The file cannot be read, is of another dataset, or holds no probabilities.
+    """
+    path, wanted = _parted(place)
+    are_logits = False
+    if path.suffix in (".npy", ".npz"):
+        values, names = _array(path, (wanted,) if wanted else _PROBABILITIES)
+        if values.ndim != 2 or values.shape[1] != len(label_names) or values.shape[1] == ids.size:
+            return None
+        if not ordered:
+            raise InputError(
+                f"nothing says which of the labels {', '.join(label_names)} the {len(label_names)} columns stand for",
+                file=path, mend=f"give them in order with {option('label_names', 'A,B,...')}",
+            )  # fmt: skip
+        are_logits = wanted == "logits" or (path.suffix == ".npz" and not wanted and _is_of_logits(path))
+    else:
+        frame = _table(path)
+        names, kept = _split_ids(frame)
+        if wanted or not set(label_names) <= set(kept.columns):
+            return None
+        values = kept.select(list(label_names)).to_numpy()
+    placed = _placed(np.asarray(values, dtype=np.float64), names, ids, "probabilities", path)
+    if are_logits:
+        return placed
+    if not np.all((placed >= 0) & (placed <= 1)) or not np.allclose(placed.sum(axis=1), 1, atol=_SUMS_TO):
+        raise InputError(
+            "there are rows that are no probabilities of all labels", file=path,
+            mend="give values from 0 to 1 that add up to 1 in each row; logits as the array logits of an .npz file",
+        )  # fmt: skip
+    return np.log(np.maximum(placed, np.finfo(np.float64).tiny))
+
+
+def _parted(given: str | Path) -> tuple[Path, str]:
+    """FILE and NAME of FILE:NAME; of an existing file its whole name."""
+    place = str(given)
+    name, sign, wanted = place.rpartition(":")
+    if not sign or Path(place).exists():
+        return Path(place), ""
+    return Path(name), wanted
+
+
+def _array(path: Path, wanted: Sequence[str]) -> tuple[NDArray[Any], list[str] | None]:
+    """An array of numbers, and the example ids beside it, if any."""
+    if path.suffix == ".npy":
+        return _numpy(path), None
+    arrays = _arrays(path)
+    ids = next((arrays.pop(name) for name in _IDS if name in arrays), None)
+    name = next((each for each in wanted if each in arrays), None)
+    if name is None and len(arrays) == 1 and len(wanted) > 1:
+        (name,) = arrays
+    if name is None:
+        raise InputError(
+            f"there is no array {wanted[0]!r}" if len(wanted) == 1 else "several arrays could be meant", file=path,
+            mend=f"name one as FILE:NAME; there are {', '.join(arrays) or 'none'}",
+        )  # fmt: skip
+    return _checked(arrays[name], path), None if ids is None else [str(each) for each in ids.tolist()]
+
+
+def _is_of_logits(path: Path) -> bool:
+    names = [name for name in _arrays(path) if name not in _IDS]
+    return "logits" in names and not set(_PROBABILITIES) - {"logits"} & set(names)
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            return {name: found[name] for name in found.files}
+    except FileNotFoundError as error:
+        raise InputError("there is no such file", file=path, mend="check the path") from error
+    except (OSError, ValueError, AttributeError, TypeError, BadZipFile) as error:
+        raise InputError("the file holds no arrays of numbers", file=path, mend="write it with numpy.savez") from error
 
 
 def _placed(values: NDArray[Any], names: list[str] | None, ids: NDArray[Any], what: str, path: Path) -> NDArray[Any]:
@@ -140,6 +234,10 @@ def _numpy(path: Path) -> NDArray[Any]:
         raise InputError("there is no such file", file=path, mend="check the path") from error
     except (OSError, ValueError) as error:
         raise InputError("the file is no array of numbers", file=path, mend="write it with numpy.save") from error
+    return _checked(found, path)
+
+
+def _checked(found: NDArray[Any], path: Path) -> NDArray[Any]:
     if not np.issubdtype(found.dtype, np.number):
         raise InputError(f"the array holds {found.dtype}, no numbers", file=path, mend="write numbers")
     return found

@@ -97,7 +97,8 @@ def told(examples: pl.DataFrame) -> list[tuple[int, float, str]]:
     found = [
         (bits, position, part.replace("_only", ""))
         for part in (name.removeprefix("pvi_") for name in examples.columns if name.startswith("pvi_"))
-        if part.endswith("_only")
+        # Of the right label's probability alone nobody knows what was named.
+        if part.endswith("_only") and f"right_{part}" in examples.columns
         for position, (bits, right) in enumerate(examples.select(f"pvi_{part}", f"right_{part}").iter_rows())
         if bits is not None and bits > 0 and right == 1
     ]

@@ -13,6 +13,7 @@ from goldassay.questions.inputs import load_inputs
 from goldassay.questions.leakage.choices import ItemReading, choice_evidence, load_items
 from goldassay.questions.leakage.condition_evidence import EMPTY, PROBES
 from goldassay.questions.leakage.foreign_evidence import read_evidence
+from goldassay.questions.leakage.lone_evidence import read_alone
 from goldassay.questions.leakage.network_evidence import network_conditions, train_evidence
 from goldassay.questions.leakage.probes import check_conditions, measure_split, probe_evidence, with_words
 
@@ -69,7 +70,8 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
     settings, steps = evidence.settings, evidence.steps
     if asked.given is not None:
         with steps.step("reading the evidence"):
-            found, inputs = read_evidence(asked.given, train, test, columns)
+            read = read_evidence if asked.given.paths else read_alone
+            found, inputs = read(asked.given, train, test, columns)
         return replace(found, inputs=tuple(inputs))
     if train is None:
         raise InputError(

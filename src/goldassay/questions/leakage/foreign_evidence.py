@@ -44,10 +44,11 @@ class GivenEvidence:
     """Where evidence lies.
 
     Attributes:
-        paths: Files or folders of predictions; embeddings and relevances beside them are found by themselves.
+        paths: Files or folders of predictions; embeddings and relevances beside them are found by themselves. None
+            where embeddings or probabilities are all there is.
         choice: Which of the runs to take, and how to read them.
         conditions: Condition to the model (with * or ? several) whose runs are of it, where files do not say so.
-        embeddings: Role to a file of embeddings (.npy or Parquet).
+        embeddings: Role to a file of embeddings (.npy, .npz, Parquet, CSV).
         probabilities: Condition to a file of the gold label's probability, with ":COLUMN" where it has several.
         bits: The same of -log2 of the probability.
     """
@@ -105,7 +106,7 @@ def read_evidence(
     )
     evidence = beside_runs(evidence, given.paths)
     if given.embeddings:
-        vectors = {role: [read_vectors(Path(file), first.example_ids, role)] for role, file in given.embeddings.items()}
+        vectors = {role: [read_vectors(file, first.example_ids, role)] for role, file in given.embeddings.items()}
         files = ", ".join(Path(file).name for file in given.embeddings.values())
         evidence = replace(evidence, vectors={**evidence.vectors, **vectors}, vectors_are=f"those of {files}")
     inputs = describe_paths(list(given.paths), found)

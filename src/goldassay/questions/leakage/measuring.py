@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,19 +138,22 @@ def measure(
             drawn = measure_map(max(found, key=lambda each: each.row["score"]), evidence, seed, undefined)
     if evidence.test is not None and (last := artifacts.get(evidence.test.text_columns[-1])) is not None:
         classes = last.classes
-    difficulty = None if classes is None else _difficulty(evidence, classes, seed)
+    difficulty = None if classes is None or not evidence.conditions else _difficulty(evidence, classes, seed)
     section = {
         "source": evidence.source,
         "model": evidence.model,
         "dataset": evidence.name,
         "probe": evidence.about,
         "vectors": evidence.vectors_are,
-        "seeds": [str(seed) for seed in next(iter(evidence.conditions.values())).seeds],
+        "seeds": [str(seed) for runs in list(evidence.conditions.values())[:1] for seed in runs.seeds],
         "remarks": list(evidence.remarks),
         "n_examples": evidence.gold.size,
         "train_majority_accuracy": report.train_majority_accuracy,
         "interval_method": report.interval_method,
-        "conditions": [{**row, **_balanced(evidence, row["condition"], seed)} for row in report.to_frame().to_dicts()],
+        "conditions": [
+            {**row, **_balanced(evidence, row["condition"], seed)}
+            for row in (report.to_frame().to_dicts() if report.conditions else ())
+        ],
         "difficulty": [] if difficulty is None else difficulty.to_dicts(),
         "caveats": list(report.caveats),
         "note": NOTE.format(judge="A quick probe") if evidence.source == PROBES and _part_rows(report) else report.note,
@@ -201,7 +204,7 @@ def _tables(
     classes: NDArray[np.str_] | None,
     relevance: pl.DataFrame | None,
 ) -> dict[str, pl.DataFrame]:
-    tables = {"leakage": report.to_frame(), **evidence.tables}
+    tables = {**({"leakage": report.to_frame()} if report.conditions else {}), **evidence.tables}
     if difficulty is not None:
         tables["leakage_by_difficulty"] = difficulty
     if found:
@@ -223,6 +226,11 @@ def _tables(
 
 
 def _single_sentence(evidence: ConditionEvidence, seed: int) -> SingleSentenceReport:
+    if not evidence.conditions:
+        # Embeddings, or the right label's probability, name no label; what is said of the labels holds all the same.
+        nothing = {"nothing": np.zeros((1, evidence.gold.size))}
+        found = single_sentence_report(nothing, evidence.gold, label_names=evidence.label_names, n_draws=1)
+        return replace(found, conditions=(), maximum=None, note="", caveats=())
     return withhold_shares(
         single_sentence_report(
             {name: runs.final().scores for name, runs in evidence.conditions.items()},

@@ -86,8 +86,9 @@ def measure_leakage(
         grid: Score the clusters for several numbers of clusters and components, too.
         map: Lay the sentences out on the plane.
         models: With runs {condition: model}, where the files do not say which model saw what; * and ? match several.
-        embeddings: With runs {text: file}: embeddings of this text alone, a row an example.
-        probabilities: With runs {condition: FILE[:COLUMN]}: the right label's probability, a row an example.
+        embeddings: {text: file}: embeddings of this text alone, a row an example; with runs or by themselves.
+        probabilities: {condition: FILE[:COLUMN]}: the right label's probability, a row an example, or by themselves
+            those of all labels.
         bits: The same as -log2 of the probability.
         dataset: With runs: those on this dataset only.
         train_set: With runs: those trained on this only.
@@ -108,13 +109,16 @@ def measure_leakage(
     Raises:
         InputError: The data or the evidence cannot be used; the message says where and how to mend it.
     """
-    beside = {"models": models, "embeddings": embeddings, "probabilities": probabilities, "bits": bits}
-    of_runs = beside | {"dataset": dataset, "train_set": train_set, "labels": labels}
+    beside = {"embeddings": embeddings, "probabilities": probabilities, "bits": bits}
+    is_given = runs is not None or any(beside.values())
+    of_runs: dict[str, Any] = {"models": models, "dataset": dataset, "train_set": train_set, "labels": labels}
+    # By themselves embeddings and probabilities are of no model that could be chosen.
+    of_runs |= {"model": model} if is_given else {}
     if runs is None and (alone := next((name for name, value in of_runs.items() if value), None)):
         raise InputError(f"{option(alone)} goes with runs", mend=f"give the predictions as {option('runs')}")
     with run_paths(runs, named=False) as paths:
         given = None
-        if runs is not None:
+        if is_given:
             chosen = RunChoice(
                 model=model, dataset=dataset, train_set=train_set, labels=labels, label_names=label_names, align=align
             )
@@ -124,7 +128,7 @@ def measure_leakage(
             train,
             test,
             given,
-            model=None if runs is not None else model,
+            model=None if is_given else model,
             conditions=tuple(conditions or ()),
             seeds=seeds,
             choice=LeakageChoice(
