@@ -58,9 +58,7 @@ def _spoil_line(_: Path, dataset: Path) -> None:
     dataset.with_name("made.decisions.jsonl").write_text('{"key": 3}\n{}\n')
 
 
-def _spoil_other(_: Path, dataset: Path) -> None:
-    line = json.dumps({"key": "0" * 32, "id": "row-1", "decision": "drop"})
-    dataset.with_name("made.decisions.jsonl").write_text(f"{line}\n")
+OTHER = json.dumps({"key": "0" * 32, "id": "row-1", "decision": "drop"}) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +67,6 @@ def _spoil_other(_: Path, dataset: Path) -> None:
         (_spoil_mixed, "examples.parquet"),
         (_spoil_no_rows, "report.json"),
         (_spoil_line, "line 1: the line has no text as 'key'"),
-        (_spoil_other, "none of its 1 decisions fits a row of this report"),
     ],
 )
 def test_what_is_wrong_is_one_line(
@@ -78,6 +75,21 @@ def test_what_is_wrong_is_one_line(
     dataset, report = made
     spoil(report, dataset)
     assert said in refused("view", str(report), "--export", str(report.parent / "x.html"))
+
+
+def test_named_decisions_of_another_dataset_are_refused(
+    made: tuple[Path, Path], tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    (tmp_path / "other.jsonl").write_text(OTHER)
+    said = refused("view", str(made[1]), "--decisions", str(tmp_path / "other.jsonl"))
+    assert "none of its 1 decisions fits a row of this report" in said
+
+
+def test_own_decisions_whose_rows_are_mended_are_counted(made: tuple[Path, Path], tmp_path: Path) -> None:
+    made[0].with_name("made.decisions.jsonl").write_text(OTHER)
+    assert run(["view", str(made[1]), "--export", str(tmp_path / "page.html"), "-q"]) == 0
+    said = "1 of 1 decisions in made.decisions.jsonl fit no row of this report"
+    assert said in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_a_folder_that_is_no_report_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:

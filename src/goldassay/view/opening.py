@@ -113,7 +113,8 @@ def open_workbench(
     bench.notes = tuple(note for note in (note,) if note)
     if file is not None and file.exists():
         bench.refresh()
-        if not table.decided and (decided := read_decisions(file)).by_row:
+        # Beside the dataset they are its own, whose rows may all be mended by now.
+        if decisions is not None and not table.decided and (decided := read_decisions(file)).by_row:
             raise InputError(
                 f"none of its {count(len(decided.by_row))} decisions fits a row of this report: they are of another "
                 "dataset", file=file, mend="name the file of this dataset with --decisions",

@@ -305,3 +305,22 @@ def test_positions_that_may_count_from_0_or_1_are_doubtful() -> None:
     assert not read([0, 2, 3, 1]).doubtful
     assert not read([4, 2, 3, 1]).doubtful
     assert as_gold(read([4, 2, 3, 1])) == [["z"], ["x"], ["y"], ["w"]]
+
+
+def test_lists_as_pandas_writes_them_into_csv(tmp_path: Path) -> None:
+    file = tmp_path / "items.csv"
+    rows = ["question,choices,answer"]
+    for i in range(4):
+        listed = str([f"it is {i}", f"don't know {i}", 'say "no"']).replace('"', '""')
+        rows.append(f'What is {i}?,"{listed}",{i % 3}')
+    file.write_text("\n".join(rows) + "\n", "utf-8")
+    items = read_choices(read_table(file), "items")
+    assert items is not None
+    assert items.texts[:3].to_list() == ["it is 0", "don't know 0", 'say "no"']
+    assert items.first_right.tolist() == [0, 1, 2, 0]
+
+
+@pytest.mark.parametrize("text", ["[__import__('os')]", "['a', 'b'", "['a'] * 3", "[" * 3000, "[1 for _ in 'ab']"])
+def test_code_in_a_list_is_no_list(text: str) -> None:
+    frame = pl.DataFrame({"question": ["a", "b"], "choices": [text, text], "answer": [0, 1]})
+    assert read_choices(Table(frame, "frame"), "items") is None

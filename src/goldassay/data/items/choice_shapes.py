@@ -11,6 +11,7 @@ labels, or lists joined by semicolons.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ _PASSAGES = ("passage", "article", "context", "support", "story", "dialogue", "p
 _GROUPS = ("subject", "category", "subject_name", "topic", "activity_label", "subset", "task", "src", "type")
 _IDS = ("id", "question_id", "example_id", "qid", "uid", "ind", "_id")
 # What a user may name; one column each, but for choices with a column each.
+# Longer texts are no choices, and Python's parser takes memory.
+_LONGEST_LITERAL = 100_000
 ROLES = ("choices", "answer", "question", "passage", "group", "id")
 # Choices with a column each: how the columns are called, in order, and whether their numbers name them.
 _COLUMNED = (
@@ -278,15 +281,25 @@ def _numbered(columns: _Columns, pattern: re.Pattern[str]) -> list[str]:
 
 
 def _parsed(value: Any) -> Any:
-    """Lists and objects as they are, or from JSON; anything else as it stands."""
+    """Lists and objects as they are, from JSON, or as pandas writes lists into CSV; anything else as it stands."""
     if isinstance(value, pl.Series):
         return value.to_list()
-    if isinstance(value, str) and value[:1] in "[{":
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
+    if not isinstance(value, str) or value[:1] not in ("[", "{"):
+        return value
+    try:
+        return json.loads(value)
+    except RecursionError:
+        return value
+    except ValueError:
+        pass
+    if len(value) > _LONGEST_LITERAL:
+        return value
+    try:
+        # Names, calls and operators are refused: only constants and containers of them are read.
+        found = ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
+    return found if isinstance(found, list | dict) else value
 
 
 def _parts(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
