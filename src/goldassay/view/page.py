@@ -158,6 +158,9 @@ def _listed(
     values = bench.selector.values
     return {
         "state": state,
+        "query": state.query(),
+        # What is beside the ranges of the map's squares: a thousand addresses are made faster by adding to one.
+        "beside": state.outside("confidence", "variability").query(),
         "rows": rows,
         "n_selected": selection.rows.size,
         "page": selection.page,

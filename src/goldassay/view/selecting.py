@@ -111,20 +111,25 @@ class Selector:
             return self._searches[key]
         patterns = [words] if is_regex else [_whole_word(word) for word in dict.fromkeys(words.split())]
         texts = [_as_text(name, self.table.schema[name]) for name in self.table.texts]
+        # A long word is in few rows, and only these are searched for the next one.
+        patterns.sort(key=len, reverse=True)
+        rows = self.table.load().select(texts)
+        at = np.arange(rows.height)
         try:
-            found = self.table.load().select(
-                pl.all_horizontal(
-                    pl.any_horizontal(text.str.contains(pattern).fill_null(value=False) for text in texts)
-                    for pattern in patterns
-                ).alias("found")
-            )
+            for pattern in patterns:
+                hits = rows.select(
+                    pl.any_horizontal(pl.all().str.contains(pattern).fill_null(value=False)).alias("hit")
+                )["hit"]
+                rows, at = rows.filter(hits), at[hits.to_numpy()]
         except pl.exceptions.PolarsError as error:
             told = re.search(r"^error: (.+)$", str(error), re.MULTILINE)
             why = told[1] if told else "it cannot be read"
             raise InputError(
                 f"the search {words!r} is no regular expression: {why}", mend="mend it, or search for words"
             ) from error
-        self._searches[key] = found["found"].to_numpy()
+        found = np.zeros(self.table.n_rows, bool)
+        found[at] = True
+        self._searches[key] = found
         while len(self._searches) > _MOST_KEPT:
             self._searches.popitem(last=False)
         return self._searches[key]

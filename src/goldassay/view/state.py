@@ -81,9 +81,9 @@ class State:
         """The same on another page."""
         return replace(self, page=page)
 
-    def within(self, column: str, low: float, high: float) -> State:
-        """The same with numbers of a column in a range."""
-        return replace(self, ranges=tuple(sorted({**dict(self.ranges), column: (low, high)}.items())), page=1)
+    def outside(self, *columns: str) -> State:
+        """The same, on the first page, without the ranges of some columns."""
+        return replace(self, ranges=tuple(each for each in self.ranges if each[0] not in columns), page=1)
 
     def without_ranges(self) -> State:
         """The same without ranges."""
