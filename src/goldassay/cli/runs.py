@@ -18,7 +18,8 @@ from goldassay.cli.options import (
     of_option,
 )
 from goldassay.cli.run_options import reads_runs
-from goldassay.core.errors import InterruptionError
+from goldassay.core.doors import option
+from goldassay.core.errors import InputError, InterruptionError
 from goldassay.questions.run_choice import RunChoice
 
 runs_app = Commands(rich_markup_mode=None)
@@ -148,12 +149,12 @@ def import_(
         typer.echo(out)
 
 
-@runs_app.command(short_help="Write predictions of any known format as records of Every Eval Ever.")
+@runs_app.command(short_help="Write predictions of any known format for others: Every Eval Ever, or one long table.")
 @reads_runs()
 def export(
     path: Place,
     out: Out,
-    to: Annotated[Literal["every_eval_ever"], of_option("to", group=METHOD)],
+    to: Annotated[Literal["every_eval_ever", "long"], of_option("to", group=METHOD)],
     choice: RunChoice,
     developer: Annotated[
         str | None,
@@ -162,17 +163,31 @@ def export(
     organization: Annotated[str | None, of_option("organization", metavar="NAME", group=METHOD)] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write each run (and checkpoint) as records of Every Eval Ever 0.3, in the layout of its datastore, into DIR/data.
+    """Write predictions for others: records of Every Eval Ever, or one long table for statsmodels or R.
 
+    every_eval_ever: each run (and checkpoint) as records of schema 0.3, in the layout of its datastore, into DIR/data.
     A run is an aggregate record (its score, with standard error) and a file of instance records, a line an example:
     seed and checkpoint, condition, groups and logits are in their metadata, and goldassay reads them back. Texts
     come from --test where that is a dataset. Existing files of the same runs are replaced.
+
+    long: DIR/long.csv, a row a prediction, with model, seed, example, label, score, groups and settings.
     """
     from goldassay.questions.run_sets import read_run_sets
     from goldassay.runs.every_eval_ever import NOT_NAMED, write_every_eval_ever
     from goldassay.runs.gold import read_texts
+    from goldassay.runs.long_export import write_long
 
-    writers = {"every_eval_ever": write_every_eval_ever}
+    if to == "long":
+        for name, given in (("developer", developer), ("organization", organization)):
+            if given is not None:
+                raise InputError(f"{option(name)} is said in records of Every Eval Ever alone", mend="leave it out")
+        sets = list(read_run_sets(path, choice))
+        written = write_long(sets, out)
+        if not quiet:
+            for found in sets:
+                typer.echo(f"{found.model} on {found.dataset}: {found.n_runs} runs of {found.n_examples:,} examples")
+            typer.echo(written)
+        return
     for found in read_run_sets(path, choice):
         gold = choice.gold_of(found.dataset)
         texts = None if gold is None else read_texts(gold)
@@ -181,7 +196,7 @@ def export(
             texts = None
             if not quiet:
                 typer.echo(f"texts are left out: some examples of {found.dataset} have none in {gold}", err=True)
-        written = writers[to](
+        records = write_every_eval_ever(
             found,
             out,
             texts=texts,
@@ -189,7 +204,7 @@ def export(
             organization=organization or NOT_NAMED,
         )
         if not quiet:
-            typer.echo(f"{found.model} on {found.dataset}: {len(written)} runs of {found.n_examples:,} examples")
+            typer.echo(f"{found.model} on {found.dataset}: {len(records)} runs of {found.n_examples:,} examples")
     if not quiet:
         typer.echo(out)
 

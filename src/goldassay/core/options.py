@@ -351,7 +351,7 @@ OPTIONS: dict[str, Key] = {
     "test_size": Key(
         help="Rows of the test file; items have none.  [default: a quarter of --size]", kind=int, le=10_000_000
     ),
-    "to": Key(help="The format.", kind=Literal["every_eval_ever"]),
+    "to": Key(help="The format.", kind=Literal["every_eval_ever", "long"]),
     "figures": Key(
         help="Draw the figures for a paper as well, one column wide, into DIR/paper.", kind=Literal["pdf", "svg", "png"]
     ),

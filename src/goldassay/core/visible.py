@@ -11,12 +11,16 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import polars as pl
 
 # C0 but tab, line feed and carriage return; DEL and C1; marks, embeddings and isolates of direction.
 _HIDDEN = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 # And halves of surrogates.
 _HALVES = r"\ud800-\udfff"
+# What a cell begins with that a spreadsheet takes for a formula, and texts that it takes for numbers.
+_EXECUTED, _NUMBER = r"^[=+\-@\t\r]", r"^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 _PATTERN = re.compile(f"[{_HIDDEN}{_HALVES}]")
 _HALF = re.compile(f"[{_HALVES}]")
 
@@ -58,3 +62,23 @@ def _named(character: str) -> str:
     if code <= 0xFF:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def inert_cells(table: pl.DataFrame, exact: Collection[str] = ()) -> pl.DataFrame:
+    """A table for CSV, which people open in spreadsheets: control characters as their escapes, nothing to execute.
+
+    An apostrophe precedes texts and names of columns that begin with =, +, -, @, a tab or a carriage return; texts that
+    are plain numbers stay as they are.
+
+    Args:
+        table: Without lists and structures.
+        exact: Columns of texts to leave alone.
+    """
+    import polars as pl
+
+    shown = visible_columns(table)
+    texts = pl.selectors.string(include_categorical=True) - pl.selectors.by_name(*exact)
+    text = texts.cast(pl.String)
+    is_number = text.str.contains(_NUMBER)
+    inert = shown.with_columns(pl.when(is_number).then(text).otherwise(text.str.replace(_EXECUTED, "'$0")).name.keep())
+    return inert.rename(lambda name: re.sub(_EXECUTED, r"'\g<0>", name))

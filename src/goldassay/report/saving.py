@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.files import write_parquet
-from goldassay.core.visible import visible_columns
+from goldassay.core.visible import inert_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     import polars as pl
-
-# What a cell begins with that a spreadsheet takes for a formula.
-_EXECUTED = r"^[=+\-@\t\r]"
 
 
 def write_page(texts: Mapping[str, str], tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
@@ -58,9 +54,8 @@ def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
 def flattened(table: pl.DataFrame) -> pl.DataFrame:
     """A table as its CSV has it, which people open in spreadsheets.
 
-    Lists of plain values are joined by "|"; anything deeper becomes JSON. Control characters are their escapes. An
-    apostrophe precedes texts and names of columns that a spreadsheet would execute, since they begin with =, +, -, @, a
-    tab or a carriage return; numbers stay as they are.
+    Lists of plain values are joined by "|"; anything deeper becomes JSON. Nothing in it is hidden, and no
+    spreadsheet executes any of it (`inert_cells`).
     """
     import polars as pl
 
@@ -78,10 +73,7 @@ def flattened(table: pl.DataFrame) -> pl.DataFrame:
             columns.append(pl.Series(name, values, dtype=pl.String))
         else:
             columns.append(pl.col(name))
-    shown = visible_columns(table.select(columns))
-    texts = pl.selectors.string(include_categorical=True) - pl.selectors.by_name(numeric)
-    inert = shown.with_columns(texts.cast(pl.String).str.replace(_EXECUTED, "'$0"))
-    return inert.rename(lambda name: re.sub(_EXECUTED, r"'\g<0>", name))
+    return inert_cells(table.select(columns), exact=numeric)
 
 
 def _is_nested(kind: Any) -> bool:
