@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.nearest import did_you_mean
@@ -119,7 +120,7 @@ def mend_dataset(
     if decided.by_row and not placed:
         raise InputError(
             f"none of its {count(len(decided.by_row))} decisions fits a row of {data.name}: they are of another set",
-            file=file, mend="name the file of this dataset with --decisions",
+            file=file, mend=f"name the file of this dataset with {option('decisions')}",
         )  # fmt: skip
     if unplaced:
         left["decisions fit no row: their rows changed or are gone"] = len(unplaced)

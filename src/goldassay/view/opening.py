@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.document import TIMING_NAME
 from goldassay.core.documents import mapping, records
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import check_place, sha256_of
 from goldassay.core.numbers import count
@@ -117,7 +118,7 @@ def open_workbench(
         if decisions is not None and not table.decided and (decided := read_decisions(file)).by_row:
             raise InputError(
                 f"none of its {count(len(decided.by_row))} decisions fits a row of this report: they are of another "
-                "dataset", file=file, mend="name the file of this dataset with --decisions",
+                "dataset", file=file, mend=f"name the file of this dataset with {option('decisions')}",
             )  # fmt: skip
     return bench
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.doors import option
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError
 from goldassay.data.decisions import WORDS, Decision, append_decision
 from goldassay.view.page import render_list, render_problem, render_row, style_sheet, template_text
@@ -65,7 +66,9 @@ def bind(port: int) -> socket.socket:
     except OSError as error:
         taken.close()
         why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
-        raise InputError(f"--port: {port} {why}", mend="give another, or none for any that is free") from error
+        raise InputError(
+            f"{option('port')}: {port} {why}", mend="give another, or none for any that is free"
+        ) from error
     return taken
 
 
@@ -214,7 +217,10 @@ def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
     """
     mend = "load the page again"
     if bench.decisions is None:
-        raise InputError("there is no file for decisions", mend="start goldassay view with --test or --decisions")
+        raise InputError(
+            "there is no file for decisions",
+            mend=f"start goldassay view with {option('test')} or {option('decisions')}",
+        )
     row = body.get("row")
     if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < bench.table.n_rows:
         raise InputError("the decision is about no row of this report", mend=mend)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, points, signed_points
 from goldassay.core.results import to_plain
@@ -51,7 +52,8 @@ def discount_section(
     names, scores = [names[at] for at in by_name], [scores[at] for at in by_name]
     if len(kept) < max(2, _LEAST_COMMON * len(ids)):
         raise InputError(
-            f"--discount: {count(len(kept))} of the {count(len(ids))} example ids of the runs are in the report",
+            f"{option('discount')}: {count(len(kept))} of the {count(len(ids))} example ids of the runs are in the "
+            "report",
             file=told.path,
             mend="name the report of an audit whose evaluation part the runs answer",
         )
@@ -115,7 +117,7 @@ def discount_runs(told: ShortcutBits, named: Sequence[tuple[str, Runs]], seed: i
     answering = [at for at, place in enumerate(places) if 2 * len(known & place.keys()) >= len(place)]
     if not answering:
         raise InputError(
-            "--discount: the runs answer other rows than those of the report", file=told.path,
+            f"{option('discount')}: the runs answer other rows than those of the report", file=told.path,
             mend="name the report of an audit whose evaluation part the runs answer",
         )  # fmt: skip
     common = [name for name in places[answering[0]] if all(name in places[at] for at in answering)]
