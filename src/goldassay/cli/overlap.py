@@ -21,6 +21,7 @@ from goldassay.cli.options import (
     Quiet,
     RequiredCorpusPaths,
     RunPaths,
+    Scheduler,
     Seed,
     of_option,
     say_settings,
@@ -39,6 +40,7 @@ def overlap(
     n: Annotated[int, of_option("n", "--n", metavar="N", group=METHOD)] = 13,
     runs: RunPaths = None,
     dataset: DatasetName = None,
+    scheduler: Scheduler = None,
     skip_broken: Annotated[bool, of_option("skip_broken", group=DATA)] = False,
     columns: Columns = None,
     clusters: ExampleClusters = None,
@@ -51,9 +53,10 @@ def overlap(
 ) -> None:
     """Search training data for the items of a test set: was it seen in training?
 
-    Reads the corpus once, from end to end, on all cores, and says of each item how much of it stands in one document,
-    and whether its answer follows. Memory is that of the test set, however large the corpus is. With -o the parts that
-    are done are kept, so that a search that was interrupted goes on. Paraphrases and translations are not found.
+    Reads the corpus once, from end to end, on all cores (with --scheduler on many machines), and says of each item how
+    much of it stands in one document, and whether its answer follows. Memory is that of the test set, however large the
+    corpus is. With -o the parts that are done are kept, so that a search that was interrupted goes on. Paraphrases and
+    translations are not found.
 
     \b
       goldassay overlap test.jsonl --corpus train.jsonl --field question+answer
@@ -66,7 +69,9 @@ def overlap(
     from goldassay.questions.overlap.study import SearchChoice, refuse_broken, study_overlap
 
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
-    choice = SearchChoice(field, n, skip_broken, None if out is None else out / "shards", runs or None, dataset)
+    choice = SearchChoice(
+        field, n, skip_broken, None if out is None else out / "shards", runs or None, dataset, scheduler
+    )
     report, found = study_overlap(
         test, corpus, choice, settings, columns=columns, file_format=file_format, quiet=quiet
     )  # fmt: skip

@@ -225,7 +225,7 @@ OPTIONS: dict[str, Key] = {
         kind=str,
     ),
     "scheduler": Key(
-        help="Hand the trainings to the workers of a dask scheduler instead: its address or its scheduler file.",
+        help="Hand the work to the workers of a dask scheduler instead: its address or its scheduler file.",
         kind=str,
     ),
     "skip_broken": Key(
@@ -513,7 +513,8 @@ COMMANDS = {
     ),
     "overlap": Command(
         _named(
-            "corpus", "field", "n", "runs", "dataset", "skip_broken", "columns", "clusters", "format", "out", "seed",
+            "corpus", "field", "n", "runs", "dataset", "scheduler", "skip_broken", "columns", "clusters", "format",
+            "out", "seed",
         )
         | _SETTINGS,
         shell=_SHOWN,

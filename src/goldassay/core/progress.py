@@ -38,26 +38,43 @@ class Steps:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
-    def step(self, name: str) -> Iterator[Progress]:
-        """Run one step; the value given is the `Progress` to hand to the work."""
+    def step(self, name: str, *, of_bytes: bool = False) -> Iterator[Progress]:
+        """Run one step; the value given is the `Progress` to hand to the work.
+
+        Args:
+            name: Of the step.
+            of_bytes: Whether its parts are bytes: the bar then says how fast they are read, and the time left.
+        """
         start = time.perf_counter()
         try:
             if self.quiet:
                 yield silent
             else:
-                with _bar(f"{self.of}: {name}" if self.of else name) as progress:
+                with _bar(f"{self.of}: {name}" if self.of else name, of_bytes) as progress:
                     yield progress
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
 @contextmanager
-def _bar(name: str) -> Iterator[Progress]:
+def _bar(name: str, of_bytes: bool) -> Iterator[Progress]:
     from rich.console import Console
-    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
     from rich.progress import Progress as RichProgress
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns: tuple[ProgressColumn, ...] = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn())
+    if of_bytes:
+        columns += (DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    columns += (TimeElapsedColumn(),)
     console = Console(file=sys.stderr)
     with RichProgress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(name, total=None)

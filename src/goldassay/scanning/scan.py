@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import as_completed
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +20,13 @@ from goldassay.scanning import json_kernels, word_kernels
 from goldassay.scanning.confirmation import Confirmation, union_of
 from goldassay.scanning.json_kernels import BLANK, NO_FIELD
 from goldassay.scanning.kept_shards import KeptShards
+from goldassay.scanning.on_cluster import scan_on_cluster
 from goldassay.scanning.reading import Documents, read_documents
 from goldassay.scanning.shards import SHARD, Corpus, CorpusFile, Shard
 from goldassay.scanning.word_kernels import BY_HAND, CANDIDATE, INVALID
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -112,10 +114,11 @@ def scan_corpus(
     *,
     keep_in: Path | None = None,
     n_workers: int | None = None,
+    scheduler: str | None = None,
     progress: Progress = silent,
     shard_size: int = SHARD,
 ) -> ScanResult:
-    """Search every document of a corpus, on all cores.
+    """Search every document of a corpus, on all cores, or on the workers of a scheduler.
 
     Args:
         sought: What is sought.
@@ -123,6 +126,7 @@ def scan_corpus(
         fields: Of JSON and Parquet, those that hold the text.
         keep_in: Where the results of shards are kept, so that a scan that was killed goes on there.
         n_workers: Threads; by default one a core.
+        scheduler: Address of a dask scheduler, whose workers then search; the result is the same.
         progress: Told of bytes as they lie.
         shard_size: Bytes of a shard; the result does not depend on it.
 
@@ -138,35 +142,34 @@ def scan_corpus(
         done[number] = place - shards[number].begin
         progress(sum(done.values()), total)
 
-    confirmation = Confirmation(sought)
-    _ = sought.tables
+    results: dict[int, ShardResult] = {}
 
-    def scan(number: int) -> ShardResult:
-        shard = shards[number]
-        file = corpus.files[shard.file]
-        found = kept.load(file, shard)
-        if found is None:
-            found = scan_shard(confirmation, file, shard, fields, lambda place: told(number, place))
-            kept.save(file, shard, found)
-        told(number, shard.end)
-        return found
+    def finished(number: int, found: ShardResult) -> None:
+        kept.save(corpus.files[shards[number].file], shards[number], found)
+        results[number] = found
+        told(number, shards[number].end)
 
-    with workers(n_workers or cores()) as pool:
-        results = _in_order(pool.submit, scan, range(len(shards)))
-        return merge(sought, corpus, fields, results)
-
-
-def _in_order(
-    submit: Callable[..., Future[ShardResult]], scan: Callable[[int], ShardResult], numbers: Iterable[int]
-) -> list[ShardResult]:
-    """The results in the order of the shards; the first error ends all."""
-    futures = [submit(scan, number) for number in numbers]
-    waiting = set(futures)
-    while waiting:
-        finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        for each in finished:
-            each.result()
-    return [each.result() for each in futures]
+    for number, shard in enumerate(shards):
+        found = kept.load(corpus.files[shard.file], shard)
+        if found is not None:
+            results[number] = found
+            told(number, shard.end)
+    missing = [
+        (number, corpus.files[shard.file], shard) for number, shard in enumerate(shards) if number not in results
+    ]
+    if missing and scheduler is not None:
+        scan_on_cluster(sought, missing, fields, scheduler, finished)
+    elif missing:
+        confirmation = Confirmation(sought)
+        _ = sought.tables
+        with workers(n_workers or cores()) as pool:
+            tasks = {
+                pool.submit(scan_shard, confirmation, file, shard, fields, partial(told, number)): number
+                for number, file, shard in missing
+            }
+            for task in as_completed(tasks):
+                finished(tasks[task], task.result())
+    return merge(sought, corpus, fields, [results[number] for number in range(len(shards))])
 
 
 def scan_shard(

@@ -8,18 +8,14 @@ lock keeps a job that was handed out twice from being done twice.
 
 from __future__ import annotations
 
-import importlib.util
-import re
-import socket
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError, OutputError
+from goldassay.core.errors import GoldassayError, InputError, OutputError
+from goldassay.core.scheduler import connected, require_cluster
 from goldassay.training.finished import finished
 from goldassay.training.job import Job
-from goldassay.training.job_folder import read_json
 from goldassay.training.outcome import Done, Failure, Silent, Watcher
 from goldassay.training.workers import run_jobs
 
@@ -29,19 +25,8 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _TOPIC = "goldassay"
-_CONNECT_SECONDS = 15
 # A job whose worker was lost may find the folder locked by a process that has not yet noticed.
 _LOCK_WAIT_SECONDS = 30.0
-
-
-def require_cluster() -> None:
-    """Refuse to use a scheduler where what it needs is not installed.
-
-    Raises:
-        MissingDependencyError: Says what to install.
-    """
-    if importlib.util.find_spec("distributed") is None:
-        raise MissingDependencyError("a scheduler needs distributed; install it with: pip install 'goldassay[cluster]'")
 
 
 def run_on_cluster(
@@ -69,7 +54,7 @@ def run_on_cluster(
         if (done := finished(job)) is not None:
             outcomes[place] = done
             watching.done(job, done)
-    with _connected(scheduler) as client:
+    with connected(scheduler) as client:
         _Handing(client, jobs, outcomes, watching, tries).until_done()
     return [outcomes[place] for place in range(len(jobs))]
 
@@ -170,37 +155,3 @@ def _do(plain: dict[str, Any], place: int) -> dict[str, Any]:
         if isinstance(outcome, Failure):
             return {"failed": vars(outcome)}
         return {"done": vars(outcome)}
-
-
-def _connected(scheduler: str) -> Client:
-    from distributed import Client
-
-    address = _address(scheduler)
-    client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
-    if not client.scheduler_info()["workers"]:
-        client.close()
-        raise InputError(
-            f"the scheduler at {scheduler} has no workers", mend="start some with `dask worker`, one thread each"
-        )
-    return client
-
-
-def _address(scheduler: str) -> str:
-    """The address of a scheduler that listens; a client of dask that cannot connect complains in many lines.
-
-    Raises:
-        InputError: Nobody listens there.
-    """
-    place = Path(scheduler)
-    address = str((read_json(place) or {}).get("address", "")) if place.is_file() else scheduler
-    found = re.fullmatch(r"(?:(?:tcp|tls)://)?\[?([^\s/]+?)\]?:(\d{1,5})", address)
-    try:
-        if found is None or int(found[2]) > 65_535:
-            raise OSError
-        socket.create_connection((found[1], int(found[2])), timeout=_CONNECT_SECONDS).close()
-    except OSError as error:
-        raise InputError(
-            f"no scheduler answers at {scheduler}",
-            mend="start one with `dask scheduler`, and give the address that it prints",
-        ) from error
-    return address

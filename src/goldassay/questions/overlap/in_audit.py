@@ -71,7 +71,10 @@ def search_for(
     fields = fields_of(corpus.field)
     sought = sought_of(items, 13)
     files = find_corpus(corpus.places, items.files)
-    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder, steps.step("searching the corpus") as progress:
+    with (
+        tempfile.TemporaryDirectory(prefix="goldassay-") as folder,
+        steps.step("searching the corpus", of_bytes=True) as progress,
+    ):
         path = Path(folder) / "training.jsonl"
         with path.open("w", encoding="utf-8") as stream:
             stream.writelines(json.dumps({fields[0]: text}) + "\n" for text in rows)

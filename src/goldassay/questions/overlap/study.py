@@ -41,6 +41,7 @@ class SearchChoice(NamedTuple):
         keep_in: Where finished shards are kept.
         runs: Predictions on the test set.
         dataset: Which dataset of the runs it is.
+        scheduler: Address of a dask scheduler; None searches here.
     """
 
     field: str = TEXT_FIELD
@@ -49,6 +50,7 @@ class SearchChoice(NamedTuple):
     keep_in: Path | None = None
     runs: Any = None
     dataset: str | None = None
+    scheduler: str | None = None
 
 
 @takes("overlap")
@@ -60,6 +62,7 @@ def measure_overlap(
     n: int = 13,
     runs: Any = None,
     dataset: str | None = None,
+    scheduler: str | None = None,
     skip_broken: bool = False,
     columns: str | Mapping[str, str] | None = None,
     clusters: str | None = None,
@@ -80,6 +83,8 @@ def measure_overlap(
         runs: Predictions on the test set: paths, `Runs` or tables. Each model's score on items that stand in the
             corpus is set beside that on items that do not.
         dataset: Which dataset of the runs is the test set, where they are on several.
+        scheduler: Address of a dask scheduler, or its scheduler file: its workers then search, which must see the
+            corpus under the same paths. The result is the same.
         skip_broken: Leave out what cannot be read, and go on.
         columns: Which column of the test set plays which role: question, answer, passage; or premise, hypothesis.
         clusters: Which items count as one: "auto" joins those that share a text, "none" joins nothing, or columns.
@@ -98,7 +103,7 @@ def measure_overlap(
     """
     settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
     keep_in = None if out is None else Path(out) / "shards"
-    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset)
+    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler)
     report, found = study_overlap(test, corpus, choice, settings, columns=columns, file_format=format, quiet=quiet)
     refuse_broken(found, skip_broken=skip_broken)
     return report
@@ -133,8 +138,10 @@ def study_overlap(
             reading = RunChoice(dataset=choice.dataset, gold=gold)
             scores = scores_by_model(choice.runs, reading, [item.id for item in items.items])
     fields = fields_of(choice.field)
-    with steps.step("searching the corpus") as progress:
-        scanned: ScanResult = scan_corpus(sought, found_files, fields, keep_in=choice.keep_in, progress=progress)
+    with steps.step("searching the corpus", of_bytes=True) as progress:
+        scanned: ScanResult = scan_corpus(
+            sought, found_files, fields, keep_in=choice.keep_in, scheduler=choice.scheduler, progress=progress
+        )
     with steps.step("measuring overlap"):
         found = measure_items(items, sought, scanned, found_files, settings, scores)
     return report_overlap(found, items, sought, choice, settings, steps), found
