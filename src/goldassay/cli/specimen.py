@@ -23,7 +23,7 @@ USUAL_SIZE = 20_000
 def specimen(
     out: Out,
     kind: Annotated[
-        Literal["pairs", "choices", "preferences", "judgments"],
+        Literal["pairs", "choices", "preferences", "judgments", "corpus"],
         of_option("kind", group=METHOD),
     ] = "pairs",
     size: Annotated[
@@ -52,7 +52,8 @@ def specimen(
 
     Items are one file: multiple choice, preferences, or judgments by three judges. Their certificate lists what each
     rule without training gains, phrases that give the right one away, items that cannot be right, and of judges what
-    the seat, the length and their own model add.
+    the seat, the length and their own model add. A corpus is a test set and documents in which copies of its items are
+    planted: exact, with other line breaks, other punctuation, one word in 13 changed, and in other words.
     """
     if kind == "pairs":
         from goldassay.runs.specimen import write_specimen
@@ -60,6 +61,13 @@ def specimen(
         paths = write_specimen(
             out, size=USUAL_SIZE if size is None else size, seed=seed or 0, clean=clean, test_size=test_size
         )
+    elif kind == "corpus":
+        from goldassay.data.specimen.corpus_specimen import USUAL_SIZE as USUAL_DOCUMENTS
+        from goldassay.data.specimen.corpus_specimen import write_corpus_specimen
+
+        if test_size is not None:
+            raise InputError("--test-size: the test set of a corpus has its own size", mend="leave it out")
+        paths = write_corpus_specimen(out, USUAL_DOCUMENTS if size is None else size, seed or 0, clean=clean)
     else:
         from goldassay.data.specimen.item_kinds import USUAL_SIZE as USUAL_ITEMS
         from goldassay.data.specimen.item_kinds import write_item_specimen

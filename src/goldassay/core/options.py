@@ -91,8 +91,8 @@ OPTIONS: dict[str, Key] = {
     "format": Key(help="The format of the files, where their content does not say it.", kind=str, default="auto"),
     "from": Key(help="The files as published, or folders that hold them."),
     "kind": Key(
-        help="What it is made of: pairs of sentences, with runs of a made-up model, or items.",
-        kind=Literal["pairs", "choices", "preferences", "judgments"],
+        help="What it is made of: pairs of sentences, with runs of a made-up model, items, or a corpus and a test set.",
+        kind=Literal["pairs", "choices", "preferences", "judgments", "corpus"],
         default="pairs",
     ),
     "label_names": Key(

@@ -221,7 +221,7 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
 
 @compiled
 def seek_lines(
-    data: Any, ends: Any, names: Any, starts: Any, points: Any,
+    data: Any, ends: Any, names: Any, starts: Any, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any, found: Any,
 ) -> None:  # fmt: skip
     """What each line is; line i ends before ends[i], where its line break is."""
@@ -235,7 +235,7 @@ def seek_lines(
             for k in range(starts.size - 1):
                 if spans[k, 0] >= 0:
                     status = seek_span(
-                        data, spans[k, 0], spans[k, 1], spans[k, 2] == 1, points,
+                        data, spans[k, 0], spans[k, 1], spans[k, 2] == 1, letters, points,
                         lengths, powers, keep, bloom, shift, slots, slot_shift, ring, state,
                     )  # fmt: skip
                     if status != NOTHING:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
-from goldassay.data.blocks import BLOCK, MOST_ROWS, decompressed
+from goldassay.data.blocks import MOST_ROWS, decompressed
 from goldassay.scanning.shards import OVERLAP, PIECE
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from goldassay.scanning.shards import CorpusFile, Shard
 
+# Small enough to stay in the processor's cache while it is split and searched.
+BLOCK = 1 << 21
 LONGEST_LINE = 1 << 28
 _BOM = b"\xef\xbb\xbf"
 _BREAK = 10

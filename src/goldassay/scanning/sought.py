@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.scanning import word_kernels
-from goldassay.scanning.words import point_table
+from goldassay.scanning.words import ascii_letters, point_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,16 +151,21 @@ class Sought:
         hashes = np.empty(len(names), np.uint64)
         # Characters that are words by themselves are hashed as such: their entry lacks the bit.
         word_kernels.hash_words(points, starts, hashes)
-        found = np.empty(self.gram_starts.size, np.uint64)
-        word_kernels.hash_ngrams(hashes[self.words], self.gram_starts, self.gram_lengths, self.keep, found)
-        bits = max(6, int(np.ceil(np.log2(max(1, found.size) * _BITS / 64))))
-        slot_bits = max(6, int(np.ceil(np.log2(max(1, found.size) * 2))))
+        of_words, n = hashes[self.words], self.gram_starts.size
+        lengths = np.unique(self.gram_lengths)
+        shortest = lengths[:1].repeat(n)
+        found, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
+        word_kernels.hash_ngrams(of_words, self.gram_starts, self.gram_lengths, self.keep, found)
+        last = self.gram_starts + self.gram_lengths - shortest
+        word_kernels.hash_ngrams(of_words, last, shortest, self.keep, ends)
+        bits = max(6, int(np.ceil(np.log2(max(1, n) * _BITS / 64))))
+        slot_bits = max(6, int(np.ceil(np.log2(max(1, n) * 2))))
         bloom, slots = np.zeros(1 << bits, np.uint64), np.zeros(1 << slot_bits, np.uint64)
         shift, slot_shift = np.uint64(64 - bits), np.uint64(64 - slot_bits)
-        word_kernels.fill_filter(found, bloom, shift, slots, slot_shift)
-        lengths = np.unique(self.gram_lengths)
+        word_kernels.fill_filter(ends, bloom, shift)
+        word_kernels.fill_table(found, slots, slot_shift)
         powers = np.array([pow(int(word_kernels.BASE), int(size), 2**64) for size in lengths], np.uint64)
-        return Tables(point_table(), lengths, powers, self.keep, bloom, shift, slots, slot_shift)
+        return Tables(ascii_letters(), point_table(), lengths, powers, self.keep, bloom, shift, slots, slot_shift)
 
     @cached_property
     def exact(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -176,6 +181,7 @@ class Sought:
 class Tables:
     """What the loops over bytes take, in their order."""
 
+    letters: NDArray[np.uint8]
     points: NDArray[np.int32]
     lengths: NDArray[np.int64]
     powers: NDArray[np.uint64]
@@ -188,5 +194,6 @@ class Tables:
     def arguments(self) -> tuple[Any, ...]:
         """The last arguments of the loops."""
         return (
-            self.points, self.lengths, self.powers, self.keep, self.bloom, self.shift, self.slots, self.slot_shift,
+            self.letters, self.points, self.lengths, self.powers, self.keep, self.bloom, self.shift, self.slots,
+            self.slot_shift,
         )  # fmt: skip

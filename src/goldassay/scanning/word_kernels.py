@@ -14,7 +14,9 @@ NOTHING, CANDIDATE, BY_HAND, INVALID = 0, 1, 2, 3
 # Prefixes that are kept: n-grams are shorter.
 RING = 64
 _SEED = np.uint64(0x9E3779B97F4A7C15)
-_STEP = np.uint64(0x9FB21C651E98DF25)
+# Of the polynomial over characters: one shift and one addition, which no multiplication of 64 bits beats. Words that
+# share a hash are told apart by the exact look.
+_STEP = np.uint64(33)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 # Of the polynomial over words.
@@ -36,7 +38,7 @@ def hash_words(points: Any, starts: Any, found: Any) -> None:
     for i in range(starts.size - 1):
         h = _SEED
         for j in range(starts[i], starts[i + 1]):
-            h = (h ^ np.uint64(points[j])) * _STEP
+            h = h * _STEP + np.uint64(points[j])
         found[i] = _word(h)
 
 
@@ -51,33 +53,42 @@ def hash_ngrams(words: Any, starts: Any, lengths: Any, keep: Any, found: Any) ->
 
 
 @compiled
-def fill_filter(hashes: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any) -> None:
-    """Put hashes into the blocked Bloom filter and the table with open addressing; 0 is an empty slot."""
+def fill_filter(hashes: Any, bloom: Any, shift: Any) -> None:
+    """Put hashes into the blocked Bloom filter: two bits in one word of it."""
+    for i in range(hashes.size):
+        h = hashes[i]
+        bits = (np.uint64(1) << (h & _U63)) | (np.uint64(1) << ((h >> _U6) & _U63))
+        bloom[(h * _SPREAD) >> shift] |= bits
+
+
+@compiled
+def fill_table(hashes: Any, slots: Any, slot_shift: Any) -> None:
+    """Put hashes into the table with open addressing; 0 is an empty slot."""
     last = np.int64(slots.size - 1)
     for i in range(hashes.size):
         h = hashes[i]
-        x = h * _SPREAD
-        bloom[x >> shift] |= (np.uint64(1) << (h & _U63)) | (np.uint64(1) << ((h >> _U6) & _U63))
-        at = np.int64(x >> slot_shift)
+        at = np.int64((h * _SPREAD) >> slot_shift)
         while slots[at] != 0 and slots[at] != h:
             at = (at + 1) & last
         slots[at] = h
 
 
 @compiled_within
-def _is_sought(h: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any) -> bool:
-    x = h * _SPREAD
+def _passes(h: Any, bloom: Any, shift: Any) -> bool:
     bits = (np.uint64(1) << (h & _U63)) | (np.uint64(1) << ((h >> _U6) & _U63))
-    if bloom[x >> shift] & bits != bits:
-        return False
+    return bool(bloom[(h * _SPREAD) >> shift] & bits == bits)
+
+
+@compiled_within
+def _is_sought(h: Any, slots: Any, slot_shift: Any) -> bool:
     last = np.int64(slots.size - 1)
-    at = np.int64(x >> slot_shift)
+    at = np.int64((h * _SPREAD) >> slot_shift)
     while slots[at] != 0:
         if slots[at] == h:
             return True
         at = (at + 1) & last
     # An n-gram whose hash is 0 has no slot.
-    return h == 0
+    return bool(h == 0)
 
 
 @compiled_within
@@ -91,14 +102,22 @@ def _hex(data: Any, i: Any) -> int:
 
 @compiled_within
 def seek_span(
-    data: Any, begin: int, end: int, escaped: bool, points: Any,
+    data: Any, begin: int, end: int, escaped: bool, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any, ring: Any, state: Any,
 ) -> int:  # fmt: skip
     """Look for n-grams in one part of a text, UTF-8 with or without JSON's escapes, and continue in the next."""
     h, inside, n, prefix = state[_HASH], state[_INSIDE], np.int64(state[_COUNT]), state[_PREFIX]
-    n_lengths = lengths.size
+    shortest = lengths[0]
     i = begin
     while True:
+        # Most bytes are letters and digits of ASCII.
+        while i < end:
+            plain = letters[data[i]]
+            if plain == 0:
+                break
+            h = h * _STEP + np.uint64(plain)
+            inside = np.uint64(1)
+            i += 1
         if i < end:
             c = np.int64(data[i])
             i += 1
@@ -128,7 +147,7 @@ def seek_span(
                 i += more
             entry = np.int64(points[c]) if c < N_POINTS else np.int64(0)
             if 0 < entry < ALONE:
-                h = (h ^ np.uint64(entry)) * _STEP
+                h = h * _STEP + np.uint64(entry)
                 inside = np.uint64(1)
                 continue
             if entry == DROPPED:
@@ -148,15 +167,20 @@ def seek_span(
             else:
                 if entry == 0:
                     continue
-                word = _word((_SEED ^ np.uint64(entry - ALONE)) * _STEP)
+                word = _word(_SEED * _STEP + np.uint64(entry - ALONE))
             prefix = prefix * BASE + word
             n += 1
             ring[n & (RING - 1)] = prefix
-            for k in range(n_lengths):
+            if n < shortest:
+                continue
+            # Every n-gram that is sought ends in one of the shortest length: one look decides for all lengths.
+            if not _passes((prefix - ring[(n - shortest) & (RING - 1)] * powers[0]) & keep, bloom, shift):
+                continue
+            for k in range(lengths.size):
                 length = lengths[k]
                 if n >= length:
                     found = (prefix - ring[(n - length) & (RING - 1)] * powers[k]) & keep
-                    if _is_sought(found, bloom, shift, slots, slot_shift):
+                    if _is_sought(found, slots, slot_shift):
                         return CANDIDATE
         if i >= end and entry == 0:
             break
@@ -176,7 +200,7 @@ def start_text(ring: Any, state: Any) -> None:
 
 @compiled
 def seek_texts(
-    data: Any, begins: Any, ends: Any, points: Any,
+    data: Any, begins: Any, ends: Any, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any, found: Any,
 ) -> None:  # fmt: skip
     """What each text is: NOTHING, CANDIDATE, BY_HAND or INVALID."""
@@ -184,5 +208,6 @@ def seek_texts(
     for i in range(begins.size):
         start_text(ring, state)
         found[i] = seek_span(
-            data, begins[i], ends[i], False, points, lengths, powers, keep, bloom, shift, slots, slot_shift, ring, state
+            data, begins[i], ends[i], False, letters, points,
+            lengths, powers, keep, bloom, shift, slots, slot_shift, ring, state,
         )  # fmt: skip

@@ -114,6 +114,14 @@ def point_table() -> NDArray[np.int32]:
     return table
 
 
+@cache
+def ascii_letters() -> NDArray[np.uint8]:
+    """Of each byte the letter or digit of ASCII that stands for it, 0 for all others, (256,)."""
+    found = np.zeros(256, np.uint8)
+    found[:128] = point_table()[:128]
+    return found
+
+
 def _entry(character: str, alone: NDArray[np.bool_]) -> int:
     point = ord(character)
     if point < 0x80:
