@@ -27,7 +27,7 @@ LABELS = ("a", "b", "c")
 N = 3000
 
 
-def shortcut_report(folder: Path, ids: list[str], bits: np.ndarray) -> Path:
+def shortcut_report(folder: Path, ids: list[str], bits: np.ndarray, labels: list[str] | None = None) -> Path:
     """A report on rows whose hypothesis tells so many bits, and whose premise tells none."""
     table = pl.DataFrame(
         {
@@ -37,6 +37,8 @@ def shortcut_report(folder: Path, ids: list[str], bits: np.ndarray) -> Path:
             "reader_bits_premise_only": pl.Series(np.zeros(bits.T.shape).tolist(), dtype=pl.List(pl.Float32)),
         }
     )
+    if labels is not None:
+        table = table.with_columns(pl.Series("label", labels))
     findings = {"dataset": {"name": "made"}, "inputs": [], "settings": {}, "clusters": {"columns": ["hypothesis"]}}
     Report(frame_findings("Audit of made", findings, Steps(quiet=True)), {"examples": table}).save(folder)
     return folder
@@ -124,6 +126,18 @@ def test_rows_that_the_report_lacks_are_counted(given: tuple[Path, pl.DataFrame]
     assert (section["n_items"], section["n_left_out"]) == (2000, 1000)
     assert any("1,000 rows of the runs are not in the report" in said for said in section["sentences"])
     assert "tell nothing of the labels: scores stay as they are" in section["sentences"][0]
+
+
+def test_runs_scored_by_other_labels_are_refused(given: tuple[Path, pl.DataFrame], tmp_path: Path) -> None:
+    """The weights of a report are those of its own labels: by others a leaky score could be called earned."""
+    runs = given[1].filter(pl.col("model") == "knower")
+    ids, labels = runs["example_id"].to_list(), runs["label"].to_list()
+    turned = [LABELS[(LABELS.index(label) + 1) % 3] for label in labels]
+    same = shortcut_report(tmp_path / "same", ids, np.zeros((2, N)), labels)
+    other = shortcut_report(tmp_path / "other", ids, np.zeros((2, N)), [*turned[:40], *labels[40:]])
+    assert goldassay.measure_instability(runs, discount=str(same)).document["discount"]["n_items"] == N
+    with pytest.raises(goldassay.InputError, match="40 of 3,000 rows have another right label"):
+        goldassay.measure_instability(runs, discount=str(other))
 
 
 @pytest.mark.parametrize("command", ["board", "compare", "instability"])

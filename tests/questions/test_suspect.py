@@ -101,6 +101,18 @@ def test_few_families_are_said_and_mark_nothing() -> None:
     assert found.examples == {}
 
 
+def test_many_models_of_one_family_say_why_nothing_is_marked(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 300)
+    train = pairs(rng.integers(0, 3, 120)).with_columns(premise="Other " + pl.col("premise"))
+    numbered = answers(rng, truth, truth).with_columns(model="model-" + pl.col("model").rank("dense").cast(pl.String))
+    report = goldassay.audit(train, pairs(truth), runs=numbered)
+    (said,) = report.document["suspect"]["sentences"]
+    assert said.startswith("The 7 models are of 1 families by the first word of their names")
+    assert said in report.save(tmp_path / "report").read_text("utf-8")
+    assert report.figures.filter(pl.col("id") == "suspect.unison")["reason"][0].startswith("it takes five families")
+
+
 @pytest.mark.parametrize(
     ("model", "family"),
     [("bert-base", "bert"), ("org/RoBERTa-large", "roberta"), ("t5_full", "t"), ("7", "7"), ("GPT2", "gpt")],

@@ -30,6 +30,7 @@ class ShortcutBits:
         title: Likewise.
         part: Such as "hypothesis": the part that tells most bits.
         ids: Of the rows, (N,).
+        labels: Their gold labels, (N,) text; None where the report does not have them.
         bits: Of each reader, (R, N).
         clusters: What rows share, by the report's rule, (N,); None where each counts by itself.
     """
@@ -38,6 +39,7 @@ class ShortcutBits:
     title: str
     part: str
     ids: tuple[str, ...]
+    labels: tuple[str, ...] | None
     bits: NDArray[np.float64]
     clusters: NDArray[np.int64] | None
 
@@ -63,6 +65,7 @@ def read_bits(report: str | os.PathLike[str]) -> ShortcutBits:
         stored.title,
         best.removeprefix(READER_BITS).removesuffix("_only"),
         tuple(table["example_id"].cast(pl.String).to_list()),
+        tuple(table["label"].cast(pl.String).to_list()) if "label" in table.columns else None,
         found[best],
         _clusters(table, mapping(stored.document, "clusters").get("columns") or ()),
     )

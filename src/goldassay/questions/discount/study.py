@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # With fewer rows in common the scores would be those of another set.
 _LEAST_COMMON = 0.5
+# A few labels may have been mended since.
+_MOST_OTHER_LABELS = 0.01
 _MOST_SHOWN = 12
 
 
@@ -110,7 +112,7 @@ def discount_runs(told: ShortcutBits, named: Sequence[tuple[str, Runs]], seed: i
     """The same of runs: of those that answer rows of the report, on the rows that all of these answer.
 
     Raises:
-        InputError: As `discount_section`; or no runs answer rows of the report.
+        InputError: As `discount_section`; no runs answer rows of the report, or they were scored by other labels.
     """
     known = set(told.ids)
     places = [{str(name): at for at, name in enumerate(runs.example_ids.tolist())} for _, runs in named]
@@ -120,9 +122,29 @@ def discount_runs(told: ShortcutBits, named: Sequence[tuple[str, Runs]], seed: i
             f"{option('discount')}: the runs answer other rows than those of the report", file=told.path,
             mend="name the report of an audit whose evaluation part the runs answer",
         )  # fmt: skip
+    for at in answering:
+        _check_labels(told, named[at][1], places[at])
     common = [name for name in places[answering[0]] if all(name in places[at] for at in answering)]
     scores = [named[at][1].final().scores[:, [places[at][name] for name in common]] for at in answering]
     return discount_section(told, [named[at][0] for at in answering], scores, common, seed)
+
+
+def _check_labels(told: ShortcutBits, runs: Runs, place: dict[str, int]) -> None:
+    """Refuse runs that were scored by other labels than those that the report's readers were asked for.
+
+    Raises:
+        InputError: More than a hundredth of the labels differ. Where they have other names, nothing can be said.
+    """
+    if told.labels is None or runs.gold is None or set(told.labels) != set(runs.label_names):
+        return
+    pairs = [(label, runs.label_names[runs.gold[place[name]]])
+             for name, label in zip(told.ids, told.labels, strict=True) if name in place]  # fmt: skip
+    n_other = sum(one != other for one, other in pairs)
+    if n_other > _MOST_OTHER_LABELS * len(pairs):
+        raise InputError(
+            f"{option('discount')}: {count(n_other)} of {count(len(pairs))} rows have another right label in the runs "
+            "than in the report", file=told.path, mend="audit the data that the runs were scored by",
+        )  # fmt: skip
 
 
 def discount_tables(found: dict[str, Any]) -> dict[str, pl.DataFrame]:

@@ -27,7 +27,7 @@ class _Suspect:
         with evidence.steps.step("looking for wrong labels"):
             found = find_suspects(evidence)
         if found.rows is None:
-            return Finding(self.question, None)
+            return Finding(self.question, None, found.section)
         tables = {"suspects": found.rows.head(MOST_ROWS)}
         if found.scores is not None:
             tables["suspect_scores"] = found.scores

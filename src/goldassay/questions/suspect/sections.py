@@ -29,7 +29,7 @@ def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     found = mapping(document, "suspect")
     if not found:
         return ()
-    parts = [Part(table=_first(found))]
+    parts = [Part(table=_first(found))] if found.get("rows") else []
     if found.get("scores"):
         parts.append(Part(table=_scores(found)))
     section = Section(

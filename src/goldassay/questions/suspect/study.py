@@ -83,7 +83,7 @@ def find_suspects(evidence: Evidence) -> Suspects:
     inverted = _inverted(systems, gold, families)
     flawed = defects.is_not_null().to_numpy()
     if found is None and confidence is None and not flawed.any():
-        return Suspects({}, {}, None, None)
+        return Suspects(_left_out(len(set(systems.models)), len(set(families)), int(gold.size)), {}, None, None)
     suspicion = rank_suspects(flawed, None if found is None else found.log_odds, confidence)
     kinds = np.full(gold.size, NOTHING, dtype=object)
     kinds[inverted] = INVERTED
@@ -108,6 +108,20 @@ def find_suspects(evidence: Evidence) -> Suspects:
     }
     section["sentences"] = _sentences(section)
     return Suspects(section, columns, rows, scores)
+
+
+def _left_out(n_models: int, n_families: int, n: int) -> dict[str, Any]:
+    """Why several models were not held against the labels; nothing where there are not as many."""
+    if n_models < LEAST_FAMILIES:
+        return {}
+    said = (
+        f"The {count(n_models)} models are of {count(n_families)} families by the first word of their names, and err "
+        f"together: it takes {LEAST_FAMILIES} families to hold their errors against a label."
+    )
+    return {
+        "n_examples": n, "n_defects": 0, "n_families": n_families, "n_unison": None, "n_expected": None,
+        "confident": False, "rows": [], "scores": [], "sentences": [said],
+    }  # fmt: skip
 
 
 # Below twenty systems the correlation of an item with the rest is hardly known, see `describe_items`.
