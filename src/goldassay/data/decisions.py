@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ENDING = ".decisions.jsonl"
 # "note" changes nothing; "undecided" takes an earlier decision back.
 WORDS = ("keep", "rewrite", "relabel", "drop", "note", "undecided")
-_MEND = "mend the line, or name another file with --decisions"
+_MEND = "mend the line, or name another file of decisions"
 
 
 @dataclass(frozen=True)
