@@ -62,13 +62,16 @@ class TestVerdicts:
         found, report = measured(rows, written(tmp_path / "c.jsonl", [*other_texts(), *copies]))
         assert (found["n_found"], found["share"], word(report)) == (n, n / N, verdict)
 
-    def test_questions_without_their_answers_do_not_count(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(("n", "verdict"), [(8, "sound"), (60, "caution"), (400, "caution")])
+    def test_questions_without_their_answers_do_not_count_and_are_not_sound(
+        self, n: int, verdict: str, tmp_path: Path
+    ) -> None:
         rows = questions()
-        texts = [*other_texts(), *(row["question"] for row in rows[:60])]
+        texts = [*other_texts(), *(row["question"] for row in rows[:n])]
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
-        assert (found["n_found"], word(report)) == (0, "sound")
-        assert found["question_only"] == 60 / N
-        assert "60 more" in report.verdicts["overlap"]["evidence"]
+        assert (found["n_found"], word(report)) == (0, verdict)
+        assert found["question_only"] == n / N
+        assert f"{n} more" in report.verdicts["overlap"]["evidence"]
 
     def test_mirrors_of_a_test_set_do_not_make_it_clean(self, tmp_path: Path) -> None:
         rows = questions(40)

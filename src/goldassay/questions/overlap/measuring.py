@@ -124,7 +124,9 @@ def measure_items(
     share, interval = _share(counts[searched], np.asarray(items.clusters.codes)[searched])
     doubts = _doubts(sought, scanned, corpus, is_searched)
     said = _said(items, counts, worst, is_searched, scanned, share, interval)
-    verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap)
+    is_known = worst <= _QUESTION_ONLY
+    _, known = _share(is_known[searched], np.asarray(items.clusters.codes)[searched])
+    verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap, known)
     is_dirty = is_searched & (counts | (classes == "dirty"))
     is_clean = is_searched & (classes == "clean") & ~counts
     codes = np.asarray(items.clusters.codes)

@@ -30,8 +30,12 @@ def judge_overlap(
     doubts: Sequence[Doubt],
     clusters: Clusters,
     limits: OverlapLimits,
+    known: Interval | None = None,
 ) -> Verdict:
     """Judge the share of items that stand in a document with their answers.
+
+    Questions that stand there without their answers are no proof that these were seen, and none that they were not: the
+    answer may stand further below, or be written otherwise. Where there are many of them, nothing is sound.
 
     Args:
         share: Of the items that could be searched.
@@ -40,13 +44,15 @@ def judge_overlap(
         doubts: What forbids the word sound.
         clusters: Which items count as one.
         limits: When to say caution or unsound.
+        known: Interval of the share of items whose question stands in a document, with its answer or without.
     """
     rule = (
         "By the share of items of which one document holds 80 % of the words of the question, with the answer within "
         "50 words after it (of items without an answer, 80 % of the whole item): unsound if the lower end is at least "
         f"{percent(limits.unsound)}, caution if at least {percent(limits.caution)}. Sound if the upper end lies below "
         f"{percent(limits.unsound)}, everything could be read and searched, and there are {LEAST_CLUSTERS} independent "
-        "items; else not measurable."
+        "items; else not measurable. In place of sound it is caution where the questions of "
+        f"{percent(limits.unsound)} of the items (lower end) stand there, with their answers or without."
     )
     if interval is None:
         why = doubts[0].why if doubts else "There are too few items."
@@ -54,6 +60,9 @@ def judge_overlap(
     word = judge_interval(interval.low, interval.high, limits.caution, limits.unsound)
     told = list(said)
     next_step = ""
+    if word == "sound" and known is not None and known.low >= limits.unsound:
+        word = "caution"
+        told.append("So many questions are no accident: their answers may stand elsewhere, or be written otherwise.")
     if word == "sound" and (doubts or clusters.effective < LEAST_CLUSTERS):
         word = "not measurable"
     if word == "not measurable":
