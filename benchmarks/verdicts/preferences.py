@@ -35,7 +35,7 @@ from goldassay.data.table import Table
 from goldassay.leakage.choice_rules import chance_of
 from goldassay.leakage.preference_rules import measure_preference_rules
 from goldassay.questions.item_audit import audit_items
-from goldassay.questions.leakage.choices import Posed, item_clusters
+from goldassay.questions.leakage.posed_items import Posed, item_clusters
 
 FLAWS = ("none", "longer", "words")
 SETS = {

@@ -25,7 +25,7 @@ from goldassay.questions.first_rows import first_rows, table_of_rows
 from goldassay.questions.item_audit import audit_items, refuse_runs
 from goldassay.questions.judgments.loading import JUDGMENTS, load_judgments
 from goldassay.questions.judgments.study import audit_judgments
-from goldassay.questions.leakage.choices import ItemReading, load_items
+from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.overlap.in_audit import CorpusChoice
 from goldassay.questions.overlap.study import TEXT_FIELD
 from goldassay.questions.report_frame import compose_report, frame_findings

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data.items import ChoiceItems
-    from goldassay.questions.leakage.choices import Posed
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+    from goldassay.questions.leakage.posed_items import Posed
     from goldassay.questions.overlap.in_audit import CorpusChoice
     from goldassay.report import Report
 

@@ -32,7 +32,9 @@ from goldassay.questions.artifacts.search import describe_search, read_role
 from goldassay.questions.effect_sentences import skill_limits
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
-from goldassay.questions.leakage.choices import N_FOLDS, Posed, item_clusters, planted_items, reading_doubts
+from goldassay.questions.leakage.choices import reading_doubts
+from goldassay.questions.leakage.item_readers import N_FOLDS, planted_items
+from goldassay.questions.leakage.posed_items import Posed, item_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,8 +11,9 @@ import pytest
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
-from goldassay.questions.leakage.choices import ItemReading, choice_evidence, load_items
+from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.report import study_leakage
 
 LABELS = ("no", "maybe", "yes")

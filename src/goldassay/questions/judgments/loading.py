@@ -9,8 +9,9 @@ from goldassay.core.errors import InputError
 from goldassay.data import parse_columns
 from goldassay.data.items.judgment_shapes import JUDGMENT_ROLES
 from goldassay.data.items.judgments import Judgments, read_judgments
+from goldassay.data.items.mixed import check_one_kind
 from goldassay.questions.example_clusters import AUTO
-from goldassay.questions.leakage.choices import ItemReading, read_source
+from goldassay.questions.leakage.posed_items import ItemReading, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +37,8 @@ def load_judgments(data: Any, test: Any, reading: ItemReading) -> Judgments | No
         table, name, place = read_source(data, "train", reading.file_format)
     except InputError:
         return None
+    if not roles:
+        check_one_kind(table.frame, place)
     found = read_judgments(table, name, roles=roles, source=place)
     if found is None:
         return None
@@ -48,6 +51,24 @@ def load_judgments(data: Any, test: Any, reading: ItemReading) -> Judgments | No
             mend=f"leave it out; {option('columns', 'item=NAME')} says what an item is",
         )  # fmt: skip
     return found
+
+
+def refuse_judgments(data: Any, columns: str | Mapping[str, str] | None) -> None:
+    """Refuse judgments where a part of labelled texts is to be measured.
+
+    Args:
+        data: A set that was refused as labelled texts.
+        columns: Which column plays which role.
+
+    Raises:
+        InputError: It holds judgments.
+    """
+    found = load_judgments(data, None, ItemReading(columns))
+    if found is not None:
+        raise InputError(
+            "the file holds judgments of pairs, of which no part gives a label away", file=found.source,
+            mend="ask goldassay audit FILE how far each judge follows the seat",
+        )  # fmt: skip
 
 
 def _roles(columns: str | Mapping[str, str] | None) -> dict[str, str] | None:

@@ -10,11 +10,13 @@ from goldassay.core.errors import InputError
 from goldassay.questions.evidence_directory import evidence_directory
 from goldassay.questions.example_clusters import check_cluster_columns
 from goldassay.questions.inputs import load_inputs
-from goldassay.questions.leakage.choices import ItemReading, choice_evidence, load_items
+from goldassay.questions.judgments.loading import refuse_judgments
+from goldassay.questions.leakage.choices import choice_evidence
 from goldassay.questions.leakage.condition_evidence import EMPTY, PROBES
 from goldassay.questions.leakage.foreign_evidence import read_evidence
 from goldassay.questions.leakage.lone_evidence import read_alone
 from goldassay.questions.leakage.network_evidence import network_conditions, train_evidence
+from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.probes import check_conditions, measure_split, probe_evidence, with_words
 
 if TYPE_CHECKING:
@@ -22,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.questions.evidence import Evidence
-    from goldassay.questions.leakage.choices import Posed
     from goldassay.questions.leakage.condition_evidence import ConditionEvidence
     from goldassay.questions.leakage.foreign_evidence import GivenEvidence
     from goldassay.questions.leakage.network_evidence import Watched
     from goldassay.questions.leakage.options import LeakageChoice
+    from goldassay.questions.leakage.posed_items import Posed
 
 Sources = tuple[Any, Any, "str | Mapping[str, str] | None"]
 
@@ -81,7 +83,11 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
         with steps.step("training quick probes") as progress:
             numbers = range(settings.seed, settings.seed + asked.n_seeds)
             return choice_evidence(posed, numbers, settings, progress)
-    text_columns = evidence.train.text_columns
+    try:
+        text_columns = evidence.train.text_columns
+    except InputError:
+        refuse_judgments(train, columns)
+        raise
     check_cluster_columns(settings.data.clusters, evidence.test)
     shown = check_conditions(asked.conditions, text_columns)
     left_out: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.artifacts import pattern_features
+from goldassay.core.errors import InputError
 from goldassay.core.keywords import takes
 from goldassay.core.numbers import signed_points
 from goldassay.core.progress import Steps
@@ -15,8 +16,9 @@ from goldassay.core.results import to_plain
 from goldassay.core.settings import Settings, with_seed
 from goldassay.questions.artifacts.inputs import load
 from goldassay.questions.inputs import describe_input
-from goldassay.questions.leakage.choices import ItemReading, load_items
+from goldassay.questions.judgments.loading import refuse_judgments
 from goldassay.questions.leakage.example_artifacts import find_artifacts
+from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.suggested_items import suggest_item_rewrites
 from goldassay.questions.leakage.suggesting import SHARES, Suggestion, suggest_rows
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -76,7 +78,11 @@ def suggest_rewrites(
     if posed is not None:
         return suggest_item_rewrites(posed, condition, dropped, settings, steps)
     with steps.step("reading the data"):
-        training = load(train, columns=columns)
+        try:
+            training = load(train, columns=columns)
+        except InputError:
+            refuse_judgments(train, columns)
+            raise
         evaluation = None if test is None else load(test, columns=columns, part="test")
     with steps.step("refitting without rows") as progress:
         found = suggest_rows(training, evaluation, condition, shares=dropped, seed=settings.seed, progress=progress)

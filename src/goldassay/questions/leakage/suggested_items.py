@@ -11,7 +11,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, percent, points, signed_points
 from goldassay.core.results import to_plain
 from goldassay.data.items import PREFERENCES
-from goldassay.questions.leakage.choices import item_clusters
+from goldassay.questions.leakage.posed_items import item_clusters
 from goldassay.questions.leakage.suggesting_items import ItemSuggestion, suggest_items
 from goldassay.questions.report_frame import compose_report, frame_findings
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data.items import Kind
-    from goldassay.questions.leakage.choices import Posed
+    from goldassay.questions.leakage.posed_items import Posed
     from goldassay.report import Report
 
 # Items on the page; the table beside it has all.

@@ -17,7 +17,7 @@ from goldassay.data.column_names import normalized
 from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
 from goldassay.questions.inputs import describe_input
-from goldassay.questions.leakage.choices import ItemReading, item_clusters, load_items, read_source
+from goldassay.questions.leakage.posed_items import ItemReading, item_clusters, load_items, read_source
 from goldassay.scanning import SoughtText, words_of
 
 if TYPE_CHECKING:

@@ -1,0 +1,179 @@
+"""Readers of items: scores of the choices by probes that see a part of each item, of their own folds or of all.
+
+The probes see each choice as a row that is right or wrong, and the choice that they find likeliest is their answer; of
+preferences they see the difference of two responses. The question alone can tell nothing but the position of the
+answer.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goldassay.core.planting import WORDS_FOR_READERS, filling_word, planted_word
+from goldassay.data.items import PREFERENCES
+from goldassay.models import QuickProbe
+from goldassay.models.probe_features import build_features, tokenize_roles
+from goldassay.models.quick_probe import OneLabelError
+from goldassay.questions.leakage.condition_evidence import PAIRED
+from goldassay.questions.leakage.pairwise import ask_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from goldassay.core.progress import Progress
+    from goldassay.data.items import ChoiceItems
+    from goldassay.models.probe_features import ProbeFeatures
+    from goldassay.questions.leakage.posed_items import Posed
+
+N_FOLDS = 5
+_QUESTION, _CHOICE = "question", "choice"
+
+
+def read_parts(
+    posed: Posed,
+    codes: NDArray[np.int64] | None,
+    seeds: Sequence[int],
+    most: int,
+    progress: Progress,
+    wanted: Sequence[str] | None = None,
+) -> dict[str, list[NDArray[np.float64]]]:
+    """Scores of the choices of each item by each part of it and seed, (N, most); -inf where there is no choice.
+
+    Args:
+        posed: Items to learn from, if there are any apart, and those to read.
+        codes: Clusters of the items to read, (N,); kept together where they are read by others of themselves.
+        seeds: Of the probes.
+        most: The most choices of an item.
+        progress: Told after each probe.
+        wanted: The parts, all if not given; the question alone is left out where positions mean nothing.
+    """
+    train, test = posed.train, posed.test
+    parts = (test,) if train is None else (train, test)
+    groups = np.arange(len(test)) if codes is None else codes
+    kind = test.kind
+    wanted = (PAIRED, kind.alone, kind.asked) if wanted is None else wanted
+    conditions = [each for each in wanted if each != kind.asked or test.ordered]
+    total = len(conditions) * len(seeds)
+    if kind is PREFERENCES:
+        done = itertools.count(1)
+        asked = ask_pairs(
+            train, test, groups, _folds(groups), seeds, lambda: progress(next(done), total), whole=PAIRED in conditions
+        )
+        found = {name: [by_item(scores, test, most) for scores in each] for name, each in asked.items()}
+    else:
+        found = _ask_choices(posed, groups, seeds, most, conditions, lambda n: progress(n, total))
+    if kind.asked in conditions:
+        found[kind.asked] = []
+        features = build_features(
+            tokenize_roles({_QUESTION: pl.concat([_context(each) for each in parts])}), len(parts[0])
+        )
+        for seed in seeds:
+            logits = _read_positions(features, parts[0].first_right, most, seed, None if train else groups)
+            rows = logits[-len(test) :].astype(np.float64)
+            found[kind.asked].append(masked(rows, test))
+            progress(sum(map(len, found.values())), total)
+    return found
+
+
+def _ask_choices(
+    posed: Posed,
+    groups: NDArray[np.int64],
+    seeds: Sequence[int],
+    most: int,
+    conditions: Sequence[str],
+    told: Callable[[int], None],
+) -> dict[str, list[NDArray[np.float64]]]:
+    """Scores of the choices of each item by probes that see each choice as a row that is right or wrong."""
+    train, test = posed.train, posed.test
+    parts = (test,) if train is None else (train, test)
+    n_known = len(parts[0].texts)
+    found: dict[str, list[NDArray[np.float64]]] = {}
+    texts = {_QUESTION: pl.concat([_context(each).gather(each.item_of) for each in parts]),
+             _CHOICE: pl.concat([each.texts for each in parts])}  # fmt: skip
+    features = build_features(tokenize_roles(texts), n_known)
+    right = parts[0].right.astype(np.int64)
+    for condition in (each for each in conditions if each != test.kind.asked):
+        roles = None if condition == PAIRED else (_CHOICE,)
+        for seed in seeds:
+            if train is None:
+                logits = QuickProbe().cross_fit(
+                    features, right, 2, seed, clusters=groups[test.item_of], n_folds=_folds(groups), roles=roles
+                ).logits  # fmt: skip
+            else:
+                fitted = QuickProbe().fit(features, right, 2, seed, roles=roles, clusters=train.item_of)
+                logits = fitted.logits(features, np.arange(n_known, len(features.sizes)))
+            margin = (logits[:, 1] - logits[:, 0]).astype(np.float64)
+            found.setdefault(condition, []).append(by_item(margin, test, most))
+            told(sum(map(len, found.values())))
+    return found
+
+
+def _read_positions(
+    features: ProbeFeatures, places: NDArray[np.int64], most: int, seed: int, groups: NDArray[np.int64] | None
+) -> NDArray[np.float32]:
+    """Scores of each position by the question: of folds of clusters, or of all rows by the first, (rows, most)."""
+    try:
+        if groups is not None:
+            return QuickProbe().cross_fit(features, places, most, seed, clusters=groups, n_folds=_folds(groups)).logits
+        return QuickProbe().fit(features, places, most, seed).logits(features, np.arange(len(features.sizes)))
+    except OneLabelError:
+        # The answers to learn from are all in one position, so that questions cannot tell it.
+        return np.zeros((len(features.sizes), most), np.float32)
+
+
+def _folds(groups: NDArray[np.int64]) -> int:
+    return max(2, min(N_FOLDS, np.unique(groups).size))
+
+
+def _context(items: ChoiceItems) -> pl.Series:
+    return items.passages + " " + items.questions
+
+
+def planted_items(items: ChoiceItems, share: float, seed: int, n_words: int = WORDS_FOR_READERS) -> ChoiceItems:
+    """A copy with a word in the right choice and in the question of a share of the items, others in all else.
+
+    Args:
+        items: What is copied.
+        share: Of the items.
+        seed: Of the items that are chosen.
+        n_words: How many words take turns.
+    """
+    rng = np.random.default_rng(seed)
+    n, n_planted = len(items), max(1, round(share * len(items)))
+    of_item = np.full(n, -1)
+    of_item[rng.choice(n, n_planted, replace=False)] = np.arange(n_planted) % n_words
+    word = np.where(items.right, of_item[items.item_of], -1)
+    texts = [f"{text} {filling_word(at) if number < 0 else planted_word(0, number)}"
+             for at, (text, number) in enumerate(zip(items.texts, word.tolist(), strict=True))]  # fmt: skip
+    first = items.first_right
+    questions = [
+        f"{text} {filling_word(at) if number < 0 else planted_word(1 + place, number)}"
+        for at, (text, number, place) in enumerate(zip(items.questions, of_item.tolist(), first.tolist(), strict=True))
+    ]
+    return replace(items, texts=pl.Series("choice", texts), questions=pl.Series("question", questions))
+
+
+def by_item(values: NDArray[np.float64], items: ChoiceItems, most: int) -> NDArray[np.float64]:
+    """Values of all choices, one after the other, as a row an item; -inf where there is no choice, (N, most)."""
+    table = np.full((len(items), most), -np.inf)
+    table[items.item_of, items.places] = values
+    return table
+
+
+def masked(table: NDArray[np.float64], items: ChoiceItems) -> NDArray[np.float64]:
+    """A row an item with -inf where there is no choice, (N, most)."""
+    return np.where(np.arange(table.shape[1]) < items.sizes[:, np.newaxis], table, -np.inf)
+
+
+def choice_hits(logits: Sequence[NDArray[np.float64]], items: ChoiceItems) -> NDArray[np.float64]:
+    """What each run hits, (R, N): of choices that it finds equally likely the share that is right."""
+    marks = by_item(items.right.astype(np.float64), items, logits[0].shape[1]) > 0
+    best = [each == each.max(axis=1, keepdims=True) for each in logits]
+    return np.stack([(marks & each).sum(axis=1) / each.sum(axis=1) for each in best])
