@@ -83,6 +83,7 @@ notebooks: .venv/.installed
 # The documentation's pictures, made by the code they show: those of the pages, and the README's.
 pictures: docs/images/report.png
 	$(BIN)/python scripts/draw_pictures.py
+	$(BIN)/python scripts/picture_of_view.py
 
 docs/images/report.png: .venv/.installed
 	@$(MAKE) --no-print-directory audit OUT=goldassay-report-picture >/dev/null

@@ -1,4 +1,4 @@
-"""The workbench in a real browser: 200,000 rows, keys, decisions, two tabs, the back button, a phone, dark."""
+"""The workbench in a real browser: many rows, keys, decisions, two tabs, the back button, a phone, dark."""
 
 from __future__ import annotations
 
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-N_ROWS = 200_000
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=[20_000, pytest.param(200_000, marks=pytest.mark.slow)])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("large")
-    make_report(base / "report", N_ROWS)
+    make_report(base / "report", request.param)
     return base
 
 
@@ -79,17 +77,17 @@ COUNT = "return document.querySelector('.count strong').textContent;"
 STATUS = "return document.getElementById('status').textContent;"
 
 
-def test_opens_without_a_word_and_asks_nobody_else(page: Callable[..., Browser]) -> None:
+def test_opens_without_a_word_and_asks_nobody_else(page: Callable[..., Browser], bench: Workbench) -> None:
     browser = page()
     assert browser.console() == []
     asked = [url for url in browser.requests() if not url.startswith(("data:", "about:"))]
     own = browser.run("return location.origin;")
     assert asked
     assert all(url.startswith(own) for url in asked)
-    assert browser.run(COUNT) == "200,000"
+    assert browser.run(COUNT) == f"{bench.table.n_rows:,}"
 
 
-def test_filters_sort_and_back(page: Callable[..., Browser]) -> None:
+def test_filters_sort_and_back(page: Callable[..., Browser], bench: Workbench) -> None:
     browser = page()
     browser.driver.find_element("link text", "confidence").click()
     assert "sort=-confidence" in browser.driver.current_url
@@ -104,7 +102,7 @@ def test_filters_sort_and_back(page: Callable[..., Browser]) -> None:
     assert labels == ["neutral"]
     n = browser.run(COUNT)
     browser.driver.back()
-    until(browser, COUNT, "200,000")
+    until(browser, COUNT, f"{bench.table.n_rows:,}")
     browser.driver.forward()
     until(browser, COUNT, n)
     assert browser.console() == []
@@ -120,9 +118,9 @@ def test_a_search_by_keys_and_the_last_page(page: Callable[..., Browser], bench:
     texts = browser.run("return [...document.querySelectorAll('tbody tr')].map(e => e.textContent);")
     assert all(word in text for text in texts)
     browser.run("location.search = '';")
-    until(browser, COUNT, "200,000")
+    until(browser, COUNT, f"{bench.table.n_rows:,}")
     browser.run("document.querySelector('a[rel=last]').click();")
-    until(browser, "return [...document.querySelectorAll('.open')].pop().textContent;", f"row-{N_ROWS - 1}")
+    until(browser, "return [...document.querySelectorAll('.open')].pop().textContent;", f"row-{bench.table.n_rows - 1}")
     assert browser.console() == []
 
 
@@ -209,7 +207,7 @@ def test_a_row_in_full_and_back(page: Callable[..., Browser]) -> None:
     assert browser.console() == []
 
 
-def test_the_map_selects_by_click_and_by_drawing(page: Callable[..., Browser]) -> None:
+def test_the_map_selects_by_click_and_by_drawing(page: Callable[..., Browser], bench: Workbench) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
 
     browser = page()
@@ -217,19 +215,18 @@ def test_the_map_selects_by_click_and_by_drawing(page: Callable[..., Browser]) -
         "document.querySelector('#map a').dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}));"
     )
     until(browser, "return location.search.includes('n.confidence=');", True)
-    assert int(browser.run(COUNT).replace(",", "")) < N_ROWS / 100
+    assert int(browser.run(COUNT).replace(",", "")) < bench.table.n_rows / 100
     browser.driver.back()
-    until(browser, COUNT, "200,000")
+    until(browser, COUNT, f"{bench.table.n_rows:,}")
     chart = browser.driver.find_element("id", "map")
     ActionChains(browser.driver).move_to_element_with_offset(chart, -40, -40).click_and_hold().move_by_offset(
         60, 60
     ).release().perform()
     until(browser, "return location.search.includes('n.variability=');", True)
-    assert N_ROWS / 20 < int(browser.run(COUNT).replace(",", "")) < N_ROWS / 3
+    assert bench.table.n_rows / 20 < int(browser.run(COUNT).replace(",", "")) < bench.table.n_rows / 3
 
 
-@pytest.mark.parametrize("path", ["", "row/3"])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("path", "dark"), [("", False), ("row/3", True)])
 def test_a_phone_shows_everything(page: Callable[..., Browser], dark: bool, path: str) -> None:
     browser = page(path, width=400, dark=dark)
     assert browser.run("return document.documentElement.scrollWidth;") == 400

@@ -208,7 +208,7 @@ def test_a_killed_server_loses_no_confirmed_decision(tmp_path: Path) -> None:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
             assert server.stdout is not None
             address = server.stdout.readline().strip()
-            upto = len(confirmed) + 67
+            upto = len(confirmed) + 100
             try:
                 for each in wanted[len(confirmed) : upto]:
                     assert ask(address, "decide", body=each)[0] == 200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldassay.core.errors import InputError
@@ -28,6 +28,7 @@ states = st.builds(
 ).map(lambda state: state if state.words else State(chosen=state.chosen, ranges=state.ranges, page=state.page))
 
 
+@settings(max_examples=60)
 @given(states)
 def test_an_address_gives_its_state_back(state: State) -> None:
     assert parse_state(state.query(), FACETS, NUMBERS, SORTABLE) == state
