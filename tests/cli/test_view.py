@@ -92,6 +92,14 @@ def test_own_decisions_whose_rows_are_mended_are_counted(made: tuple[Path, Path]
     assert said in (tmp_path / "page.html").read_text("utf-8")
 
 
+def test_an_unfinished_last_line_is_said_and_kept(made: tuple[Path, Path], tmp_path: Path) -> None:
+    file = made[0].with_name("made.decisions.jsonl")
+    file.write_text(OTHER + '{"key": "half')
+    assert run(["view", str(made[1]), "--export", str(tmp_path / "page.html"), "-q"]) == 0
+    assert "The last line of made.decisions.jsonl is unfinished" in (tmp_path / "page.html").read_text("utf-8")
+    assert file.read_text() == OTHER + '{"key": "half'
+
+
 def test_a_folder_that_is_no_report_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
     assert "report.json" in refused("view", str(tmp_path))
 

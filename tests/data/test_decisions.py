@@ -86,8 +86,9 @@ def test_a_missing_file_is_refused_unless_nothing_is_decided_yet(tmp_path: Path)
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    append_decision(tmp_path / "new" / "d.jsonl", ONE)
     with pytest.raises(OutputError, match="--decisions"):
-        append_decision(tmp_path / "missing" / "d.jsonl", ONE)
+        append_decision(tmp_path / "new" / "d.jsonl" / "d.jsonl", ONE)
 
 
 def test_decisions_lie_beside_their_dataset(tmp_path: Path) -> None:

@@ -138,6 +138,7 @@ def append_decision(path: Path, decision: Decision) -> None:
         OutputError: The file cannot be written.
     """
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
         with path.open("a+b") as file:
             # Two servers may append at once; each line must stay whole.

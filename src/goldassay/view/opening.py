@@ -162,5 +162,7 @@ def _said(file: Path, decided: Decided, unplaced: list[Decision]) -> list[str]:
             "their rows changed or are gone. They are kept."
         )
     if decided.torn:
-        said.append(f"The last line of {file.name} is unfinished and left out; it is kept in {file.name}.torn.")
+        said.append(
+            f"The last line of {file.name} is unfinished and left out; the next decision moves it to {file.name}.torn."
+        )
     return said
