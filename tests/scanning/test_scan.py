@@ -182,8 +182,10 @@ class TestBroken:
         (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress((tmp_path / "a.jsonl").read_bytes())[:-200])
         (tmp_path / "c.parquet").write_bytes(b"PAR1 nothing")
         (tmp_path / "d.parquet").write_bytes(b"nothing")
+        (tmp_path / "e.jsonl").symlink_to(tmp_path / "nowhere")
         found = found_by(sought(ITEMS), tmp_path)
-        assert [name.rpartition("/")[2] for name, _ in found.broken] == ["d.parquet", "b.jsonl.gz", "c.parquet"]
+        names = [name.rpartition("/")[2] for name, _ in found.broken]
+        assert names == ["d.parquet", "e.jsonl", "b.jsonl.gz", "c.parquet"]
         assert found.n_documents >= 120
 
     def test_a_missing_field_is_named_with_those_that_are_there(self, tmp_path: Path) -> None:

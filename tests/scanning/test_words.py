@@ -22,7 +22,7 @@ from tests.scanning.corpora import sought
         ("don't - DON\u2019T", ["don", "t", "don", "t"]),
         ("Stra\u00dfe CAF\u00c9 cafe\u0301", ["straße", "café", "café"]),
         ("\ufb01ne \uff26\uff4f\uff4f", ["fine", "foo"]),
-        ("co\u00adoperate", ["cooperate"]),
+        ("co\u00adoperate se\u200bcret \u202bword\u202c", ["cooperate", "secret", "word"]),
         ("\u039f\u0394\u039f\u03a3 \u03bf\u03b4\u03bf\u03c2", ["οδοσ", "οδοσ"]),
         ("东京 tower 2020年", ["东", "京", "tower", "2020", "年"]),
         ("हिन्दी में", ["हिन्दी", "में"]),

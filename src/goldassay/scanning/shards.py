@@ -138,7 +138,8 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
 def _paths_at(place: str) -> list[tuple[Path, str]]:
     path = Path(place)
     if path.is_dir():
-        found = sorted(each for each in path.rglob("*") if each.is_file())
+        # A link that leads nowhere is a file that cannot be read.
+        found = sorted(each for each in path.rglob("*") if each.is_file() or (each.is_symlink() and not each.exists()))
         return [(each, f"{path.resolve().name}/{each.relative_to(path).as_posix()}") for each in found]
     if path.exists():
         return [(path, path.name)]

@@ -30,8 +30,11 @@ _ALONE = (
     (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF),
     (0x20000, 0x3FFFF),
 )  # fmt: skip
-# Soft hyphens, joiners, byte order marks and variation selectors are not seen.
-_DROPPED = frozenset((0x00AD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)))
+# Variation selectors, and characters of category Cf, which are not seen: soft hyphens, joiners, spaces without width,
+# marks of direction, byte order marks.
+_DROPPED = frozenset(
+    point for point in range(N_POINTS) if unicodedata.category(chr(point)) == "Cf" or 0xFE00 <= point < 0xFE10
+)
 _INSIDE, _ALONE_KIND, _UNSEEN = 1, 2, 3
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
