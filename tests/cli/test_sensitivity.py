@@ -204,11 +204,11 @@ def answered(test: pl.DataFrame, made: dict[str, np.ndarray[Any, Any]], model: s
     ).explode("id", "label", "prediction")  # fmt: skip
 
 
-def audited(goldassay: Command, tmp_path: Path, *runs: str) -> dict[str, Any]:
+def audited(goldassay: Command, tmp_path: Path, *runs: str, more: tuple[str, ...] = ()) -> dict[str, Any]:
     (tmp_path / "short.toml").write_text("leakage.seeds = 2")
     asked = [part for file in runs for part in ("--runs", file)]
     given = ("audit", "data/train.jsonl", "--test", "data/test.jsonl", "--config", "short.toml")
-    done = goldassay(*given, *asked, "-o", "audited", "-q")
+    done = goldassay(*given, *asked, *more, "-o", "audited", "-q")
     assert done.status == 0, done.err
     document: dict[str, Any] = json.loads((tmp_path / "audited" / "report.json").read_text())
     return document
@@ -234,6 +234,16 @@ def test_an_audit_asks_it_of_runs_in_several_configurations(
     assert goldassay("check", "audited", "--config", "policy.toml").status == 0
     (tmp_path / "policy.toml").write_text("[policy]\nmax_configuration_sd = 0.1\n")
     assert goldassay("check", "audited", "--config", "policy.toml").status == 1
+
+
+def test_an_audit_takes_configurations_for_repeats_only_where_it_is_told_to(
+    goldassay: Command, tmp_path: Path, specimen: pl.DataFrame
+) -> None:
+    answered(specimen, scores_of(STEEP, 3)).write_csv(tmp_path / "runs.csv")
+    document = audited(goldassay, tmp_path, "runs.csv", more=("--pool-configurations",))
+    assert "sensitivity" not in document["verdicts"]
+    assert [each["n_runs"] for each in document["instability"]["results"]] == [3 * len(STEEP)]
+    assert document["verdicts"]["instability"]["verdict"] != "sound"
 
 
 def test_an_audit_is_silent_of_it_where_all_runs_are_of_one_configuration(

@@ -22,6 +22,7 @@ from goldassay.cli.options import (
     NamedRunPaths,
     NamedTest,
     Out,
+    PoolConfigurations,
     Quiet,
     Seed,
     SplitBy,
@@ -38,6 +39,7 @@ def audit(
     ],
     test: NamedTest = None,
     runs: NamedRunPaths = None,
+    pool_configurations: PoolConfigurations = False,
     elsewhere: Annotated[
         list[str] | None,
         of_option("elsewhere", metavar="[NAME=]FILE", group=DATA, also="Repeatable."),
@@ -93,6 +95,7 @@ def audit(
         split_by=split_by,
         label_names=parse_names(label_names),
         format=file_format,
+        pool_configurations=pool_configurations,
         settings=load_settings(config),
         quiet=quiet,
     )

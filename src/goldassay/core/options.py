@@ -433,8 +433,7 @@ COMMANDS = {
     "audit": Command(
         _named(
             "test", "runs", "elsewhere", "corpus", "field", "model", "out", "columns", "clusters", "split_by",
-            "label_names", "format",
-            "seed",
+            "label_names", "format", "pool_configurations", "seed",
         )
         | _SETTINGS,
         shell=_SHOWN,
@@ -475,8 +474,8 @@ COMMANDS = {
     "leakage measure": Command(
         _named(
             "test", "runs", "model", "seeds", "embeddings", "probabilities", "bits", "dataset", "train_set", "labels",
-            "label_names", "align", "n_clusters", "components", "cluster_threshold", "grid", "map", "out", "columns",
-            "clusters", "split_by", "seed", conditions="condition", models="as",
+            "label_names", "align", "pool_configurations", "n_clusters", "components", "cluster_threshold", "grid",
+            "map", "out", "columns", "clusters", "split_by", "seed", conditions="condition", models="as",
         )
         | _SETTINGS,
         own={"condition": _SEVERAL_CONDITIONS},

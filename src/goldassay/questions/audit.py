@@ -29,6 +29,7 @@ from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.overlap.in_audit import CorpusChoice
 from goldassay.questions.overlap.study import TEXT_FIELD
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def audit(
     split_by: str | None = None,
     label_names: Sequence[str] | None = None,
     format: str = "auto",  # noqa: A002
+    pool_configurations: bool = False,
     settings: Settings | None = None,
     quiet: bool = True,
 ) -> Report:
@@ -89,6 +91,7 @@ def audit(
             "none"; by default those given as group.
         label_names: The labels that may occur, in order; any other is refused. By default those of the data.
         format: The format of the files, where their content does not say it.
+        pool_configurations: Take runs that were asked in different ways for repeats of one.
         settings: Everything else that can be set; by default `Settings()`.
         quiet: Show no progress.
 
@@ -114,6 +117,8 @@ def audit(
             columns=columns,
             label_names=label_names,
             file_format=format,
+            # The score that is reported is that of a run's last checkpoint.
+            choice=RunChoice(checkpoint="last", pool_configurations=pool_configurations),
             corpus=searched,
             settings=settings,
             steps=steps,

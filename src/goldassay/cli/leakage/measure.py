@@ -25,6 +25,7 @@ from goldassay.cli.options import (
     Latex,
     Model,
     Out,
+    PoolConfigurations,
     Quiet,
     RunPaths,
     Seed,
@@ -77,6 +78,7 @@ def measure(
     labels: Labels = None,
     label_names: LabelNames = None,
     align: AlignOption = "exact",
+    pool_configurations: PoolConfigurations = False,
     clusters: ExampleClusters = None,
     split_by: SplitBy = None,
     n_clusters: NClusters = None,
@@ -136,6 +138,7 @@ def measure(
             labels=parse_labels(labels),
             label_names=parse_names(label_names),
             align=align,
+            pool_configurations=pool_configurations,
         )
         given = GivenEvidence(
             paths=runs or [],

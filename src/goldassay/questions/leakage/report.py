@@ -60,6 +60,7 @@ def measure_leakage(
     labels: Mapping[str, str] | None = None,
     label_names: Sequence[str] | None = None,
     align: Align = "exact",
+    pool_configurations: bool = False,
     out: str | os.PathLike[str] | None = None,
     columns: str | Mapping[str, str] | None = None,
     clusters: str | None = None,
@@ -95,6 +96,7 @@ def measure_leakage(
         labels: With runs: {name in the files: label}.
         label_names: All labels that may occur, in the order of the classes where runs number them.
         align: With runs: "exact", "intersect" or "position", as for `read_runs`.
+        pool_configurations: With runs: take those that were asked in different ways for repeats of one.
         out: Where runs are kept as they are made, in `out/runs`; what is already there is used again.
         columns: Which column plays which role, as a mapping or as "premise=a,hypothesis=b".
         clusters: Which test rows count as one: "auto", "none" or columns separated by commas, as in `audit`.
@@ -120,8 +122,9 @@ def measure_leakage(
         given = None
         if is_given:
             chosen = RunChoice(
-                model=model, dataset=dataset, train_set=train_set, labels=labels, label_names=label_names, align=align
-            )
+                model=model, dataset=dataset, train_set=train_set, labels=labels, label_names=label_names, align=align,
+                pool_configurations=pool_configurations,
+            )  # fmt: skip
             files = {role: os.fspath(file) for role, file in (embeddings or {}).items()}
             given = GivenEvidence(paths, chosen, models or {}, files, probabilities or {}, bits or {})
         return study_leakage(
