@@ -18,7 +18,7 @@ def plain_kind(coverage: float, asked: float, answer: float, answered: bool, par
             return "question and answer" if answered else "question only"
         if answer >= 0.8:
             return "answer only"
-    elif coverage >= 0.8:
+    elif coverage >= 0.8 and asked >= 0.8:
         return "whole item"
     if part >= 0.8:
         return "one part"

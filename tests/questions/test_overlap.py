@@ -177,6 +177,24 @@ class TestKindsOfSets:
         assert kinds["whole item"] == 20
         assert kinds["one part"] == 30
 
+    def test_a_long_premise_alone_is_not_the_item(self, tmp_path: Path) -> None:
+        rng = random.Random(6)
+        rows = [
+            {"premise": sentence(rng, 90), "hypothesis": sentence(rng, 9), "label": ("yes", "no")[at % 2]}
+            for at in range(60)
+        ]
+        texts = [*(row["premise"] for row in rows[:30]), *(f"{row['premise']} {row['hypothesis']}" for row in rows[:3])]
+        found, _ = measured(rows, written(tmp_path / "c.jsonl", texts))
+        kinds = {row["kind"]: row["n"] for row in found["kinds"] if row["n"]}
+        assert kinds == {"whole item": 3, "one part": 27, "none": 30}
+        posed = [{"passage": row["premise"], "question": row["hypothesis"], "answer": "yes"} for row in rows]
+        found, _ = measured(posed, tmp_path / "c.jsonl")
+        assert found["n_found"] == 3
+
+    def test_empty_answers_are_said_to_be(self) -> None:
+        items = read_items([{"question": row["question"], "answers": [""]} for row in questions(30)])
+        assert items.decisions == ("The column 'question' is taken for the question; 'answers' is empty.",)
+
     def test_roles_that_are_named(self) -> None:
         rows = [{"q": row["question"], "a": row["answer"], "about": f"x y z {at // 3}", "k": f"i{at}"}
                 for at, row in enumerate(questions(30))]  # fmt: skip

@@ -210,6 +210,8 @@ class TestBroken:
         (tmp_path / "a.csv").write_text("text\na\n")
         with pytest.raises(InputError, match=r"nothing to search.*a.csv"):
             find_corpus([tmp_path])
+        with pytest.raises(InputError, match="a table is not read as a corpus"):
+            found_by(sought(ITEMS), tmp_path / "a.csv")
         (tmp_path / "b.json").write_text("[1]")
         assert find_corpus([tmp_path]).broken[0][1] == "the file is a JSON array, not JSON lines"
 

@@ -41,8 +41,9 @@ def kinds_of(
     """The kind of hit of an item in a document, as an index into `KINDS`.
 
     An item with an answer is held where the question, or all of it, is covered to 80 % and the answer follows within 50
-    words; one without where 80 % of it are covered. A question without its answer, an answer without its question, and
-    one part of an item, such as a premise that many items share, are kinds of their own and do not count.
+    words; one without where 80 % of it are covered, and of what is asked in it: a long premise alone is not the item.
+    A question without its answer, an answer without its question, and one part of an item, such as a premise that many
+    items share, are kinds of their own and do not count.
 
     Args:
         coverage: Shares of all of the item, (M,).
@@ -57,7 +58,7 @@ def kinds_of(
     some = np.maximum.reduce([np.asarray(each, np.float64) for each in (coverage, asked, answer, part)])
     conditions = [
         is_posed & (question | whole) & follows,
-        ~is_posed & whole,
+        ~is_posed & whole & question,
         is_posed & (question | whole),
         is_posed & reply,
         single,

@@ -305,7 +305,7 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
     n_documents = sum(each.n_documents for each in results)
     if not n_documents:
         name, why = broken[0] if broken else (corpus.files[0].name, "it has no documents")
-        mend = f"name its text with {option('field', 'NAME')}"
+        mend = f"name its text with {option('field', 'NAME')}" if " text in " in why else "give files that can be read"
         raise InputError(f"nothing of the corpus could be read: {why}", file=name, mend=mend)
     union = np.zeros(sought.n_items)
     for item, share in union_of(sought, np.flatnonzero(is_found)).items():

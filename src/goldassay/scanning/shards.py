@@ -23,6 +23,8 @@ _ENDINGS: dict[str, Form] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet", ".txt": "text", ".text": "text",
     ".md": "text",
 }  # fmt: skip
+# As plain text their columns would run into each other.
+_TABLES = (".csv", ".tsv", ".tab", ".xlsx", ".zip", ".tar", ".tgz", ".7z", ".bz2", ".xz")
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
@@ -179,6 +181,8 @@ def _file_of(path: Path, name: str, *, given: bool) -> CorpusFile | str:
         form = "parquet"
     elif form == "parquet":
         raise InputError("the file is no Parquet")
+    if Path(bare_name(path)).suffix in _TABLES and given:
+        raise InputError("a table is not read as a corpus: write its texts as JSON lines or Parquet")
     if form is None:
         if not given:
             return "its name ends in nothing that is read"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _QUESTIONS = ("question", "prompt", "instruction", "problem", "query", "input")
 _ANSWERS = (
     "answer", "answers", "output", "completion", "solution", "response", "canonical_solution", "target", "reference",
+    "ground_truth", "gold_answer", "final_answer",
 )  # fmt: skip
 _PASSAGES = ("passage", "context", "paragraph", "article")
 _LABELS = frozenset(("label", "gold_label", "goldlabel"))
@@ -205,15 +206,18 @@ def _of_answers(
     questions = frame[question].fill_null("")
     passages = frame[passage].cast(pl.String).fill_null("") if passage else None
     ids = frame[roles["id"]].cast(pl.String) if "id" in roles else None
-    is_class = texts.n_unique() <= _MOST_CLASSES and len(texts) > _MOST_CLASSES
+    is_empty = (texts == "").all()
+    is_class = is_empty or (texts.n_unique() <= _MOST_CLASSES and len(texts) > _MOST_CLASSES)
     found = []
     for at, asked in enumerate(questions.to_list()):
         about = passages[at] if passages is not None else ""
         parts = (*([("passage", about)] if about else []), ("question", asked))
         identity = str(at) if ids is None or ids[at] is None else ids[at]
-        found.append(Item(identity, parts, "" if is_class else "question", "" if is_class else texts[at]))
+        found.append(Item(identity, parts, "question", "" if is_class else texts[at]))
     decision = f"The column {question!r} is taken for the question, {answer!r} for the answer."
-    if is_class:
+    if is_empty:
+        decision = f"The column {question!r} is taken for the question; {answer!r} is empty."
+    elif is_class:
         decision = f"The column {question!r} is taken for the question; {answer!r} has {texts.n_unique()} classes."
     shared = passages if passages is not None else questions
     if clusters == NONE:
@@ -251,8 +255,10 @@ def items_of_dataset(dataset: Dataset, clusters: str, place: Any = None) -> Test
     """Labelled texts as items: each counts as a whole, and its label is no answer that one could find."""
     columns = [dataset.examples[role].cast(pl.String).fill_null("").to_list() for role in dataset.text_columns]
     ids = dataset.examples["example_id"].cast(pl.String).to_list()
+    # A premise may stand in many corpora; what is asked of it is the last text.
+    asked = dataset.text_columns[-1] if len(dataset.text_columns) > 1 else ""
     found = tuple(
-        Item(identity, tuple((role, text) for role, text in zip(dataset.text_columns, texts, strict=True)), "", "")
+        Item(identity, tuple(zip(dataset.text_columns, texts, strict=True)), asked, "")
         for identity, *texts in zip(ids, *columns, strict=True)
     )
     if not found:
