@@ -16,6 +16,9 @@ import polars as pl
 import zstandard
 
 from goldassay.cli.main import run
+from goldassay.data import read_dataset
+from goldassay.data.decisions import Decision
+from goldassay.data.row_keys import content_columns, keys_of
 from goldassay.runs import Runs
 from goldassay.runs.store import write_runs
 
@@ -37,6 +40,8 @@ SETTINGS = (("check", "report.json", "--config", "SEED"),)
 PLANS = (("sweep", "SEED", "--dry-run", "-o", "out"),)
 ITEMS = (("audit", "SEED", "-q", "-o", "out"), SPLIT, ("leakage", "suggest", "SEED", "-q", "-o", "out"))
 BOARDS = (("board", "SEED", "-q", "-o", "out"), LIST)
+CORPORA = (("overlap", "data.jsonl", "--corpus", "SEED", "--field", "hypothesis", "-q", "-o", "out"),)
+MENDED = (("mend", "data.jsonl", "--decisions", "SEED", "-o", "out"),)
 CONFIGURATIONS = (("sensitivity", "SEED", "-q", "-o", "out"), SHOW)
 MAX_BYTES = 100_000
 _READ_ALONE = (".jsonl", ".eval", ".parquet", ".json")
@@ -84,6 +89,15 @@ def made_seeds(folder: Path) -> list[Seed]:
     seeds += [seed for tool in sorted(FIXTURES.iterdir()) if tool.is_dir() for seed in _of_tool(tool)]
     seeds += [Seed(name, {name: content}, ITEMS, 6) for name, content in _items().items()]
     seeds += _boards()
+    own = {"data.jsonl": lines}
+    seeds += [
+        Seed(f"corpus{ending}", {f"corpus{ending}": data[f"data{ending}"], **own}, CORPORA, 3)
+        for ending in (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".csv")
+    ]
+    own = {"data.jsonl": lines}
+    seeds.append(Seed("corpus.txt", {"corpus.txt": "\n".join(table["hypothesis"]).encode(), **own}, CORPORA))
+    decisions = {"made.decisions.jsonl": _decisions(folder / "data.jsonl"), **own}
+    seeds.append(Seed("made.decisions.jsonl", decisions, MENDED, 3))
     with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(folder):
         assert run(["instability", "runs", "-q", "-o", "report"]) == 0
     seeds.append(Seed("other.json", {"other.json": (folder / "report" / "report.json").read_bytes()}, REPORTS))
@@ -127,6 +141,17 @@ def _predictions(folder: Path) -> dict[str, bytes]:
         "predictions.npy": written(lambda file: np.save(file, codes[0])),
         "logits.npy": written(lambda file: np.save(file, logits[0])),
     }
+
+
+def _decisions(path: Path) -> bytes:
+    """A decision about each row of a dataset."""
+    dataset = read_dataset(path)
+    keys, ids = keys_of(dataset.examples, content_columns(dataset)), dataset.examples["example_id"].cast(pl.String)
+    words = ("drop", "relabel", "note")
+    return b"".join(
+        Decision(key, name, words[row % 3], "neutral" if row % 3 == 1 else "").to_line()
+        for row, (key, name) in enumerate(zip(keys, ids.to_list(), strict=True))
+    )
 
 
 def _items(n: int = 30) -> dict[str, bytes]:
