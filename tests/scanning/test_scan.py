@@ -192,6 +192,10 @@ class TestBroken:
         (tmp_path / "a.jsonl").write_text('{"content": "a", "id": 1}\n')
         with pytest.raises(InputError, match=r"no line has text in 'text'; the fields are 'content', 'id'.*field"):
             found_by(sought(ITEMS), tmp_path / "a.jsonl")
+        # Nobody looks at what is in fields that are not asked for, until they are named.
+        (tmp_path / "a.jsonl").write_bytes(b'{"content": "\xff"}\n')
+        with pytest.raises(InputError, match="no line has text in 'text'"):
+            found_by(sought(ITEMS), tmp_path / "a.jsonl")
         pl.DataFrame({"content": ["a"]}).write_parquet(tmp_path / "a.parquet")
         with pytest.raises(InputError, match="the columns are 'content'"):
             found_by(sought(ITEMS), tmp_path / "a.parquet")

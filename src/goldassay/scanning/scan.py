@@ -233,10 +233,19 @@ def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> N
     found.n_broken += broken.size
     found.n_without_text += lacking.size
     if lacking.size and not found.fields:
-        found.fields = list(json.loads(block.of(int(lacking[0]))))[:8]
+        found.fields = _names(block.of(int(lacking[0])))
     found.n_documents += status.size - broken.size - lacking.size - int((status == BLANK).sum())
     found.n_lines += status.size
     found.n_bytes += int(block.ends[-1]) if block.ends.size else 0
+
+
+def _names(raw: bytes) -> list[str]:
+    """The first fields of an object; none where it is no JSON after all, which nobody had looked at as a whole."""
+    try:
+        row = json.loads(raw)
+    except (ValueError, RecursionError):
+        return []
+    return list(row)[:8] if isinstance(row, dict) else []
 
 
 class _Collected:
@@ -344,5 +353,6 @@ def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult
         if without and not sum(each.n_documents for each in own):
             names = next(each.fields for each in own if each.n_without_text)
             wanted = " + ".join(map(repr, fields))
-            found.append((file.name, f"no line has text in {wanted}; the fields are {', '.join(map(repr, names))}"))
+            there = f"; the fields are {', '.join(map(repr, names))}" if names else ""
+            found.append((file.name, f"no line has text in {wanted}{there}"))
     return found
