@@ -108,7 +108,8 @@ def rows_of(
     """
     counts = part.counts.astype(np.int64)
     codes = counts.argmax(axis=1).astype(np.int64)
-    frame = displayed(words.named(part.tokens), part.tokens, part.gaps).with_columns(
+    characters = settings["tokenizer"] == "characters"
+    frame = displayed(words.named(part.tokens), part.tokens, part.gaps, characters=characters).with_columns(
         support=pl.Series(counts.sum(axis=1)), counts=lists(counts)
     )
     frame = with_statistics(frame, codes, label_names, settings)

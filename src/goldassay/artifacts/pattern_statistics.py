@@ -14,16 +14,21 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def displayed(named: pl.Series, tokens: NDArray[np.int32], gaps: NDArray[np.int8]) -> pl.DataFrame:
+def displayed(
+    named: pl.Series, tokens: NDArray[np.int32], gaps: NDArray[np.int8], *, characters: bool = False
+) -> pl.DataFrame:
     """The columns pattern, tokens and gaps.
 
     Args:
         named: Token strings of all patterns, M each, one pattern after the other.
         tokens: (V,M), -1 where a pattern has no further token.
         gaps: (V,M-1), -1 likewise.
+        characters: Tokens are single characters: those that follow each other are shown joined, as they are written.
     """
     V, M = tokens.shape
-    between = pl.Series([" " + "# " * gap for gap in range(int(gaps.max(initial=0)) + 1)])
+    # Of longer tokens, joined ones could not be told from another token.
+    together = "" if characters else " "
+    between = pl.Series([" " + "# " * gap if gap else together for gap in range(int(gaps.max(initial=0)) + 1)])
     columns = {f"t{m}": named.gather(pl.int_range(m, V * M, M, eager=True)) for m in range(M)}
     columns |= {f"g{m}": pl.Series(gaps[:, m]) for m in range(M - 1)}
     frame = pl.DataFrame(columns)
