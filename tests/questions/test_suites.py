@@ -87,6 +87,15 @@ def test_totals_are_those_that_the_harness_prints() -> None:
     assert row["n_examples"] == 47
 
 
+def test_a_dataset_under_two_names_counts_once() -> None:
+    """Counted twice, it would narrow the interval of the total by a third."""
+    table = answers({"alpha": 0.6, "beta": 0.5})
+    again = table.filter(pl.col("dataset") == "large").with_columns(dataset=pl.lit("large again"))
+    once, twice = goldassay.compare_models(table), goldassay.compare_models(pl.concat([table, again]))
+    assert twice.tables["totals"].to_dicts() == once.tables["totals"].to_dicts()
+    assert any("large again has the scores of large" in note for note in twice.to_dict()["comparison"]["notes"])
+
+
 def test_seeds_that_differ_by_dataset_are_not_one_run() -> None:
     table = answers({"alpha": 0.6, "beta": 0.5}).with_columns(
         pl.when(pl.col("dataset") == "small").then(pl.col("seed") + 10).otherwise("seed").alias("seed")

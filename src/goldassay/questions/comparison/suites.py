@@ -30,6 +30,8 @@ __all__ = ["SuiteComparison", "SuitePair", "compare_suite"]
 
 # Every pair is compared on every dataset; of more models a ranking says more than all of them.
 MOST_MODELS = 12
+# Fewer examples may be scored alike by chance.
+_FEW_EXAMPLES = 30
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,7 @@ def compare_suite(
                 f"{', '.join(other.names)} on {other.sets[0].dataset}",
                 mend=f"choose the same ones with {option('model', 'NAME')}",
             )
+    datasets, copies = _without_copies(datasets)
     means = {name: np.mean([_of(each, name).scores.mean() for each in datasets]) for name in names}
     best_first = sorted(names, key=lambda name: -means[name])
     made = [
@@ -178,15 +181,33 @@ def compare_suite(
     adjusted = holm([pair.macro.p_value for pair in made])
     pairs = tuple(replace(pair, adjusted_p=float(p)) for pair, p in zip(made, adjusted, strict=True))
     apart = {frozenset((pair.a, pair.b)) for pair in pairs if pair.adjusted_p <= alpha}
-    caveats = (said for pair in pairs for found in pair.on for said in found.comparison.caveats)
+    said = (note for each in datasets for note in _said_of(each))
+    caveats = (note for pair in pairs for found in pair.on for note in found.comparison.caveats)
     return SuiteComparison(
         datasets=tuple(datasets),
         names=tuple(names),
         pairs=pairs,
         alpha=alpha,
         groups=largest_groups(best_first, apart),
-        notes=tuple(dict.fromkeys((*notes, *(said for each in datasets for said in _said_of(each)), *caveats))),
+        notes=tuple(
+            dict.fromkeys((*notes, *copies, *(said for each in datasets for said in _said_of(each)), *caveats))
+        ),
     )
+
+
+def _without_copies(datasets: Sequence[AlignedSides]) -> tuple[list[AlignedSides], list[str]]:
+    """The datasets without those on which all models score as on an earlier one, example by example: they are one."""
+    kept: dict[bytes, str] = {}
+    first, notes = [], []
+    for each in datasets:
+        scores = b"".join(_of(each, name).scores.tobytes() for name in sorted(each.names))
+        name = each.sets[0].dataset
+        same = kept.setdefault(scores, name) if each.sets[0].n_examples >= _FEW_EXAMPLES else name
+        if same == name:
+            first.append(each)
+        else:
+            notes.append(f"{name} has the scores of {same}, example by example: it is the same dataset, and left out.")
+    return first, notes
 
 
 def _pair(
