@@ -189,9 +189,7 @@ def compare_suite(
         pairs=pairs,
         alpha=alpha,
         groups=largest_groups(best_first, apart),
-        notes=tuple(
-            dict.fromkeys((*notes, *copies, *(said for each in datasets for said in _said_of(each)), *caveats))
-        ),
+        notes=tuple(dict.fromkeys((*notes, *copies, *said, *caveats))),
     )
 
 
