@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from itertools import product
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.items import ChoiceItems, read_choices, read_preferences
 from goldassay.data.specimen import choice_specimen, preference_specimen
 from goldassay.data.specimen.item_kinds import ITEM_KINDS, make_item_specimen, write_item_specimen
-from goldassay.data.specimen.item_specimen import OPENINGS, ItemSpecimen
+from goldassay.data.specimen.item_specimen import OPENINGS, ItemSpecimen, draw_tails, lengthen, worded
 from goldassay.data.table import Table
 from goldassay.leakage.choice_rules import measure_rules
 from goldassay.leakage.preference_rules import measure_preference_rules
@@ -143,3 +145,16 @@ def test_sizes_are_checked(kind: str) -> None:
         make_item_specimen(kind, 2_000_000)
     with pytest.raises(InputError, match="negative"):
         make_item_specimen(kind, 1000, -1)
+
+
+def test_a_lengthened_option_is_the_longest_in_characters_and_in_words() -> None:
+    rng = Random(0)
+    # Of more words, and of more characters.
+    claims = ("a b c d e f g h", "incomprehensibilities notwithstanding", "of middle length")
+    for place, drawn in product(range(3), (False, True)):
+        tails = [draw_tails(rng) if drawn else [] for _ in claims]
+        lengthen(rng, claims, tails, place)
+        texts = [worded("Clearly", claim, own) for claim, own in zip(claims, tails, strict=True)]
+        others = [text for at, text in enumerate(texts) if at != place]
+        assert all(len(texts[place]) > len(other) for other in others)
+        assert all(len(texts[place].split()) > len(other.split()) for other in others)
