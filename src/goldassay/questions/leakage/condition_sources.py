@@ -72,7 +72,9 @@ def make_readers(evidence: Evidence, asked: Readers, sources: Sources) -> Condit
     settings, steps = evidence.settings, evidence.steps
     if asked.given is not None:
         with steps.step("reading the evidence"):
-            read = read_evidence if asked.given.paths else read_alone
+            given = asked.given
+            alone = not given.paths and bool(given.embeddings or given.probabilities or given.bits)
+            read = read_alone if alone else read_evidence
             found, inputs = read(asked.given, train, test, columns)
         return replace(found, inputs=tuple(inputs))
     if train is None:
