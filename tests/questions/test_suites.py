@@ -96,6 +96,26 @@ def test_a_dataset_under_two_names_counts_once() -> None:
     assert any("large again has the scores of large" in note for note in twice.to_dict()["comparison"]["notes"])
 
 
+def test_one_filter_of_a_task_is_compared_and_the_same_one_everywhere(tmp_path: Path) -> None:
+    """A task that two filters read would count twice, and files may list them in either order."""
+    fixture = Path(__file__).parents[1] / "runs" / "fixtures" / "lm_eval"
+    for place, model in enumerate(("one", "two")):
+        for file in fixture.glob("made-up__tiny/samples_*.jsonl"):
+            lines = file.read_text().splitlines()
+            target = tmp_path / f"made-up__{model}" / file.name
+            target.parent.mkdir(exist_ok=True)
+            target.write_text("\n".join(lines[::-1] if place else lines) + "\n")
+    report = goldassay.compare_models(tmp_path)
+    found = report.to_dict()["comparison"]
+    datasets = found["datasets"]
+    assert len(datasets) == 2
+    assert sorted(name.split("/")[0] for name in datasets) == ["made_up_answer", "made_up_choice"]
+    assert (
+        sum("scores the same answers as made_up_answer/" in note for note in report.to_dict()["comparison"]["notes"])
+        == 1
+    )
+
+
 def test_seeds_that_differ_by_dataset_are_not_one_run() -> None:
     table = answers({"alpha": 0.6, "beta": 0.5}).with_columns(
         pl.when(pl.col("dataset") == "small").then(pl.col("seed") + 10).otherwise("seed").alias("seed")

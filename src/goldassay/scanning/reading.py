@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -87,12 +87,12 @@ def _lines_between(path: Path, shard: Shard) -> Iterator[Documents]:
         yield from _lines(blocks(), begin, shard.end, path)
 
 
-def _after_break(stream, place: int) -> int:  # type: ignore[no-untyped-def]
+def _after_break(stream: IO[bytes], place: int) -> int:
     """The first byte after the next line break; the end of the file where there is none."""
     while block := stream.read(BLOCK):
         at = block.find(b"\n")
         if at >= 0:
-            return int(place + at + 1)
+            return place + at + 1
         place += len(block)
     return place
 

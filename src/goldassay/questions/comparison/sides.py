@@ -170,19 +170,26 @@ def _common(sides: Mapping[str, Sequence[Slice]]) -> tuple[list[str], list[str]]
 
 def _one_filter_each(found: Sequence[Slice]) -> tuple[list[Slice], list[str]]:
     """Without the further filters of a task of the lm-evaluation-harness, which score the same answers once more."""
-    first: dict[tuple[str, str], str] = {}
-    kept, dropped = [], {}
-    datasets = {part.collection.dataset for part in found}
+    of_file: dict[tuple[str, str], list[str]] = {}
     for part in found:
-        task, slash, _ = part.collection.dataset.rpartition("/")
-        again = len(datasets) > 1 and slash and part.format == lm_eval.NAME
-        if again and first.setdefault((part.file, task), part.collection.dataset) != part.collection.dataset:
-            dropped[part.collection.dataset] = first[part.file, task]
+        dataset = part.collection.dataset
+        task, slash, _ = dataset.rpartition("/")
+        names = of_file.setdefault((part.file, task), [])
+        if slash and part.format == lm_eval.NAME and dataset not in names:
+            names.append(dataset)
+    # The same one in every file, whatever stands first there.
+    taken = {task: names[0] for (_, task), names in reversed(of_file.items()) if len(names) > 1}
+    kept, dropped = [], {}
+    for part in found:
+        dataset = part.collection.dataset
+        task = dataset.rpartition("/")[0]
+        if part.format == lm_eval.NAME and taken.get(task, dataset) != dataset:
+            dropped[dataset] = taken[task]
         else:
             kept.append(part)
     said = [
-        f"{name} scores the same answers as {taken}, and is left out; choose it with {option('dataset', name)}."
-        for name, taken in dropped.items()
+        f"{name} scores the same answers as {other}, and is left out; choose it with {option('dataset', name)}."
+        for name, other in dropped.items()
     ]
     return kept, said
 
