@@ -192,11 +192,12 @@ def search(seconds: float, first_seed: int = 0, kept: Path = KEPT) -> Counter[st
             content = applied(changes, chosen.files[name])
             work = folder / "work"
             shutil.rmtree(work, ignore_errors=True)
-            for file, good in {"report.json": report, **chosen.files, name: content}.items():
+            for file, good in {"report.json": report, **chosen.beside, **chosen.files, name: content}.items():
                 (work / file).parent.mkdir(parents=True, exist_ok=True)
                 (work / file).write_bytes(good)
-            words = chosen.commands[command % len(chosen.commands)]
-            arguments = [chosen.name if word == "SEED" else word for word in words]
+            if chosen.is_sealed:
+                chosen.reseal(work)
+            arguments = chosen.arguments(command, content)
             (kept / "running" / "input").write_bytes(content)
             (kept / "running" / "case").write_text(json.dumps([arguments, name, n_cases]))
             with contextlib.chdir(work):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import io
 import json
 import re
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,16 +18,18 @@ import polars as pl
 import zstandard
 
 from goldassay.cli.main import run
+from goldassay.core.files import sha256_of
+from goldassay.core.report_seal import REPORT, seal
 from goldassay.data import read_dataset
 from goldassay.data.decisions import Decision
 from goldassay.data.row_keys import content_columns, keys_of
 from goldassay.runs import Runs
 from goldassay.runs.store import write_runs
 
-from .cases import rows
+from .cases import jsonl, predictions, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 FIXTURES = Path(__file__).parents[1] / "runs" / "fixtures"
 SPLIT = ("split", "SEED", "-o", "out")
@@ -43,6 +47,18 @@ BOARDS = (("board", "SEED", "-q", "-o", "out"), LIST)
 CORPORA = (("overlap", "data.jsonl", "--corpus", "SEED", "--field", "hypothesis", "-q", "-o", "out"),)
 MENDED = (("mend", "data.jsonl", "--decisions", "SEED", "-o", "out"),)
 CONFIGURATIONS = (("sensitivity", "SEED", "-q", "-o", "out"), SHOW)
+VIEWED = (
+    ("view", "SEED", "--export", "out.html", "-q"),
+    ("view", "SEED", "--export", "out.html", "--state", "q=coat&sort=-confidence", "-q"),
+    ("instability", "answers.jsonl", "--discount", "SEED", "-q", "-o", "out"),
+    ("check", "SEED"),
+    ("diff", "SEED", "SEED", "-o", "out"),
+)
+# The text of the changed file is itself an argument.
+STATES = (("view", "audited", "--export", "out.html", "-q", "--state", "CONTENT"),)
+DISCOUNTED = tuple(
+    (command, "SEED", "--discount", "audited", "-q", "-o", "out") for command in ("instability", "compare", "board")
+)
 MAX_BYTES = 100_000
 _READ_ALONE = (".jsonl", ".eval", ".parquet", ".json")
 
@@ -56,12 +72,32 @@ class Seed:
         files: Path within the working folder -> content.
         commands: Their words, SEED for the name.
         weight: How often it is drawn.
+        is_sealed: Whether the name is the folder of a report, of which every change is one that its writer could have
+            made: report.json names the digests of the changed files.
+        beside: Further files that the commands need, which stay as they are.
     """
 
     name: str
     files: dict[str, bytes]
     commands: tuple[tuple[str, ...], ...]
     weight: int = 1
+    is_sealed: bool = False
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+
+    def arguments(self, command: int, content: bytes) -> list[str]:
+        """The words of one of its commands, for a changed content."""
+        # An argument of a process ends at its first NUL.
+        text = content.split(b"\0")[0].decode("utf-8", "surrogateescape")
+        words = self.commands[command % len(self.commands)]
+        return [{"SEED": self.name, "CONTENT": text}.get(word, word) for word in words]
+
+    def reseal(self, folder: Path) -> None:
+        """Name the digests of the files that lie in a folder in their report, where it still is one."""
+        report = folder / self.name / REPORT
+        files = [path for path in report.parent.rglob("*") if path.is_file() and path != report]
+        digests = {path.relative_to(report.parent).as_posix(): sha256_of(path) for path in files}
+        with contextlib.suppress(ValueError, TypeError):
+            seal(report, digests)
 
 
 def made_seeds(folder: Path) -> list[Seed]:
@@ -101,11 +137,44 @@ def made_seeds(folder: Path) -> list[Seed]:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.chdir(folder):
         assert run(["instability", "runs", "-q", "-o", "report"]) == 0
     seeds.append(Seed("other.json", {"other.json": (folder / "report" / "report.json").read_bytes()}, REPORTS))
+    seeds += _of_a_report()
     settings = b"seed = 1\n[artifacts]\nq = 0.01\n[policy]\nmin_runs = 3\nmax_easy_share = 0.2\n"
     seeds.append(Seed("goldassay.toml", {"goldassay.toml": settings}, SETTINGS))
     plan = b"models = ['bow']\ntrain = {a = 'data.jsonl'}\ntest = {a = 'data.jsonl'}\n[every]\nseeds = 2\n"
     seeds.append(Seed("plan.toml", {"plan.toml": plan, "data.jsonl": lines}, PLANS))
     return seeds
+
+
+def _of_a_report() -> list[Seed]:
+    """A report on rows with runs: looked through, and scores discounted by it."""
+    made = _audited()
+    audited = {name: content for name, content in made.items() if name.startswith("audited/")}
+    models = b"".join(
+        json.dumps({**row, "model": model}).encode() + b"\n"
+        for model, n_runs in (("one", 3), ("two", 2)) for row in predictions(n_runs=n_runs)
+    )  # fmt: skip
+    state = b"q=coat+8&f.label=neutral&n.confidence=0..1&sort=-confidence&page=1"
+    return [
+        Seed("audited", made, VIEWED, 9, is_sealed=True),
+        Seed("state", {"state": state}, STATES, 4, beside=made),
+        Seed("models.jsonl", {"models.jsonl": models}, DISCOUNTED, 6, beside=audited),
+    ]
+
+
+@functools.cache
+def _audited() -> dict[str, bytes]:
+    """The tables and report.json of an audit, and the files that it read."""
+    tested = [{**row, "id": f"e{i}", "premise": row["premise"].lower()} for i, row in enumerate(rows(30))]
+    read = {"data.jsonl": rows(24), "tested.jsonl": tested, "answers.jsonl": predictions()}
+    made = {name: jsonl(records) for name, records in read.items()}
+    words = "audit data.jsonl --test tested.jsonl --runs answers.jsonl -q -o audited"
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+        for name, content in made.items():
+            Path(name).write_bytes(content)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            assert run(words.split()) == 0
+        files = [Path("audited", REPORT), *sorted(Path("audited", "tables").glob("*.parquet"))]
+        return made | {path.as_posix(): path.read_bytes() for path in files}
 
 
 def _predictions(folder: Path) -> dict[str, bytes]:

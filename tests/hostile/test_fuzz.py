@@ -114,15 +114,16 @@ def test_valid_seeds_are_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     found = made_seeds(tmp_path)
     work = tmp_path / "work"
     for seed in found:
-        for name, content in seed.files.items():
+        for name, content in {**seed.beside, **seed.files}.items():
             (work / name).parent.mkdir(parents=True, exist_ok=True)
             (work / name).write_bytes(content)
     (work / "report.json").write_bytes((tmp_path / "report" / "report.json").read_bytes())
     monkeypatch.chdir(work)
     refused = []
     for seed in found:
-        words = seed.commands[0]
-        status = fuzz.run([seed.name if word == "SEED" else word for word in words])
+        if seed.is_sealed:
+            seed.reseal(work)
+        status = fuzz.run(seed.arguments(0, seed.files.get(seed.name, b"")))
         refused += [seed.name] if status not in (0, 1) else []
     # Read together with the files beside them, and not alone.
     assert len(found) - len(refused) >= 40, refused
