@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 import goldassay
 from goldassay.cli.main import run
+from goldassay.core.errors import InputError
+from goldassay.core.files import sha256_of
 from goldassay.core.progress import Steps
 from goldassay.questions.discount.reading import read_bits
 from goldassay.questions.report_frame import frame_findings
@@ -174,3 +177,17 @@ def test_readers_of_an_audit_never_learn_from_the_rows_that_they_read(tmp_path: 
     own = next(row for row in section["systems"] if row["system"] == "knower")
     assert section["reason"] == ""
     assert own["discounted"] == pytest.approx(own["score"], abs=0.03)
+
+
+@pytest.mark.parametrize(
+    "bits", [["a", "b"], [[0.5], [0.5, 0.1]], [[0.5], [None]], [[0.5], None], [[], []], [[0.5], [float("inf")]]]
+)
+def test_bits_that_are_no_rectangle_of_numbers_are_refused(tmp_path: Path, bits: list[object]) -> None:
+    report = shortcut_report(tmp_path / "report", ["a", "b"], np.zeros((1, 2)))
+    table = pl.DataFrame({"example_id": ["a", "b"], "reader_bits_premise_only": bits})
+    table.write_parquet(report / "tables" / "examples.parquet")
+    document = json.loads((report / "report.json").read_bytes())
+    document["digests"]["tables/examples.parquet"] = sha256_of(report / "tables" / "examples.parquet")
+    (report / "report.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"reader_bits_premise_only.*examples\.parquet|examples\.parquet.*reader_bits"):
+        read_bits(report)

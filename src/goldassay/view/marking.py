@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goldassay.artifacts.highlighting import mark_pattern
+from goldassay.core.boundary import reading
 from goldassay.core.documents import mapping
+from goldassay.core.errors import InputError
+from goldassay.gate.report_tables import NAME, NUMBER, TEXT, TEXTS, WHOLE, WHOLES, table_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +53,7 @@ class Patterns:
         """Those of a report's folder."""
         role = mapping(document, "artifacts").get("applies_to")
         names = [folder / "tables" / f"{name}.parquet" for name in ("difficulty", "patterns")]
-        held = all(each.is_file() for each in names) and "pattern_ids" in pl.read_parquet_schema(names[0])
+        held = all(each.is_file() for each in names) and _are_patterns(*names)
         tokenizer = mapping(document, "artifacts", "settings").get("tokenizer")
         known = tokenizer in ("treebank", "whitespace", "characters")
         return cls(folder, str(role) if held and known and isinstance(role, str) else "", str(tokenizer))
@@ -62,14 +65,21 @@ class Patterns:
         from goldassay.data.tokenization import tokenize
 
         ids = pl.Series([str(row["example_id"]) for row in rows])
-        found = (
-            pl.scan_parquet(self.folder / "tables" / "difficulty.parquet")
-            .filter(pl.col("example_id").is_in(ids.implode()))
-            .select("example_id", "pattern_ids")
-            .collect()
-        )
+        classes, patterns = (self.folder / "tables" / f"{name}.parquet" for name in ("difficulty", "patterns"))
+        with reading(classes):
+            found = (
+                pl.scan_parquet(classes)
+                .with_columns(pl.col("example_id").cast(pl.String))
+                .filter(pl.col("example_id").is_in(ids.implode()))
+                .select("example_id", "pattern_ids")
+                .collect()
+            )
         by_row = dict(found.iter_rows())
-        table = pl.read_parquet(self.folder / "tables" / "patterns.parquet").with_row_index("place")
+        with reading(patterns):
+            table = pl.read_parquet(patterns)
+        known = found["pattern_ids"].explode().drop_nulls()
+        if not known.is_between(0, table.height, closed="left").all():
+            raise InputError("names patterns that patterns.parquet lacks", file=classes, mend="make the report again")
         corpus = tokenize(pl.Series([str(row[self.role]) for row in rows]), self.tokenizer)
         held = []
         for at, row in enumerate(rows):
@@ -88,6 +98,13 @@ class Patterns:
                 )
             )  # fmt: skip
         return held
+
+
+def _are_patterns(classes: Path, patterns: Path) -> bool:
+    """Whether the tables have what marking needs; one without patterns of its rows has none to mark."""
+    kinds = {"example_id": NAME, "pattern_ids": WHOLES}
+    told = {"pattern": TEXT, "label": NAME, "probability": NUMBER, "support": WHOLE, "tokens": TEXTS, "gaps": WHOLES}
+    return set(kinds) <= set(table_schema(classes, kinds)) and set(told) <= set(table_schema(patterns, told))
 
 
 def pieces(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:

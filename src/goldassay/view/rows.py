@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
 from goldassay.data.row_keys import ITEM_COLUMNS, row_key
+from goldassay.gate.report_tables import NAME, NUMBER, NUMBERS, TEXT, TEXTS, table_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +33,20 @@ _MISSING = "(none)"
 _TOLD = ("always right", "sometimes right", "never right")
 _ROLES = ("premise", "hypothesis", "question", "context", "text")
 _ITEM_TEXTS = ("passage", "question", "choices")
+_KINDS = {
+    "example_id": NAME,
+    "answer": TEXTS,
+    "difficulty": TEXT,
+    "runs": TEXT,
+    "runs_scores": NUMBERS,
+    "runs_answers": TEXTS,
+    "right_*": NUMBER,
+    "pvi_*": NUMBER,
+    "reader_bits_*": NUMBERS,
+    "confidence": NUMBER,
+    "variability": NUMBER,
+    "suspicion": NUMBER,
+}
 
 
 @dataclass(frozen=True)
@@ -73,10 +89,7 @@ class RowTable:
         mend = "name the folder of an audit; goldassay audit writes a table of all rows"
         if not path.is_file():
             raise InputError("the report has no table of examples", file=path, mend=mend)
-        try:
-            columns = pl.read_parquet_schema(path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"is no Parquet file: {error}", file=path, mend="make the report again") from error
+        columns = table_schema(path, _KINDS)
         # Reports on runs name no texts of their dataset; their columns are called by their roles.
         texts = tuple(name for name in text_columns or _ROLES if name in columns)
         content = (*texts, *(("label",) if "label" in columns else ()))
@@ -84,6 +97,8 @@ class RowTable:
             texts, content = _ITEM_TEXTS, ITEM_COLUMNS
         if not texts or "example_id" not in columns:
             raise InputError("the report's table of examples has no texts", file=path, mend=mend)
+        plain = {name: TEXTS if name == "choices" else TEXT for name in texts}
+        table_schema(path, plain)
         return cls(path, texts, content)
 
     @cached_property
@@ -94,13 +109,15 @@ class RowTable:
     @cached_property
     def n_rows(self) -> int:
         """Rows of the file."""
-        return int(pl.scan_parquet(self.path).select(pl.len()).collect().item())
+        with reading(self.path):
+            return int(pl.scan_parquet(self.path).select(pl.len()).collect().item())
 
     @cached_property
     def numbers(self) -> dict[str, NDArray[np.float32]]:
         """The columns of numbers, (N,) each; NaN where there is none."""
         names = [name for name, kind in self.schema.items() if kind.is_numeric()]
-        read = pl.read_parquet(self.path, columns=names).cast(pl.Float32).fill_null(float("nan"))
+        with reading(self.path):
+            read = pl.read_parquet(self.path, columns=names).cast(pl.Float32).fill_null(float("nan"))
         return {name: read[name].to_numpy() for name in names}
 
     @cached_property
@@ -108,7 +125,8 @@ class RowTable:
         """The columns with few values, and what readers of a part name, as codes."""
         given = {"example_id", *self.texts}
         names = [name for name, kind in self.schema.items() if kind in (pl.String, pl.Boolean) and name not in given]
-        read = pl.read_parquet(self.path, columns=names)
+        with reading(self.path):
+            read = pl.read_parquet(self.path, columns=names)
         found = {name: facet for name in names if (facet := _facet(read[name].cast(pl.String))) is not None}
         for name, values in self.numbers.items():
             if name.startswith(_READER) and not np.isnan(values).all():
@@ -121,7 +139,8 @@ class RowTable:
         with self._lock:
             if self._frame is None:
                 wanted = [name for name in self.schema if name not in self.numbers and name not in self._coded]
-                self._frame = pl.read_parquet(self.path, columns=wanted)
+                with reading(self.path):
+                    self._frame = pl.read_parquet(self.path, columns=wanted)
             return self._frame
 
     @cached_property
@@ -133,7 +152,8 @@ class RowTable:
         """Some rows, whole, in the order asked for."""
         if self._frame is None and at.size and int(at[-1]) < MOST_VALUES:
             # The first page is there before the texts of all others are read.
-            few = pl.scan_parquet(self.path).head(int(at.max()) + 1).collect()
+            with reading(self.path):
+                few = pl.scan_parquet(self.path).head(int(at.max()) + 1).collect()
             return few[at.tolist()].to_dicts()
         found = self.load()[at].to_dicts()
         for row, place in zip(found, at.tolist(), strict=True):

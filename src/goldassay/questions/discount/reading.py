@@ -13,9 +13,12 @@ from goldassay.core.clusters import cluster_rows
 from goldassay.core.documents import mapping
 from goldassay.core.errors import InputError
 from goldassay.gate.reading import read_report
+from goldassay.gate.report_tables import NAME, NUMBERS, read_table
 from goldassay.questions.leakage.condition_evidence import READER_BITS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 _MEND = "make the report again with goldassay audit or goldassay leakage measure"
@@ -54,11 +57,11 @@ def read_bits(report: str | os.PathLike[str]) -> ShortcutBits:
     file = stored.folder / "tables" / "examples.parquet"
     if not file.is_file():
         raise InputError("the report has no table of examples", file=file, mend=_MEND)
-    table = pl.read_parquet(file)
+    table = read_table(file, {"example_id": NAME, "label": NAME, f"{READER_BITS}*": NUMBERS})
     parts = [name for name in table.columns if name.startswith(READER_BITS)]
     if not parts or "example_id" not in table.columns:
         raise InputError("the report does not say what readers of a part tell of each row", file=file, mend=_MEND)
-    found = {name: np.array(table[name].to_list(), np.float64).T for name in parts}
+    found = {name: _rectangle(table[name], file) for name in parts}
     best = max(parts, key=lambda name: float(found[name].mean()))
     return ShortcutBits(
         os.fspath(report),
@@ -69,6 +72,18 @@ def read_bits(report: str | os.PathLike[str]) -> ShortcutBits:
         found[best],
         _clusters(table, mapping(stored.document, "clusters").get("columns") or ()),
     )
+
+
+def _rectangle(column: pl.Series, file: Path) -> NDArray[np.float64]:
+    """A column of lists as (R, N)."""
+    lengths = column.list.len()
+    if column.null_count() or column.is_empty() or lengths.n_unique() > 1 or not lengths[0]:
+        raise InputError(f"the column {column.name!r} has no bits of the same readers for each row", file=file,
+                         mend=_MEND)  # fmt: skip
+    found = column.explode().cast(pl.Float64).fill_null(float("nan")).to_numpy().reshape(len(column), -1).T
+    if not np.isfinite(found).all():
+        raise InputError(f"the column {column.name!r} has values that are no numbers", file=file, mend=_MEND)
+    return found
 
 
 def _clusters(table: pl.DataFrame, columns: object) -> NDArray[np.int64] | None:
