@@ -165,7 +165,7 @@ def test_targets_are_the_tokens_of_the_answer_where_it_is_seen_whole(folder):
         begins, ends = batch["begins"][window], batch["ends"][window]
         if (first, last) == (0, 0):
             seen = {(int(b), int(e)) for b, e in zip(begins, ends, strict=True) if e >= 0}
-            assert min(b for b, _ in seen) > labels[question, 0] or max(e for _, e in seen) < labels[question, 1]
+            assert min(b for b, _ in seen) > labels[question, 0, 0] or max(e for _, e in seen) < labels[question, 0, 1]
         else:
             whole[question] += 1
             assert context[begins[first] : ends[last]] == answer
@@ -268,7 +268,9 @@ def test_a_checkpoint_answers_questions_where_the_data_ask_for_it(folder):
     assert (find_network(place), find_network(place, "span")) == ("transformer", "question_answering")
     assert find_network("any/name", "span") == "question_answering"
     assert load_network(place, "span") is Network
-    with pytest.raises(InputError, match="bilstm cannot name a stretch of a text; give a transformers checkpoint"):
+    with pytest.raises(
+        InputError, match="bilstm cannot name a stretch of a text; give docqa, or a transformers checkpoint"
+    ):
         find_network("bilstm", "span")
 
 

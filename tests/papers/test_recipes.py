@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 pytest.importorskip("torch")
+pytest.importorskip("transformers")
 
 from goldassay.core.settings import TrainingSettings
+from goldassay.models.question_answering import Network as QuestionAnswering
 from goldassay.models.registry import load_network
 from goldassay.papers import find_recipe, list_recipes
 from goldassay.papers.recipe import PRETRAINED
 from goldassay.training.many_seeds import full_name
 
+if TYPE_CHECKING:
+    from goldassay.models.configuration import Kind
+
 CHECKPOINT = "google-bert/bert-base-uncased"
+
+
+def kind_of(train: str) -> Kind:
+    return "span" if train.startswith(("SQuAD", "ReCoRD")) else "label"
+
+
+def test_the_reader_of_the_shift_study_learns_records_passages_whole():
+    for size in ("desk", "paper"):
+        trainings = [each for each in find_recipe("shift").SCALES[size].trainings if "DocQA" in each.models]
+        assert {each.train for each in trainings} == {"ReCoRD CNN train", "ReCoRD Daily Mail train"}
+        for training in trainings:
+            assert not {"average", "GloVe average"} & set(training.models)
+            for label in training.models:
+                given = {**training.options, **training.of.get(label, {})}
+                assert "max_tokens" not in (given["changes"] or {})
 
 
 @pytest.mark.parametrize("study", list_recipes())
@@ -24,9 +46,12 @@ def test_trainings_are_of_known_networks_and_settings(study: str, size: str):
     for training in recipe.SCALES[size].trainings:
         for label, network in training.models.items():
             given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
-            model = load_network(CHECKPOINT if network == PRETRAINED else full_name(network))
+            model = load_network(CHECKPOINT if network == PRETRAINED else full_name(network), kind_of(training.train))
             settings = model.configurations[given.configuration or "desk"]
             changed = settings.replaced(given.changes or {})
+            if issubclass(model, QuestionAnswering):
+                room = changed.sizes.max_tokens - changed.sizes.max_question - 3
+                assert room > changed.sizes.stride, f"{label} of {training.train} cannot move its window"
             assert changed.recipe.epochs >= 1
             stops = changed.recipe.patience or changed.recipe.schedule == "dev_drops"
             assert given.dev is not None or not stops, f"{label} of {training.train} is stopped by no dev set"

@@ -83,7 +83,10 @@ def record(folder: Path) -> None:
         articles = [
             {
                 "id": f"{part}{i}", "source": ("CNN", "Daily mail")[i % 2],
-                "passage": {"text": f"Anna met Bert in {part} {i}.\n@highlight\nBert", "entities": []},
+                "passage": {
+                    "text": f"Anna met Bert in {part} {i}.\n@highlight\nBert",
+                    "entities": [{"start": 0, "end": 3}, {"start": 9, "end": 12}],
+                },
                 "qas": [
                     {
                         "id": f"{part}{i}-{q}", "query": f"Whom did @placeholder meet, {q}?",

@@ -108,8 +108,14 @@ def test_what_the_rules_say(tmp_path: Path) -> None:
     similar = build_benchmark("stsb", [tmp_path / "stsb"])
     assert similar.splits.parts["images"]["train"]["label"].dtype == pl.Float64
     read = build_benchmark("record", [tmp_path / "record"])
-    question = json.loads(read.save(tmp_path / "out")[0].read_text())["data"][0]["paragraphs"][0]["qas"][0]
-    assert question["answers"] == [{"text": "Bert", "answer_start": 9}]
+    written = read.save(tmp_path / "out")[0]
+    passage = json.loads(written.read_text())["data"][0]["paragraphs"][0]
+    assert passage["qas"][0]["answers"] == [{"text": "Bert", "answer_start": 9}]
+    # Whoever reads the file knows which answers there are.
+    assert passage["candidates"] == [[0, 4], [9, 13]]
+    rows = read_dataset(written).examples
+    assert rows["candidate_starts"][0].to_list() == [0, 9]
+    assert rows["candidate_ends"][0].to_list() == [4, 13]
 
 
 def test_files_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

@@ -120,10 +120,11 @@ def test_answers_are_found_in_their_contexts():
     data = replace(made_questions(1), examples=pl.DataFrame(rows))
     task = SpanTarget.task(data, ("question", "context"), "treebank")
     assert task == Task(("question", "context"), (), kind="span", unanswerable=True)
-    wanted = [[10, 13], [3, 6], [10, 13], [-1, -1]]
+    nowhere = [-1, -1]
+    wanted = [[[10, 13], nowhere], [[3, 6], nowhere], [[10, 13], [0, 2]], [nowhere, nowhere]]
     assert SpanTarget.labels(data, task).tolist() == wanted
     without = replace(data, examples=data.examples.drop("answer_starts"))
-    assert SpanTarget.labels(without, task).tolist() == [[3, 6], [3, 6], [3, 6], [-1, -1]]
+    assert SpanTarget.labels(without, task)[:, 0].tolist() == [[3, 6], [3, 6], [3, 6], nowhere]
     on = EvaluationSet(data, "test", {}, SpanTarget.labels(data, task), None)
     outputs = np.array([[10, 13, 1, 0], [8, 13, 1, 0], [3, 6, 0, 1], [3, 6, 0, 1]], np.float32)
     answered = SpanTarget.answers(outputs, on, task, keep_logits=True)
@@ -160,5 +161,7 @@ def test_every_answer_of_squads_dev_set_is_found(data_dir):
     spans = SpanTarget.labels(data, SpanTarget.task(data, ("question", "context"), "treebank"))
     contexts, answers = data.texts("context"), data.examples["answers"].to_list()
     assert len(spans) == 10570
-    for (begin, end), context, wanted in zip(spans.tolist(), contexts, answers, strict=True):
-        assert context[begin:end] == wanted[0].strip()
+    for found, context, wanted in zip(spans.tolist(), contexts, answers, strict=True):
+        given = [context[begin:end] for begin, end in found if begin >= 0]
+        assert given[0] == wanted[0].strip()
+        assert {answer.strip() for answer in wanted} == set(given)

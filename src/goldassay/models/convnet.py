@@ -35,6 +35,7 @@ class Sizes:
         min_count: Words seen less often in training are unknown.
         max_tokens: Words of a text beyond this are cut off.
         lowercase: Whether case is ignored.
+        cosine: Whether two texts are compared by the cosine of their vectors alone.
     """
 
     vectors: int = 128
@@ -46,6 +47,7 @@ class Sizes:
     min_count: int = 2
     max_tokens: int = 512
     lowercase: bool = True
+    cosine: bool = False
 
     def __post_init__(self) -> None:
         if self.shortest > self.longest:
@@ -80,7 +82,7 @@ class Network(ComparedSentences):
 
     def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary) -> None:
         lengths = range(sizes.shortest, sizes.longest + 1)
-        super().__init__(task, sizes, vocabulary, width=sizes.filters * len(lengths), hidden=0)
+        super().__init__(task, sizes, vocabulary, width=sizes.filters * len(lengths), hidden=0, cosine=sizes.cosine)
         self.filters = nn.ModuleList(nn.Conv1d(sizes.vectors, sizes.filters, length) for length in lengths)
 
     def encode_words(self, vectors: Tensor, layout: Layout) -> Tensor:

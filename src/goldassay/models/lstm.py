@@ -36,6 +36,7 @@ class Sizes:
         min_count: Words seen less often in training are unknown.
         max_tokens: Words of a text beyond this are cut off.
         lowercase: Whether case is ignored.
+        cosine: Whether two texts are compared by the cosine of their vectors alone.
     """
 
     vectors: int = 128
@@ -47,6 +48,7 @@ class Sizes:
     min_count: int = 2
     max_tokens: int = 256
     lowercase: bool = True
+    cosine: bool = False
 
 
 class Network(ComparedSentences):
@@ -75,7 +77,7 @@ class Network(ComparedSentences):
     }
 
     def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary) -> None:
-        super().__init__(task, sizes, vocabulary, width=sizes.units, hidden=sizes.hidden)
+        super().__init__(task, sizes, vocabulary, width=sizes.units, hidden=sizes.hidden, cosine=sizes.cosine)
         widths = [sizes.vectors, *[sizes.units] * (sizes.layers - 1)]
         self.layers = nn.ModuleList(nn.LSTM(width, sizes.units, batch_first=True) for width in widths)
 

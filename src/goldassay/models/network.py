@@ -203,6 +203,14 @@ class Network(nn.Module, ABC):
             InputError: Says what is missing.
         """
 
+    @classmethod
+    def check_texts(cls, sizes: Any, roles: Sequence[str]) -> None:
+        """Refuse texts that a network of these sizes cannot read, before anything is read.
+
+        Raises:
+            InputError: Says which it takes.
+        """
+
     def keep_in(self, folder: Path) -> None:
         """Be told of a folder for what `encode` computes once and other runs can use; most compute no such thing."""
 

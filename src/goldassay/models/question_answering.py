@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
 
-from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.models.checkpoint import (
     attention_mask,
@@ -20,13 +19,13 @@ from goldassay.models.checkpoint import (
     token_limit,
 )
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
-from goldassay.models.network import Batch, Stream
-from goldassay.models.network import Network as Base
+from goldassay.models.network import Batch
 from goldassay.models.ragged import Ragged
+from goldassay.models.span_reader import SpanReader
+from goldassay.models.spans import best_spans, candidates_in_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -69,6 +68,8 @@ class EncodedQuestions:
         ends: Where it ends.
         costs: Tokens of all windows of a question, (N,).
         cut: Questions that lost their end, (roles, N); contexts are seen whole.
+        candidates: Where in its context each question's candidates begin and end, in turn; None where any stretch may
+            be the answer.
     """
 
     windows: Ragged
@@ -78,12 +79,13 @@ class EncodedQuestions:
     ends: Ragged
     costs: NDArray[np.int64]
     cut: NDArray[np.bool_]
+    candidates: Ragged | None = None
 
     def __len__(self) -> int:
         return len(self.windows)
 
 
-class Network(Base):
+class Network(SpanReader):
     """A pretrained transformer with two outputs a token: how likely an answer starts there, and ends there.
 
     Contexts longer than the input are read through windows that overlap. In training each window is an example of its
@@ -232,6 +234,9 @@ class Network(Base):
             tables = {name: to_the_right(table, real) for name, table in tables.items()}
         tables["of"] = np.repeat(np.arange(rows.size), some.lengths)
         tables["first"] = self._first(tables["tokens"], tables["real"])
+        if encoded.candidates is not None:
+            kept = encoded.candidates.take(rows)
+            tables["candidates"] = candidates_in_batch(kept, tables["of"], tables["begins"], tables["ends"])
         tensors = {name: torch.from_numpy(table) for name, table in tables.items()}
         return Batch(tensors, rows.size, (int(np.count_nonzero(real)),))
 
@@ -256,86 +261,30 @@ class Network(Base):
             parts.append(torch.stack((out.start_logits, out.end_logits), dim=2))
         return torch.cat(parts).float()
 
-    def forward(self, batch: Batch) -> Tensor:
-        """Answers; see `answers`."""
-        return self.answers(self.window_logits(batch), batch)
-
-    def evaluate(self, batch: Batch, reduced: Callable[[], AbstractContextManager[None]]) -> Tensor:  # noqa: ARG002
-        """Answers, (B, 4), in 32 bits throughout: 16-bit logits near 10 have steps of 1/16, and spans would tie."""
-        return self(batch)
+    def nothing(self, logits: Tensor, batch: Batch) -> Tensor:
+        """The logits at each window's first token, (W, 2)."""
+        return logits[torch.arange(len(logits), device=logits.device), batch["first"]]
 
     def answers(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Where the best answer begins and ends in the context, its logit, and that of there being none, (B, 4).
+        """See `spans.best_spans`."""
+        return best_spans(logits, batch, self.sizes.max_answer, self.nothing(logits, batch).sum(1))
 
-        Args:
-            logits: Of `window_logits`.
-            batch: B questions with W windows.
-        """
-        inside = batch["ends"] >= 0
-        # Two of them add up to a finite number.
-        lowest = torch.finfo(logits.dtype).min / 4
-        starts = logits[:, :, 0].masked_fill(~inside, lowest)
-        ends = logits[:, :, 1].masked_fill(~inside, lowest)
-        n, length = starts.shape
-        # The sum for every start and every number of tokens more, (W, L, A): what stands in a context stands together.
-        longer = min(self.sizes.max_answer, length)
-        beyond = torch.cat((ends, ends.new_full((n, longer - 1), lowest)), dim=1)
-        sums = starts.unsqueeze(2) + beyond.unfold(1, longer, 1)
-        best, where = sums.flatten(1).max(1)
-        start = where // longer
-        end = start + where % longer
-        rows = torch.arange(n, device=logits.device)
-        nothing = logits[rows, batch["first"]].sum(1)
-        of = batch["of"]
-        highest = best.new_full((batch.size,), 2 * lowest).scatter_reduce(0, of, best, "amax")
-        least = nothing.new_full((batch.size,), -lowest).scatter_reduce(0, of, nothing, "amin")
-        # Of windows that are equal the first.
-        chosen = rows.new_full((batch.size,), n).scatter_reduce(
-            0, of, torch.where(best == highest[of], rows, n), "amin"
-        )
-        begins = batch["begins"][chosen, start[chosen]].clamp(min=0)
-        finish = batch["ends"][chosen, end[chosen]].clamp(min=0)
-        return torch.stack((begins.to(best.dtype), finish.to(best.dtype), highest, least), dim=1)
+    def restrict(self, encoded: EncodedQuestions, candidates: Ragged) -> EncodedQuestions:
+        """See `span_reader.SpanReader.restrict`."""
+        return replace(encoded, candidates=candidates)
 
     def window_targets(self, batch: Batch, answers: Tensor) -> Tensor:
         """First and last token of the right answer in each window, (W, 2); the first token where it is not seen whole.
 
         Args:
             batch: B questions with W windows.
-            answers: Where the right ones begin and end in the context, (B, 2); -1 where there is none.
+            answers: Where the right ones begin and end in the context, (B, M, 2); -1 where there is none. The first of
+                a question counts.
         """
-        begin, end = (each.unsqueeze(1) for each in answers[batch["of"]].unbind(1))
-        begins, ends = batch["begins"], batch["ends"]
-        context = ends >= 0
-        touched = context & (ends > begin) & (begins < end)
-        far = torch.iinfo(begins.dtype).max
-        from_here = begins.masked_fill(~context, far).amin(1) <= begin.squeeze(1)
-        to_here = ends.amax(1) >= end.squeeze(1)
-        whole = touched.any(1) & from_here & to_here & (begin.squeeze(1) >= 0)
-        first = touched.long().argmax(1)
-        last = touched.shape[1] - 1 - touched.flip(1).long().argmax(1)
-        return torch.where(whole.unsqueeze(1), torch.stack((first, last), dim=1), batch["first"].unsqueeze(1))
-
-    def embed(self, batch: Batch) -> list[Stream]:
-        """Not of this network: several windows read a text."""
-        return _no_vector(batch)
-
-    def represent_streams(self, streams: list[Stream], batch: Batch) -> Tensor:  # noqa: ARG002
-        """Not of this network."""
-        return _no_vector(batch)
-
-    def classify(self, representation: Tensor) -> Tensor:
-        """Not of this network."""
-        return _no_vector(representation)
+        tokens, whole = self.window_spans(batch, answers[:, :1])
+        return torch.where(whole, tokens.squeeze(1), batch["first"].unsqueeze(1))
 
     def token_names(self) -> Sequence[str]:
         """The word pieces, in the order of their numbers."""
         names: list[str] = self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer))))
         return names
-
-
-def _no_vector(of: Any) -> NoReturn:  # noqa: ARG001
-    raise InputError(
-        "a question has no one vector and no one class, of which embeddings and relevances are",
-        mend=f"leave them out of {option('record')}",
-    )

@@ -32,6 +32,10 @@ NETWORKS = (
     "ngram_average",
     "word_average",
 )
+# Those that name a stretch of a context instead of a label.
+READERS = ("docqa",)
+# What is minimized by networks that do not take what is usual for their kind of right answers.
+OWN_OBJECTIVES = {"docqa": "shared_normalization"}
 # What the field calls some of them, for every command alike.
 ALIASES = {"average": "word_average", "bow": "bag_of_words", "conv": "convnet"}
 _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -48,7 +52,7 @@ def full_name(model: str) -> str:
 def find_network(model: str, kind: Kind = "label") -> str:
     """The file that a model's name stands for: one of `NETWORKS`, or "transformer" for a folder or hub name.
 
-    Where answers are stretches of a text it is "question_answering" for a folder or hub name.
+    Where answers are stretches of a text it is one of `READERS`, or "question_answering" for a folder or hub name.
 
     Raises:
         InputError: It is no network, no folder and no name on the hub; the nearest names are given.
@@ -57,7 +61,14 @@ def find_network(model: str, kind: Kind = "label") -> str:
     if model in NETWORKS:
         if kind == "span":
             raise InputError(
-                f"{model} cannot name a stretch of a text", mend="give a transformers checkpoint's folder or hub name"
+                f"{model} cannot name a stretch of a text",
+                mend=f"give {' or '.join(READERS)}, or a transformers checkpoint's folder or hub name",
+            )
+        return model
+    if model in READERS:
+        if kind != "span":
+            raise InputError(
+                f"{model} answers questions by a stretch of a text", mend="give SQuAD's or ReCoRD's JSON to train on"
             )
         return model
     place = Path(model)
@@ -70,7 +81,7 @@ def find_network(model: str, kind: Kind = "label") -> str:
         return of_checkpoint
     if "/" in model or place.exists():
         raise InputError("is no folder with a checkpoint", file=model, mend="name a folder that holds config.json")
-    nearest = did_you_mean(model.replace("-", "_"), (*NETWORKS, *ALIASES))
+    nearest = did_you_mean(model.replace("-", "_"), (*NETWORKS, *READERS, *ALIASES))
     raise InputError(f"there is no model {model!r}", mend=f"{nearest} (or a checkpoint's folder or name on the hub)")
 
 

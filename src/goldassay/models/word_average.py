@@ -32,6 +32,7 @@ class Sizes:
         min_count: Words seen less often in training are unknown.
         max_tokens: Words of a text beyond this are cut off.
         lowercase: Whether case is ignored.
+        cosine: Whether two texts are compared by the cosine of their vectors alone.
     """
 
     vectors: int = 128
@@ -41,6 +42,7 @@ class Sizes:
     min_count: int = 2
     max_tokens: int = 512
     lowercase: bool = True
+    cosine: bool = False
 
 
 class Network(ComparedSentences):
@@ -71,7 +73,7 @@ class Network(ComparedSentences):
     }
 
     def __init__(self, task: Task, sizes: Sizes, vocabulary: Vocabulary) -> None:
-        super().__init__(task, sizes, vocabulary, width=sizes.vectors, hidden=sizes.hidden)
+        super().__init__(task, sizes, vocabulary, width=sizes.vectors, hidden=sizes.hidden, cosine=sizes.cosine)
 
     def sentences(self, batch: Batch) -> tuple[Tensor, ...]:
         """The average of each text, (B, vectors); 0 for an empty text."""

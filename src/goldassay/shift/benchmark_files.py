@@ -29,6 +29,7 @@ _PACKED = re.compile(r"\.(gz|zst)$", re.IGNORECASE)
 _REVIEW = re.compile(r"<review>(.*?)</review>", re.DOTALL)
 _FIELD = re.compile(r"<(\w+)>\s*(.*?)\s*</\1>", re.DOTALL)
 _SHOWN = 3
+_NO_TEXTS = ("example_id", "domain", "part", "label", "answers", "candidates")
 # What a rating is written as: "5.0" and "5" are one label.
 _WHOLE = r"^(-?\d+)\.0+$"
 
@@ -48,7 +49,7 @@ class Rows:
 
     Attributes:
         table: example_id, domain, part (null where the file does not say), label (String, Float64, or absent), one
-            String column a text role, and for questions `answers`.
+            String column a text role, and for questions `answers`, perhaps `candidates`.
         roles: The texts' roles in order.
         dropped: Reason -> rows left out.
         files: What was read: name, sha256, rows.
@@ -185,7 +186,7 @@ def _kept(table: pl.DataFrame, recipe: Recipe, dropped: dict[str, int]) -> pl.Da
         table = table.with_columns(plain.replace_strict(names, default=None).alias("label"))
     if "label" in table.columns:
         table = keep(table, pl.col("label").is_not_null(), "without a label that counts")
-    texts = [name for name in table.columns if name not in ("example_id", "domain", "part", "label", "answers")]
+    texts = [name for name in table.columns if name not in _NO_TEXTS]
     return keep(table, pl.all_horizontal([pl.col(name).str.strip_chars() != "" for name in texts]), "without a text")
 
 
@@ -274,7 +275,7 @@ def _json_lines(path: Path, names: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _read_record(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> _Read:  # noqa: ARG001
-    """ReCoRD's JSON: passages with their entities, and queries each with its answers."""
+    """ReCoRD's JSON: passages with their entities, which are the candidates, and queries each with its answers."""
     try:
         articles = json.loads(unpacked(file.path))["data"]
         rows = [
@@ -285,6 +286,10 @@ def _read_record(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> _R
                 "question": str(query["query"]),
                 "answers": [
                     {"text": str(answer["text"]), "answer_start": int(answer["start"])} for answer in query["answers"]
+                ],
+                # Their last character is part of them.
+                "candidates": [
+                    [int(entity["start"]), int(entity["end"]) + 1] for entity in article["passage"]["entities"]
                 ],
             }
             for article in articles
@@ -301,6 +306,7 @@ def _read_record(file: FoundFile, recipe: Recipe, columns: dict[str, str]) -> _R
         "context",
         "question",
         "answers",
+        pl.col("candidates").cast(pl.List(pl.List(pl.Int64))),
     )
     return _Read(chosen, ("context", "question"))
 

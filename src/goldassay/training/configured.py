@@ -9,6 +9,7 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
 from goldassay.models.registry import load_network
+from goldassay.training.conditions import roles_of
 from goldassay.training.objective_choice import check_objective, settings_of
 from goldassay.training.target_choice import target_of
 
@@ -88,6 +89,7 @@ def check_job(job: Job, train: Dataset) -> None:
     from goldassay.training.schedules import check_schedule
 
     network.check_sizes(configuration.sizes)
+    network.check_texts(configuration.sizes, roles_of(job.condition, train.text_columns))
     recipe = configuration.recipe
     check_optimizer(recipe)
     check_schedule(recipe.schedule)

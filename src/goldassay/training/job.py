@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.models.configuration import DESK
+from goldassay.models.registry import OWN_OBJECTIVES
 from goldassay.models.vectors import VectorFile
 from goldassay.training.held import Held
 from goldassay.training.held_opinions import HeldOpinions
@@ -97,7 +98,8 @@ class Job:
         name = place.resolve().name if place.is_dir() else self.model
         if self.configuration != DESK:
             name = f"{name}-{self.configuration}"
-        return name if self.objective in _UNNAMED else f"{name}+{self.objective}"
+        usual = (OWN_OBJECTIVES[self.model],) if self.model in OWN_OBJECTIVES else _UNNAMED
+        return name if self.objective in usual else f"{name}+{self.objective}"
 
     @property
     def seeds(self) -> Seeds:

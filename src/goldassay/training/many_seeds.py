@@ -18,7 +18,7 @@ from goldassay.core.nearest import did_you_mean
 from goldassay.core.results import Result
 from goldassay.data import Dataset, read_dataset
 from goldassay.data.memory import dataset_in_memory
-from goldassay.models.registry import full_name, load_network
+from goldassay.models.registry import OWN_OBJECTIVES, full_name, load_network
 from goldassay.models.vectors import VectorFile
 from goldassay.training.asking import promised, with_opinions
 from goldassay.training.beside import beside_sentences, beside_table
@@ -221,10 +221,10 @@ def plan_jobs(
             mend=did_you_mean(weights, training.examples.columns),
         )
     if vectors is not None:
-        if not load_network(model).takes_vectors:
+        if not load_network(model, target.kind).takes_vectors:
             raise InputError(f"{model} does not start from word vectors", mend=f"leave out {option('vectors')}")
         options["vectors"] = VectorFile.check(vectors)
-    options.setdefault("objective", target.objective)
+    options.setdefault("objective", OWN_OBJECTIVES.get(model, target.objective))
     chosen_by: Dataset | None = None
     if dev is not None:
         chosen_by = _of_same_texts(load_data(dev, "dev", columns), training)

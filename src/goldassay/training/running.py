@@ -23,6 +23,8 @@ from goldassay.training.teacher import has_own_teacher, taught, teacher_of, unif
 from goldassay.training.team import Team, launched
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
     from torch import Tensor
 
@@ -139,7 +141,7 @@ class Running:
         if job.vectors is not None:
             found = network.start_from(job.vectors, frozen=self.configuration.sizes.frozen)
             self.words = {"known": len(network.vocabulary.words), "found": found}
-        encoded = network.encode(tuple(self.texts.values()))
+        encoded = self._encoded(network, self.train, self.texts)
         self.cut = {TRAINING_ROWS: int(encoded.cut.any(0).sum())}
         weights = None if job.weights is None else _weights(self.train, job.weights)
         dev = None if job.dev is None else self._examples(job.dev.load(), network)
@@ -167,8 +169,11 @@ class Running:
     def _examples(self, dataset: Dataset, network: Network) -> Any:
         from goldassay.training.loop import Examples
 
-        encoded = network.encode(tuple(shown_texts(dataset, self.job.condition).values()))
+        encoded = self._encoded(network, dataset, shown_texts(dataset, self.job.condition))
         return Examples(encoded, self.target.labels(dataset, self.task, encoded))
+
+    def _encoded(self, network: Network, dataset: Dataset, texts: Mapping[str, Sequence[str]]) -> Encoded:
+        return self.target.prepared(network, network.encode(tuple(texts.values())), dataset)
 
     def _evaluation_set(self, held: Held, split: str) -> EvaluationSet:
         found = self._as_seen(held.load(), split)
@@ -177,7 +182,7 @@ class Running:
 
     def _as_seen(self, dataset: Dataset, split: str) -> EvaluationSet:
         texts = shown_texts(dataset, self.job.condition)
-        encoded = self.loop.network.encode(tuple(texts.values()))
+        encoded = self._encoded(self.loop.network, dataset, texts)
         return EvaluationSet(dataset, split, texts, self.target.gold(dataset, self.task, encoded), encoded)
 
     def sampled(self, test: EvaluationSet, n: int) -> EvaluationSet:

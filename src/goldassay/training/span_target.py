@@ -10,6 +10,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.models.configuration import Kind, Task
+from goldassay.models.ragged import Ragged
 from goldassay.runs.answers import normalize_answer, score_answer
 from goldassay.training.targets import Answered, Target
 
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
-    from goldassay.models.network import Encoded
+    from goldassay.models.network import Encoded, Network
     from goldassay.training.evaluation_set import EvaluationSet
 
 ANSWERS, STARTS = "answers", "answer_starts"
+# Where the stretches begin and end that alone may be answers, as in ReCoRD.
+CANDIDATE_STARTS, CANDIDATE_ENDS = "candidate_starts", "candidate_ends"
 _NOWHERE = (-1, -1)
 
 
@@ -52,8 +55,7 @@ class SpanTarget(Target):
                 )
             if not len(dataset):
                 raise InputError("there are no questions", file=dataset.source, mend="give a file with some")
-        spans = _spans(training)
-        known = spans[:, 0] >= 0
+        known = _spans(training)[:, 0, 0] >= 0
         answered = np.array([any(answers) for answers in training.examples[ANSWERS].to_list()])
         lost = np.flatnonzero(answered & ~known)
         if lost.size:
@@ -70,21 +72,34 @@ class SpanTarget(Target):
     @classmethod
     def task(cls, training: Dataset, roles: tuple[str, ...], tokenizer: str) -> Task:
         """Whether some questions have no answer."""
-        return Task(roles, (), tokenizer, cls.kind, unanswerable=bool((_spans(training)[:, 0] < 0).any()))
+        return Task(roles, (), tokenizer, cls.kind, unanswerable=bool((_spans(training)[:, 0, 0] < 0).any()))
 
     @classmethod
     def labels(cls, dataset: Dataset, task: Task, encoded: Encoded | None = None) -> NDArray[np.int64]:  # noqa: ARG003
-        """Where in the context the first right answer begins and ends, (N, 2); -1 where there is none."""
+        """Where in the context right answers begin and end, each once, (N, M, 2); -1 behind the last of a question."""
         return _spans(dataset)
+
+    @classmethod
+    def prepared(cls, network: Network, encoded: Encoded, dataset: Dataset) -> Encoded:
+        """Restrict the answers to the candidates that a dataset names."""
+        examples = dataset.examples
+        if CANDIDATE_STARTS not in examples.columns:
+            return encoded
+        pairs = zip(examples[CANDIDATE_STARTS].to_list(), examples[CANDIDATE_ENDS].to_list(), strict=True)
+        spans = [[place for span in zip(*pair, strict=True) for place in span] for pair in pairs]
+        reader: Any = network
+        restricted: Encoded = reader.restrict(encoded, Ragged.of(spans))
+        return restricted
 
     @classmethod
     def dev_score(cls, outputs: NDArray[np.float32], labels: NDArray[Any]) -> float:
         """Mean F1 of the characters shared with the first right answer."""
         begin, end = outputs[:, 0], outputs[:, 1]
-        shared = np.maximum(np.minimum(end, labels[:, 1]) - np.maximum(begin, labels[:, 0]), 0)
-        f1 = 2 * shared / np.maximum(end - begin + labels[:, 1] - labels[:, 0], 1)
+        right_begin, right_end = labels[:, 0].T
+        shared = np.maximum(np.minimum(end, right_end) - np.maximum(begin, right_begin), 0)
+        f1 = 2 * shared / np.maximum(end - begin + right_end - right_begin, 1)
         none = outputs[:, 3] > outputs[:, 2]
-        return float(np.mean(np.where(labels[:, 0] < 0, none, f1)))
+        return float(np.mean(np.where(right_begin < 0, none, f1)))
 
     @classmethod
     def answers(cls, outputs: NDArray[np.float32], on: EvaluationSet, task: Task, *, keep_logits: bool) -> Answered:  # noqa: ARG003
@@ -131,18 +146,32 @@ def _score(answer: str, wanted: Sequence[str], metric: Any) -> float:
 
 
 def _spans(dataset: Dataset) -> NDArray[np.int64]:
-    """Where each question's first answer begins and ends in its context, (N, 2); -1 where it does not stand there."""
+    """Where each question's answers begin and end in its context, each once, (N, M, 2); -1 behind the last.
+
+    The first row of a question is that of its first answer, and -1 where this does not stand in the context.
+    """
     examples = dataset.examples
     starts = examples[STARTS].to_list() if STARTS in examples.columns else [None] * len(examples)
     triples = zip(dataset.texts("context"), examples[ANSWERS].to_list(), starts, strict=True)
-    return np.array([_span(*each) for each in triples], np.int64).reshape(-1, 2)
+    found = [_of_question(*each) for each in triples]
+    spans = np.full((len(found), max(map(len, found), default=1), 2), -1, np.int64)
+    for row, each in enumerate(found):
+        spans[row, : len(each)] = each
+    return spans
 
 
-def _span(context: str, answers: Sequence[str], starts: Sequence[int] | None) -> tuple[int, int]:
-    text = answers[0].strip() if answers else ""
+def _of_question(context: str, answers: Sequence[str], starts: Sequence[int] | None) -> list[tuple[int, int]]:
+    # A file may give fewer places than answers, or none.
+    places = [*(starts or ()), *[-1] * len(answers)]
+    spans = [_span(context, answer, start) for answer, start in zip(answers, places, strict=False)] or [_NOWHERE]
+    return [spans[0], *dict.fromkeys(span for span in spans[1:] if span not in (_NOWHERE, spans[0]))]
+
+
+def _span(context: str, answer: str, start: int) -> tuple[int, int]:
+    text = answer.strip()
     if not text:
         return _NOWHERE
-    begin = starts[0] + len(answers[0]) - len(answers[0].lstrip()) if starts else -1
+    begin = start + len(answer) - len(answer.lstrip()) if start >= 0 else -1
     if begin < 0 or not context.startswith(text, begin):
         # Some files have starts that are off: the first place where the answer does stand.
         begin = context.find(text)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
-    from goldassay.models.network import Encoded
+    from goldassay.models.network import Encoded, Network
     from goldassay.training.evaluation_set import EvaluationSet
 
 
@@ -81,6 +81,11 @@ class Target(ABC):
     @abstractmethod
     def task(cls, training: Dataset, roles: tuple[str, ...], tokenizer: str) -> Task:
         """What a network is to learn of the training rows."""
+
+    @classmethod
+    def prepared(cls, network: Network, encoded: Encoded, dataset: Dataset) -> Encoded:  # noqa: ARG003
+        """What a network encoded of a dataset, with what this kind of answer needs beside the texts."""
+        return encoded
 
     @classmethod
     @abstractmethod

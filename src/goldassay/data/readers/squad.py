@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 name = "squad"
 
+_CANDIDATES = ("candidate_starts", "candidate_ends")
 # Adversarial SQuAD appends the kind of change to the id of the question that was changed.
 _CHANGED = re.compile(r"^([0-9a-f]{24})-(.+)$")
 
@@ -31,7 +32,11 @@ def recognizes(head: bytes, path: Path) -> int:  # noqa: ARG001
 
 
 def read(path: Path) -> Table:
-    """Read one row a question: id, title, context, question, answers with where they start, whether it has any."""
+    """Read one row a question: id, title, context, question, answers with where they start, whether it has any.
+
+    A paragraph may name `candidates`, pairs of where a stretch begins and ends, of which alone one can be the answer; a
+    file names them for all of its paragraphs or for none.
+    """
     data, entry = read_text(path)
     try:
         rows = list(_questions(json.loads(data)["data"]))
@@ -53,8 +58,20 @@ def read(path: Path) -> Table:
     elif any(row["title"] for row in rows):
         roles["group"] = "title"
     # Lists of numbers would become text: what other readers find in such fields is seldom one number an entry.
-    starts = pl.Series("answer_starts", [row.pop("answer_starts") for row in rows], dtype=pl.List(pl.Int64))
-    return Table(frame_of_records(rows).with_columns(starts), name, (entry,), roles=roles)
+    names = ["answer_starts", *_CANDIDATES] if _has_candidates(rows, path) else ["answer_starts"]
+    lists = [pl.Series(each, [row.pop(each) for row in rows], dtype=pl.List(pl.Int64)) for each in names]
+    return Table(frame_of_records(rows).with_columns(lists), name, (entry,), roles=roles)
+
+
+def _has_candidates(rows: list[dict[str, Any]], path: Path) -> bool:
+    named = [_CANDIDATES[0] in row for row in rows]
+    if any(named) and not all(named):
+        raise InputError(
+            f"the paragraph of the question {rows[named.index(False)]['id']} names no candidates, and others do",
+            file=path,
+            mend="name them for all paragraphs, or for none",
+        )
+    return any(named)
 
 
 def _questions(articles: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -70,6 +87,9 @@ def _questions(articles: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                     "answers": [answer["text"] for answer in answers],
                     "answer_starts": [answer.get("answer_start", -1) for answer in answers],
                 }
+                if "candidates" in paragraph:
+                    for place, column in enumerate(_CANDIDATES):
+                        row[column] = [int(span[place]) for span in paragraph["candidates"]]
                 if "is_impossible" in question:
                     row["is_impossible"] = question["is_impossible"]
                 if changed := _CHANGED.match(str(question["id"])):

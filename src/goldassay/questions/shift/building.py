@@ -276,11 +276,15 @@ def _slug(name: str) -> str:
 
 def _squad(rows: pl.DataFrame) -> str:
     """Questions as a SQuAD file, those of one passage together."""
-    passages: dict[str, list[dict[str, Any]]] = {}
+    passages: dict[str, dict[str, Any]] = {}
     for row in rows.iter_rows(named=True):
         question = {"id": row["example_id"], "question": row["question"], "answers": row["answers"]}
-        passages.setdefault(row["context"], []).append(question)
-    paragraphs = [{"context": context, "qas": questions} for context, questions in passages.items()]
+        passage = passages.setdefault(row["context"], {"context": row["context"], "qas": []})
+        passage["qas"].append(question)
+        # Of the passage, not of the question: where they begin and end.
+        if row.get("candidates"):
+            passage["candidates"] = row["candidates"]
+    paragraphs = list(passages.values())
     data = {"version": "1.1", "data": [{"title": "", "paragraphs": paragraphs}]}
     # On several lines, as a whole: a single line would be taken for JSON lines.
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"

@@ -19,6 +19,7 @@ _CLASSES = {
     "guided_cross_entropy": "GuidedCrossEntropy",
     "learned_mixin": "LearnedMixin",
     "product_of_experts": "ProductOfExperts",
+    "shared_normalization": "SharedNormalization",
     "span_cross_entropy": "SpanCrossEntropy",
     "squared_error": "SquaredError",
 }

@@ -38,7 +38,7 @@ class SpanCrossEntropy(Objective):
         weights: Tensor | None,
         rows: NDArray[np.int64],  # noqa: ARG002
     ) -> Outcome:
-        """See `objective.Objective.forward`; `labels` are where the answers begin and end, (B, 2)."""
+        """See `objective.Objective.forward`; `labels` are where the answers begin and end, (B, M, 2)."""
         logits = network.window_logits(batch)
         targets = network.window_targets(batch, labels)
         padding = (batch["real"] == 0).unsqueeze(2)
