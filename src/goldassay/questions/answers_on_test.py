@@ -9,22 +9,23 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from goldassay.questions.evidence import Evidence
+    from goldassay.questions.run_sets import RunSet
     from goldassay.runs import Runs
 
 
-def runs_on_test(evidence: Evidence) -> Iterator[Runs]:
-    """Each set of runs of the whole input that answers every test example, in the order of these.
+def runs_on_test(evidence: Evidence, sets: Sequence[RunSet] | None = None) -> Iterator[Runs]:
+    """Each set of runs of the whole input that answers every test example, in the order of these; or of some sets.
 
     Where they name the labels of the test part in another order, their codes are made those of the test part; where
     they name others, they keep their scores alone.
     """
     ids = evidence.test.examples["example_id"].cast(pl.String).to_list()
-    for each in evidence.run_sets:
+    for each in evidence.run_sets if sets is None else sets:
         if not each.is_comparable:
             continue
         runs = each.load()

@@ -29,6 +29,7 @@ from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.overlap.in_audit import CorpusChoice
 from goldassay.questions.overlap.study import TEXT_FIELD
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.row_details.copies import copies_within
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
 
@@ -189,6 +190,11 @@ def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     }
     tables = {name: table for each in found for name, table in each.tables.items()}
     tables["examples"] = _examples(evaluation, found)
+    with steps.step("looking for near copies"):
+        texts = [evaluation.examples[role] for role in evaluation.text_columns]
+        copies = copies_within(texts, evaluation.examples["example_id"], evaluation.examples["label"])
+    if copies.height:
+        tables["near_copies"] = copies
     title = f"Audit of {training.name}, evaluated on {evaluation.name}"
     figures = [figure for _, finding in added for figure in finding.figures]
     first = table_of_rows(first_rows(found))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from goldassay.core.doors import option
@@ -18,7 +19,7 @@ from goldassay.questions.data_notes import data_notes, describe_clusters
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import NONE
 from goldassay.questions.first_rows import MOST_ROWS, first_rows, table_of_rows
-from goldassay.questions.item_patterns import find_item_patterns
+from goldassay.questions.item_patterns import RIGHT, WRONG, find_item_patterns
 from goldassay.questions.item_rows import defects, found_by_rule, items_to_read, told_by_part
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
 from goldassay.questions.leakage.choices import RULE, choice_evidence
@@ -27,6 +28,8 @@ from goldassay.questions.overlap.in_audit import search_for
 from goldassay.questions.overlap.items import items_of_choices
 from goldassay.questions.overlap.sections import LEAD
 from goldassay.questions.report_frame import compose_report, frame_findings
+from goldassay.questions.row_details.copies import copies_within
+from goldassay.questions.row_details.words import words_of_texts
 
 if TYPE_CHECKING:
     from goldassay.core.progress import Steps
@@ -124,7 +127,12 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
         "settings": settings.model_dump(mode="json"),
     }
     examples = _examples(posed.test, patterns, finding)
-    tables = {**patterns.tables, **finding.tables, "examples": examples}
+    tables = {**patterns.tables, **finding.tables, "examples": examples, "words": _words(posed, settings)}
+    whole = [examples[name].list.sort().list.join("\n") if name == "choices" else examples[name]
+             for name in ("passage", "question", "choices")]  # fmt: skip
+    copies = copies_within(whole, examples["example_id"], examples["answer"].list.join(" / "))
+    if copies.height:
+        tables["near_copies"] = copies
     findings = [finding, *_suspects(posed.test, examples)]
     if corpus is not None and corpus.places:
         overlap = _overlap(posed, corpus, settings, steps)
@@ -162,6 +170,13 @@ def _examples(items: ChoiceItems, patterns: Finding, finding: Finding) -> pl.Dat
     if classes is not None and classes["example_id"].equals(read["example_id"]):
         parts = parts.with_columns(classes["difficulty"])
     return parts.hstack(read.select(pl.exclude(*parts.columns)))
+
+
+def _words(posed: Posed, settings: Settings) -> pl.DataFrame:
+    """Words that lean to right or to wrong choices; of the items themselves where there are none to learn from."""
+    known = posed.train or posed.test
+    codes = known.right.astype(np.int64)
+    return words_of_texts({"choices": known.texts}, codes, (WRONG, RIGHT), q=settings.artifacts.q, seed=settings.seed)
 
 
 def _problems(items: ChoiceItems) -> list[str | None]:

@@ -21,6 +21,7 @@ from goldassay.instability import summarize_scores
 from goldassay.leakage.single_sentence import PAIRED, TEXT
 from goldassay.questions.run_choice import RunChoice, parse_gold
 from goldassay.runs.answers import read_answers
+from goldassay.runs.assembly import ordered
 from goldassay.runs.configurations import digest, refuse_base_name
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
@@ -125,6 +126,23 @@ class RunSet:
     def load_one(self) -> Runs:
         """One run at one checkpoint: what the examples are, without most of what was predicted of them."""
         return self._of(self.slices[:1])
+
+    def checkpoints_in_common(self) -> list[int | str]:
+        """Steps or names of the checkpoints that every run has, in order."""
+        of_run: dict[Any, set[int | str]] = {}
+        for part in self.slices:
+            if part.checkpoint is not None:
+                of_run.setdefault((part.collection.model, part.seed), set()).add(part.checkpoint)
+        return ordered(set.intersection(*of_run.values())) if len(of_run) == self.n_runs else []
+
+    def at(self, checkpoint: int | str, most: int) -> RunSet:
+        """The first `most` of its runs at one checkpoint."""
+        parts = sorted(
+            (part for part in self.slices if part.checkpoint == checkpoint),
+            key=lambda part: (str(part.collection.model), isinstance(part.seed, str), part.seed),
+        )[:most]
+        chosen = dataclasses.replace(self._choice, checkpoint=checkpoint)
+        return dataclasses.replace(self, n_runs=len(parts), slices=tuple(parts), _choice=chosen)
 
     def _of(self, parts: Sequence[Slice]) -> Runs:
         runs = _read(parts, self._choice, self._collection._asdict(), self.gold, self.fallback)

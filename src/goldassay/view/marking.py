@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,6 +17,8 @@ from goldassay.gate.report_tables import NAME, NUMBER, TEXT, TEXTS, WHOLE, WHOLE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from goldassay.view.details import Word
 
 # Of a row that holds many patterns, the strongest are marked; the others say the same words again.
 MOST_PATTERNS = 8
@@ -107,18 +110,41 @@ def _are_patterns(classes: Path, patterns: Path) -> bool:
     return set(kinds) <= set(table_schema(classes, kinds)) and set(told) <= set(table_schema(patterns, told))
 
 
-def pieces(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
-    """A text in pieces: what is marked and what is not, spans that overlap joined."""
-    found: list[tuple[str, bool]] = []
-    at = 0
+def pieces(
+    text: str, spans: Sequence[tuple[int, int]], words: Sequence[tuple[int, int, Word]] = ()
+) -> list[tuple[str, bool, Word | None]]:
+    """A text in pieces: (text, whether a pattern marks it, the word that shades it).
+
+    Args:
+        text: The text.
+        spans: Of patterns; they may overlap.
+        words: Those that lean to a label; they do not overlap.
+    """
+    marks = _joined([(max(0, begin), min(end, len(text))) for begin, end in spans])
+    shades = sorted(((begin, end, word) for begin, end, word in words), key=lambda each: each[0])
+    ends = {0, len(text), *(place for mark in marks for place in mark)}
+    ends |= {place for begin, end, _ in shades for place in (begin, end)}
+    found: list[tuple[str, bool, Word | None]] = []
+    at_mark, at_shade = 0, 0
+    for begin, end in pairwise(sorted(ends)):
+        while at_mark < len(marks) and marks[at_mark][1] <= begin:
+            at_mark += 1
+        while at_shade < len(shades) and shades[at_shade][1] <= begin:
+            at_shade += 1
+        marked = at_mark < len(marks) and marks[at_mark][0] <= begin
+        word = shades[at_shade][2] if at_shade < len(shades) and shades[at_shade][0] <= begin else None
+        found.append((text[begin:end], marked, word))
+    return found
+
+
+def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans that overlap or touch as one, in order; empty ones are left out."""
+    found: list[tuple[int, int]] = []
     for begin, end in sorted(spans):
-        begin = max(begin, at)
         if begin >= end:
             continue
-        if begin > at:
-            found.append((text[at:begin], False))
-        found.append((text[begin:end], True))
-        at = end
-    if at < len(text):
-        found.append((text[at:], False))
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
     return found

@@ -15,6 +15,7 @@ from goldassay.core.files import check_place, sha256_of
 from goldassay.core.numbers import count
 from goldassay.data.decisions import Decided, decisions_beside, read_decisions
 from goldassay.gate.reading import read_report
+from goldassay.view.details import Details
 from goldassay.view.rows import RowTable
 from goldassay.view.selecting import Selector
 
@@ -35,6 +36,7 @@ class Workbench:
         table: Its rows.
         selector: Selects of them.
         decisions: The file that decisions are appended to; None where there is none, so that nothing can be decided.
+        details: What other tables say of single rows.
         notes: What a user has to know about the dataset and the decisions, in sentences.
     """
 
@@ -44,6 +46,7 @@ class Workbench:
     table: RowTable
     selector: Selector
     decisions: Path | None
+    details: Details
     dataset_note: str = ""
     notes: tuple[str, ...] = ()
     _read: tuple[int, int] = (-1, -1)
@@ -110,7 +113,8 @@ def open_workbench(
                 "decisions inside a report are lost with it", file=file, mend="move the file beside the dataset"
             )
         check_place(file, "--decisions")
-    bench = Workbench(stored.title, stored.folder, stored.document, table, Selector(table), file, note)
+    details = Details(stored.folder / "tables")
+    bench = Workbench(stored.title, stored.folder, stored.document, table, Selector(table), file, details, note)
     bench.notes = tuple(note for note in (note,) if note)
     if file is not None and file.exists():
         bench.refresh()

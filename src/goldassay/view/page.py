@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goldassay.core.documents import mapping
 from goldassay.core.numbers import count
 from goldassay.core.visible import visible
 from goldassay.data.decisions import WORDS
@@ -19,8 +20,12 @@ from goldassay.view.marking import Patterns, pieces
 from goldassay.view.rows import DECISION
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import jinja2
 
+    from goldassay.view.details import Said, Word
+    from goldassay.view.marking import Held
     from goldassay.view.opening import Workbench
     from goldassay.view.selecting import Selection
     from goldassay.view.state import State
@@ -72,8 +77,14 @@ def render_row(bench: Workbench, state: State, row: int, near: tuple[int | None,
     """The page of one row, whole; `near` are the rows before and after it in the selection."""
     found = bench.table.rows(np.array([row]))
     held = Patterns.of(bench.folder, bench.document).held(found)[0]
-    shown = _row(bench, row, found[0])
-    told = {*bench.table.texts, *bench.table.facets, "example_id", "answer", "runs_scores", "runs_answers"}
+    shown = _row(bench, row, found[0], held)
+    told = {*bench.table.texts, *bench.table.facets, "example_id", "answer", "runs_scores", "runs_answers",
+            "runs_over_checkpoints"}  # fmt: skip
+    details = bench.details
+    said = details.said(found[0])
+    if said:
+        told |= {name for name in found[0] if name.startswith(("right_", "pvi_", "reader_bits_"))}
+    in_texts = dict.fromkeys(word for _, text in shown["texts"] for word in _shading(text))
     return (
         _templates()
         .get_template("row.html.j2")
@@ -83,6 +94,13 @@ def render_row(bench: Workbench, state: State, row: int, near: tuple[int | None,
             row=shown,
             held=held,
             near=near,
+            parts=list(dict.fromkeys(each.part for each in said)),
+            said=_by_reader(said),
+            examples=details.examples([each.pattern for each in held]),
+            shading=[word.said for word in in_texts],
+            copies=details.copies(found[0], shown["label"], bench.table.texts),
+            steps=details.steps(found[0]),
+            steps_are=details.steps_are,
             fields=[(name, _plain(value)) for name, value in found[0].items() if name not in told],
         )
     )
@@ -144,17 +162,8 @@ def _listed(
     bench: Workbench, state: State, selection: Selection, at: Any, *, with_marks: bool = True
 ) -> dict[str, Any]:
     found = bench.table.rows(at)
-    patterns = Patterns.of(bench.folder, bench.document)
-    held = patterns.held(found) if with_marks else [() for _ in found]
-    rows = []
-    for place, row, own in zip(at.tolist(), found, held, strict=True):
-        shown = _row(bench, place, row)
-        spans = [span for each in own for span in each.spans]
-        shown["texts"] = [
-            (name, pieces(text, spans if name == patterns.role else []) if isinstance(text, str) else text)
-            for name, text in shown["texts"]
-        ]
-        rows.append(shown)
+    held = Patterns.of(bench.folder, bench.document).held(found) if with_marks else [() for _ in found]
+    rows = [_row(bench, place, row, own) for place, row, own in zip(at.tolist(), found, held, strict=True)]
     values = bench.selector.values
     return {
         "state": state,
@@ -187,8 +196,10 @@ def facet_title(name: str) -> str:
     return _TITLES.get(name, name.removeprefix("group_").replace("_", " "))
 
 
-def _row(bench: Workbench, place: int, row: dict[str, Any]) -> dict[str, Any]:
+def _row(bench: Workbench, place: int, row: dict[str, Any], held: Sequence[Held] = ()) -> dict[str, Any]:
     table = bench.table
+    spans = [span for each in held for span in each.spans]
+    role = str(mapping(bench.document, "artifacts").get("applies_to"))
     decision = table.decided.get(place)
     answer = row.get("answer")
     scores = [each for each in row.get("runs_scores") or [] if each is not None]
@@ -197,9 +208,8 @@ def _row(bench: Workbench, place: int, row: dict[str, Any]) -> dict[str, Any]:
         "at": place,
         "id": row["example_id"],
         "key": table.key(row),
-        "texts": [(name, row[name]) for name in table.texts],
+        "texts": [(name, _text(bench, name, row, spans if name == role else ())) for name in table.texts],
         "label": " / ".join(map(str, answer)) if isinstance(answer, list) else _plain(row.get("label")),
-        "right": set(answer) if isinstance(answer, list) else set(),
         "classes": [(facet_title(name), facet.values[facet.codes[place]]) for name, facet in table.facets.items()
                     if name not in ("label", "answer")],
         "decision": None if decision is None or decision.decision == "undecided" else decision,
@@ -208,6 +218,45 @@ def _row(bench: Workbench, place: int, row: dict[str, Any]) -> dict[str, Any]:
         "n_right": sum(score == 1 for score in scores),
         "n_runs": len(scores),
     }  # fmt: skip
+
+
+def _text(bench: Workbench, name: str, row: dict[str, Any], spans: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """A text in pieces, or its choices, each in pieces and whether it is right."""
+    text, label = row[name], row.get("label")
+    if not isinstance(text, list):
+        shown = "" if text is None else str(text)
+        return {"pieces": _shaded(bench, name, shown, spans, label), "choices": None}
+    right = set(map(str, row.get("answer") or ()))
+    choices = [(_shaded(bench, name, str(each), (), "right" if each in right else "wrong"), each in right)
+               for each in text]  # fmt: skip
+    return {"pieces": [], "choices": choices}
+
+
+def _shaded(
+    bench: Workbench, name: str, text: str, spans: Sequence[tuple[int, int]], label: object
+) -> list[tuple[str, bool, Word | None, str]]:
+    """Pieces of a text, each with the class of its shade: darker where a word names the row's own label."""
+    found = []
+    for part, marked, word in pieces(text, spans, bench.details.places(name, text)):
+        shade = (
+            "" if word is None else f"word{' own' if word.label == label else ''}{' strong' if word.is_strong else ''}"
+        )
+        found.append((part, marked, word, shade))
+    return found
+
+
+def _by_reader(said: Sequence[Said]) -> dict[str, dict[str, Said]]:
+    """{reader: {part: what it says of it}}, in the order of the readers."""
+    found: dict[str, dict[str, Said]] = {}
+    for each in said:
+        found.setdefault(each.reader, {})[each.part] = each
+    return found
+
+
+def _shading(text: dict[str, Any]) -> list[Word]:
+    """The words that shade a text of `_text`."""
+    parts = [text["pieces"], *(each for each, _ in text["choices"] or ())]
+    return [word for part in parts for _, _, word, _ in part if word is not None]
 
 
 def _cells(bench: Workbench, selection: Selection) -> list[Cell]:

@@ -40,6 +40,8 @@ _KINDS = {
     "runs": TEXT,
     "runs_scores": NUMBERS,
     "runs_answers": TEXTS,
+    "runs_over_checkpoints": NUMBERS,
+    "passage": TEXT,
     "right_*": NUMBER,
     "pvi_*": NUMBER,
     "reader_bits_*": NUMBERS,
@@ -94,7 +96,9 @@ class RowTable:
         texts = tuple(name for name in text_columns or _ROLES if name in columns)
         content = (*texts, *(("label",) if "label" in columns else ()))
         if set(ITEM_COLUMNS) <= set(columns):
-            texts, content = _ITEM_TEXTS, ITEM_COLUMNS
+            with reading(path):
+                has_passages = pl.scan_parquet(path).select((pl.col("passage") != "").any()).collect().item()
+            texts, content = _ITEM_TEXTS if has_passages else _ITEM_TEXTS[1:], ITEM_COLUMNS
         if not texts or "example_id" not in columns:
             raise InputError("the report's table of examples has no texts", file=path, mend=mend)
         plain = {name: TEXTS if name == "choices" else TEXT for name in texts}
@@ -123,7 +127,7 @@ class RowTable:
     @cached_property
     def facets(self) -> dict[str, Facet]:
         """The columns with few values, and what readers of a part name, as codes."""
-        given = {"example_id", *self.texts}
+        given = {"example_id", *self.texts, *_ITEM_TEXTS}
         names = [name for name, kind in self.schema.items() if kind in (pl.String, pl.Boolean) and name not in given]
         with reading(self.path):
             read = pl.read_parquet(self.path, columns=names)

@@ -11,6 +11,7 @@ from goldassay.core.numbers import count, percent
 from goldassay.questions.artifacts.search import answer
 from goldassay.questions.first_rows import MOST_ROWS, rows_to_read
 from goldassay.questions.left_out import left_out_doubts
+from goldassay.questions.row_details.words import words_of_texts
 from goldassay.questions.rows import beside_data
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class _Artifacts:
         assignment = described.assignment
         assert assignment is not None
         difficulty = assignment.to_frame().with_columns(evidence.test.examples["example_id"])
+        words = _words(evidence)
         return replace(
             finding,
             results={
@@ -41,7 +43,12 @@ class _Artifacts:
                 "tokenizer_reason": _tokenizer_reason(evidence),
                 "control": _control(evidence),
             },
-            tables={**finding.tables, "difficulty": difficulty.select("example_id", pl.exclude("row", "example_id"))},
+            tables={
+                **finding.tables,
+                "difficulty": difficulty.select("example_id", pl.exclude("row", "example_id")),
+                **({} if described.pattern_examples is None else {"pattern_examples": described.pattern_examples}),
+                "words": words,
+            },
             examples={"difficulty": pl.Series(assignment.classes.tolist(), dtype=pl.String)},
             first_rows=_first_rows(evidence, assignment, described.findings),
         )
@@ -99,6 +106,14 @@ def _first_rows(evidence: Evidence, assignment: DifficultyAssignment, findings: 
             for at, row in rows.items()
         ),
     )
+
+
+def _words(evidence: Evidence) -> pl.DataFrame:
+    """Words of each text of the training part that lean to a label by themselves."""
+    train, settings = evidence.train, evidence.settings
+    texts = {role: train.examples[role] for role in train.text_columns}
+    with evidence.steps.step("counting telling words"):
+        return words_of_texts(texts, train.labels(), train.label_names, q=settings.artifacts.q, seed=settings.seed)
 
 
 def _tokenizer_reason(evidence: Evidence) -> str | None:

@@ -19,16 +19,20 @@ from goldassay.artifacts.coverage import CoverageCount
 from goldassay.artifacts.pattern_worth import giveaway_by_counts
 from goldassay.core.results import to_plain
 from goldassay.questions.artifacts.inputs import CLUSTERS
-from goldassay.questions.artifacts.phrases import Phrase, find_phrases
+from goldassay.questions.artifacts.phrases import find_phrases
 from goldassay.questions.artifacts.readings import PatternReadings, read_by_patterns
 from goldassay.questions.artifacts.samples import sample_examples
 from goldassay.questions.artifacts.shortlist import STANDING
+from goldassay.questions.row_details.pattern_examples import patterns_of_rows, table_of_examples
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
     from goldassay.artifacts import PatternFile, PatternTable
     from goldassay.artifacts.pattern_lift import LiftedPatterns
+    from goldassay.questions.artifacts.phrases import Phrase
     from goldassay.questions.artifacts.searched import Searched, Training
     from goldassay.questions.artifacts.shortlist import Shortlist
 
@@ -49,6 +53,7 @@ class Described:
         assignment: The classes of the test examples, or None.
         given: What guessing by pattern gains on the test set, or None.
         readings: What each way of guessing by pattern names for each test example, or None.
+        pattern_examples: A few training examples of the patterns that test examples hold, or None.
     """
 
     section: dict[str, Any]
@@ -57,6 +62,7 @@ class Described:
     assignment: DifficultyAssignment | None
     given: Giveaway | None
     readings: PatternReadings | None = None
+    pattern_examples: pl.DataFrame | None = None
 
     @property
     def classes(self) -> NDArray[np.str_]:
@@ -95,6 +101,12 @@ def describe_patterns(
             on_train = count_coverage(selected, (-1.0,), train)
             given = giveaway_by_counts(assignment, test.labels, on_train.label_counts, on_train.left_open[0], clusters)
             readings = read_by_patterns(short, assignment, on_train, train, test, seed)
+    ranked = ranked_by_gain(findings, shares(selected))
+    chosen = find_phrases(ranked, findings, selected, train, STRONGEST_PER_LABEL)
+    heads = [phrase.head["at"] for phrases in chosen.values() for phrase in phrases]
+    held = [] if assignment is None else patterns_of_rows(assignment)
+    # One pass over the training part for both.
+    samples = sample_examples(selected, sorted({*heads, *held}), train, seed)
     shown = ("max_tokens", "max_gap", "min_count", "tokenizer")
     section = {
         "applies_to": short.settings.get("text", train.text_columns[-1]),
@@ -111,7 +123,7 @@ def describe_patterns(
         "n_standing": int(findings.select(STANDING.sum()).item()),
         "n_not_folded": findings["n_folded"].null_count(),
         "n_confirmed": None if confirmation is None else confirmation.n_confirmed,
-        "strongest": _strongest(findings, selected, train, seed),
+        "strongest": _strongest(findings, chosen, samples),
         "by_lift": strongest_by_lift(short.lifted, findings["pattern"]),
         "scatter": short.scatter,
         "coverage_of": "training" if test is None else "test",
@@ -124,7 +136,8 @@ def describe_patterns(
             "precision": given.precision,
             "giveaway": given.giveaway,
         }
-    return Described(to_plain(section), findings, confirmation, assignment, given, readings)
+    examples = table_of_examples(selected.to_frame()["pattern"].to_list(), {at: samples[at] for at in held})
+    return Described(to_plain(section), findings, confirmation, assignment, given, readings, examples)
 
 
 def shares(mined: PatternTable | PatternFile) -> dict[str, float]:
@@ -175,12 +188,8 @@ def strongest_by_lift(lifted: LiftedPatterns, selected: pl.Series) -> list[dict[
 
 
 def _strongest(
-    findings: pl.DataFrame, selected: PatternTable, train: Training, seed: int
+    findings: pl.DataFrame, chosen: Mapping[str, Sequence[Phrase]], samples: Mapping[int, list[dict[str, Any]]]
 ) -> dict[str, list[dict[str, Any]]]:
-    ranked = ranked_by_gain(findings, shares(selected))
-    chosen = find_phrases(ranked, findings, selected, train, STRONGEST_PER_LABEL)
-    wanted = [phrase.head["at"] for phrases in chosen.values() for phrase in phrases]
-    samples = sample_examples(selected, wanted, train, seed)
     keys = (
         "pattern", "support", "probability", "wilson_low", "wilson_high", "lift", "q_value",
         "test_support", "test_probability", "confirmed", "n_folded",

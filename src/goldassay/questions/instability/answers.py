@@ -13,19 +13,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.questions.evidence import Evidence
+    from goldassay.questions.row_details.checkpoints import Curves
     from goldassay.runs import Runs
 
 # More runs of an example than these are no strip that anybody reads, and a table that nobody opens.
 MOST_RUNS = 100
 
 
-def answers_of_runs(evidence: Evidence) -> dict[str, pl.Series]:
+def answers_of_runs(evidence: Evidence, curves: Curves | None = None) -> dict[str, pl.Series]:
     """Columns of the runs of the whole input on the test part, in the order of its examples.
 
     `runs_scores` and `runs_answers` (lists, a value a run), `runs_right` (mean score), `runs` (all right, differ, all
     wrong), and where runs have logits `confidence` and `variability`: mean and standard deviation of the right label's
-    probability, over checkpoints where there are several, else over runs (Swayamdipta et al. 2020). None where no run
-    answers every example.
+    probability, over checkpoints where there are several, else over runs (Swayamdipta et al. 2020); and where there are
+    several, `runs_over_checkpoints`, a list of means over runs. None where no run answers every example.
+
+    Args:
+        evidence: The runs.
+        curves: The same runs at several checkpoints.
     """
     scores, answers, likely = [], [], []
     for runs in runs_on_test(evidence):
@@ -46,7 +51,13 @@ def answers_of_runs(evidence: Evidence) -> dict[str, pl.Series]:
         "runs_scores": pl.Series(together.T.tolist(), dtype=pl.List(pl.Float32)),
         "runs_answers": pl.Series(named.T.tolist(), dtype=pl.List(pl.String)),
     }
-    if likely:
+    if curves is not None:
+        means = curves.values.T.astype(np.float32).tolist()
+        found["runs_over_checkpoints"] = pl.Series(means, dtype=pl.List(pl.Float32))
+    if curves is not None and curves.spread is not None:
+        found["confidence"] = pl.Series(curves.values.mean(axis=0))
+        found["variability"] = pl.Series(curves.spread)
+    elif likely:
         right = np.concatenate(likely)
         found["confidence"] = pl.Series(right.mean(axis=0))
         found["variability"] = pl.Series(right.std(axis=0))

@@ -15,6 +15,7 @@ from goldassay.questions.instability.measuring import measure
 from goldassay.questions.instability.options import InstabilityChoice
 from goldassay.questions.instability.rows import say_unsteady
 from goldassay.questions.instability.verdict import WHOLE, judge_results
+from goldassay.questions.row_details.checkpoints import curves_of_runs
 from goldassay.questions.rows import beside_data, first_to_read
 
 if TYPE_CHECKING:
@@ -30,12 +31,15 @@ class _Instability:
     def run(self, evidence: Evidence) -> Finding:
         """Measure spread and its causes for each set of runs on the evaluation part, without single examples."""
         finding = self.measure(evidence, InstabilityChoice(deep=False))
+        curves = curves_of_runs(evidence)
+        tables = dict(finding.tables) if curves is None else {**finding.tables, "checkpoints": curves.to_frame()}
+        finding = replace(finding, examples=answers_of_runs(evidence, curves), tables=tables)
         if finding.rows is None:
+            # Of one run nothing is known of its spread; what it answers is shown all the same.
             return finding
         test = {evidence.test.name: evidence.test}
         whole = finding.rows.filter(pl.col("condition").is_in(WHOLE))
-        first = first_to_read(whole, test, say_unsteady, MOST_ROWS)
-        return replace(finding, first_rows=first, examples=answers_of_runs(evidence))
+        return replace(finding, first_rows=first_to_read(whole, test, say_unsteady, MOST_ROWS))
 
     def measure(self, evidence: Evidence, choice: InstabilityChoice) -> Finding:
         """The same to any depth: what `instability` reports.

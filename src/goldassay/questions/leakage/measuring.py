@@ -44,7 +44,13 @@ from goldassay.questions.leakage.condition_evidence import (
 from goldassay.questions.leakage.example_artifacts import find_artifacts
 from goldassay.questions.leakage.map import measure_map
 from goldassay.questions.leakage.preference_tables import LIKE_LENGTH, SUBSETS
-from goldassay.questions.leakage.readings import form_readings, quick_readings, readings_of, word_readings
+from goldassay.questions.leakage.readings import (
+    form_readings,
+    quick_readings,
+    readings_of,
+    whole_readings,
+    word_readings,
+)
 from goldassay.questions.leakage.relevance import measure_relevance
 from goldassay.questions.leakage.sentences import say
 from goldassay.questions.leakage.verdict import (
@@ -56,6 +62,7 @@ from goldassay.questions.leakage.verdict import (
     telling_doubts,
 )
 from goldassay.questions.left_out import left_out_doubts
+from goldassay.questions.row_details.readers import answers_of_readers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -127,7 +134,7 @@ def measure(
             for role in evidence.test.text_columns:
                 artifacts[role] = find_artifacts(evidence.train, evidence.test, role, settings)
         patterns = [each.readings for each in artifacts.values()]
-    verdict, effects = _judge(evidence, report, patterns, further, settings, steps)
+    verdict, effects, readings = _judge(evidence, report, patterns, further, settings, steps)
     found: list[RoleClusters] = []
     for role, vectors in _vectors(evidence, choice, undefined).items():
         with steps.step(f"clustering the {role} sentences") as progress:
@@ -176,11 +183,12 @@ def measure(
     }
     plain = to_plain(section)
     plain["sentences"] = say(plain)
-    return Measured(
-        plain,
-        _tables(evidence, report, difficulty, found, classes, relevance_examples),
-        verdict,
-    )
+    tables = _tables(evidence, report, difficulty, found, classes, relevance_examples)
+    ids = tables["examples"]["example_id"].cast(pl.String).to_list()
+    told = answers_of_readers([*whole_readings(evidence), *readings], evidence.label_names, ids)
+    if told.width > 1:
+        tables["readers"] = told
+    return Measured(plain, tables, verdict)
 
 
 def _subjects(evidence: ConditionEvidence) -> dict[str, Any]:
@@ -406,21 +414,26 @@ def _judge(
     further: Sequence[Reading],
     settings: Settings,
     steps: Steps,
-) -> tuple[Verdict, Effects | None]:
-    """The verdict by all readers of all parts, and the effects that it follows from."""
+) -> tuple[Verdict, Effects | None, list[Reading]]:
+    """The verdict by all readers of all parts, the effects that it follows from, and what the readers name."""
     parts, limits, seed, codes = _part_rows(report), settings.verdicts.leakage, settings.seed, evidence.clusters
+    of_patterns = [reading for each in patterns for reading in each.readings]
     if not parts:
-        return not_measurable(
-            "Each example is a single text: it has no premise and hypothesis of which one could be left out."
-            if TEXT in evidence.conditions
-            else "There are no predictions of a model that sees only a part of the input.",
-            "Give the predictions of a part, or a training set to train on."
-            if TEXT not in evidence.conditions
-            else "Nothing to do for this question; look at the artifacts.",
-        ), None
+        return (
+            not_measurable(
+                "Each example is a single text: it has no premise and hypothesis of which one could be left out."
+                if TEXT in evidence.conditions
+                else "There are no predictions of a model that sees only a part of the input.",
+                "Give the predictions of a part, or a training set to train on."
+                if TEXT not in evidence.conditions
+                else "Nothing to do for this question; look at the artifacts.",
+            ),
+            None,
+            of_patterns,
+        )
     readings = readings_of(evidence, codes)
     shown = {each.part for each in readings}
-    readings += [reading for each in patterns for reading in each.readings if each.part in shown]
+    readings += [each for each in of_patterns if each.part in shown]
     readings += [each for each in further if each.part in shown]
     if evidence.train is not None and evidence.test is not None and can_plant(evidence):
         of_roles = [f"{role}_only" for role in evidence.test.text_columns]
@@ -455,7 +468,7 @@ def _judge(
         with steps.step("adding up telling words"):
             doubts += telling_doubts(evidence, [each.part for each in readings], codes, limits, seed)
     if evidence.chance is not None:
-        return judge_choices(effects, doubts, evidence, limits), effects
+        return judge_choices(effects, doubts, evidence, limits), effects, readings
     verdict = judge_leakage(
         effects,
         max(parts, key=lambda row: row.improvement),
@@ -465,7 +478,7 @@ def _judge(
         limits=limits,
         subject=_subject(evidence),
     )
-    return verdict, effects
+    return verdict, effects, readings
 
 
 def _subject(evidence: ConditionEvidence) -> str:

@@ -15,7 +15,7 @@ from goldassay.data.text_form import form_words
 from goldassay.data.word_shapes import spelled_with
 from goldassay.models.naive_bayes import telling_evidence, word_evidence
 from goldassay.questions.leakage.calibration import cross_calibrate
-from goldassay.questions.leakage.condition_evidence import PROBES, ConditionEvidence, is_part, softmax_at
+from goldassay.questions.leakage.condition_evidence import PAIRED, PROBES, TEXT, ConditionEvidence, is_part, softmax_at
 from goldassay.training import train_probes
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from goldassay.data import Dataset
     from goldassay.runs import Runs
 
+WHOLE_INPUT = "the whole input"
 QUICK, FORM, WORDS = "quick probe", "form of the text", "naive Bayes on words"
 # Training rows from which the form is learned: it has a few hundred words.
 FORM_ROWS = 100_000
@@ -55,6 +56,15 @@ def readings_of(evidence: ConditionEvidence, codes: NDArray[np.int64] | None) ->
         if is_part(condition)
     ]
     return [*found, *evidence.rules]
+
+
+def whole_readings(evidence: ConditionEvidence) -> list[Reading]:
+    """What the runs of the whole input name for each test example; nothing is judged by it."""
+    return [
+        _reading(evidence.conditions[condition], WHOLE_INPUT, evidence, None)
+        for condition in (PAIRED, TEXT)
+        if condition in evidence.conditions
+    ]
 
 
 def _reading(runs: Runs, part: str, evidence: ConditionEvidence, codes: NDArray[np.int64] | None) -> Reading:
