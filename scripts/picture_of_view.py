@@ -1,4 +1,4 @@
-"""Draw docs/images/view.png: the workbench on a report of the specimen, with four decisions.
+"""Draw the pictures of docs/view.md: the workbench on a report of the specimen, one row in full, what a mend was worth.
 
 python scripts/picture_of_view.py
 """
@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import uvicorn
@@ -19,36 +20,66 @@ from goldassay.view.opening import open_workbench
 from goldassay.view.server import bind, make_app, new_token
 from goldassay.view.state import parse_state
 
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "view.png"
+if TYPE_CHECKING:
+    from goldassay.view.opening import Workbench
+
+PICTURES = Path(__file__).parents[1] / "docs" / "images"
 STATE = "f.difficulty=easy&f.hypothesis_only=always+right&sort=runs_right"
 DECIDED = (("drop", "", "the words give it away"), ("rewrite", "", ""), ("keep", "", ""), ("relabel", "neutral", ""))
 
 
 def main() -> None:
-    """Audit the specimen, decide about the first rows of a selection, and photograph the page."""
+    """Audit the specimen, decide about the first rows of a selection, mend, audit again, and photograph the pages."""
     with tempfile.TemporaryDirectory() as place:
-        data, report = Path(place) / "data", Path(place) / "report"
+        data, report, mended = (Path(place) / name for name in ("data", "report", "mended"))
         run(["specimen", "-o", str(data), "-q"])
-        test = ["--test", str(data / "test.jsonl"), "--runs", str(data / "runs")]
-        run(["audit", str(data / "train.jsonl"), *test, "-o", str(report), "-q"])
+        test = data / "test.jsonl"
+        run(
+            [
+                "audit",
+                str(data / "train.jsonl"),
+                "--test",
+                str(test),
+                "--runs",
+                str(data / "runs"),
+                "-o",
+                str(report),
+                "-q",
+            ]
+        )
         bench = open_workbench(report)
-        selector = bench.selector
-        state = parse_state(STATE, selector.values, bench.table.numbers, selector.sortable)
-        for at, (word, label, note) in zip(selector.select(state).rows[:4].tolist(), DECIDED, strict=True):
-            row = bench.table.rows(np.array([at]))[0]
-            assert bench.decisions is not None
-            append_decision(
-                bench.decisions, Decision(bench.table.key(row), str(row["example_id"]), word, label, note=note)
-            )
+        kept = _decide(bench)
         taken, token = bind(0), new_token()
         port = taken.getsockname()[1]
         config = uvicorn.Config(make_app(bench, token, port), log_level="error", lifespan="off")
         server = uvicorn.Server(config)
         threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True).start()
-        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1280,860"]
-        address = f"http://127.0.0.1:{port}/{token}/?{STATE}"
-        subprocess.run(["chromium", *flags, f"--screenshot={PICTURE}", address], check=True)
+        base = f"http://127.0.0.1:{port}/{token}/"
+        _photograph(f"{base}?{STATE}", "view.png", 860)
+        _photograph(f"{base}row/{kept}?{STATE}", "view-row.png", 1480)
         server.should_exit = True
+        run(["mend", str(test), "-o", str(mended), "-q"])
+        again = Path(place) / "again"
+        run(["audit", str(data / "train.jsonl"), "--test", str(mended / "test.jsonl"), "-o", str(again), "-q"])
+        run(["diff", str(report), str(again), "-o", str(Path(place) / "diff"), "-q"])
+        _photograph((Path(place) / "diff" / "diff.html").as_uri(), "view-diff.png", 620)
+
+
+def _decide(bench: Workbench) -> int:
+    """Decide about the first rows of the selection; returns one that is kept."""
+    selector = bench.selector
+    state = parse_state(STATE, selector.values, bench.table.numbers, selector.sortable)
+    rows = selector.select(state).rows[: len(DECIDED)].tolist()
+    for at, (word, label, note) in zip(rows, DECIDED, strict=True):
+        row = bench.table.rows(np.array([at]))[0]
+        assert bench.decisions is not None
+        append_decision(bench.decisions, Decision(bench.table.key(row), str(row["example_id"]), word, label, note=note))
+    return int(rows[2])
+
+
+def _photograph(address: str, name: str, height: int) -> None:
+    flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size=1280,{height}"]
+    subprocess.run(["chromium", *flags, f"--screenshot={PICTURES / name}", address], check=True)
 
 
 if __name__ == "__main__":

@@ -69,6 +69,8 @@ def test_a_torn_last_line_is_left_out_and_kept(tmp_path: Path, cut: int) -> None
         ('{"key": "k", "id": "1", "decision": "burn"}', "none of keep, rewrite"),
         ('{"key": "k", "id": "1", "decision": "relabel"}', "without a label"),
         ('{"key": "k", "id": "1", "decision": "note", "note": 3}', "no texts"),
+        (r'{"key": "k", "id": "1", "decision": "note", "note": "\ud800"}', "half of a surrogate pair"),
+        (r'{"key": "k", "id": "1", "decision": "rewrite", "texts": {"a": "\udc00"}}', "half of a surrogate pair"),
     ],
 )
 def test_a_strange_line_is_named(tmp_path: Path, line: str, said: str) -> None:

@@ -143,6 +143,21 @@ def test_runs_scored_by_other_labels_are_refused(given: tuple[Path, pl.DataFrame
         goldassay.measure_instability(runs, discount=str(other))
 
 
+@pytest.mark.parametrize("coarser", [False, True])
+def test_rows_that_only_share_their_numbers_are_refused(
+    given: tuple[Path, pl.DataFrame], tmp_path: Path, coarser: bool
+) -> None:
+    """Labels of other names, such as numbers or two for three, go with those of the report, or the rows are others."""
+    runs = given[1].filter(pl.col("model") == "knower")
+    ids, labels = runs["example_id"].to_list(), runs["label"].to_list()
+    named = {"a": "yes", "b": "no" if coarser else "maybe", "c": "no"}
+    same = shortcut_report(tmp_path / "same", ids, np.zeros((2, N)), [named[label] for label in labels])
+    other = shortcut_report(tmp_path / "other", ids, np.zeros((2, N)), [named[label] for label in labels[::-1]])
+    assert goldassay.measure_instability(runs, discount=str(same)).document["discount"]["n_items"] == N
+    with pytest.raises(goldassay.InputError, match="have another right label"):
+        goldassay.measure_instability(runs, discount=str(other))
+
+
 @pytest.mark.parametrize("command", ["board", "compare", "instability"])
 def test_what_does_not_fit_is_one_line(
     given: tuple[Path, pl.DataFrame], tmp_path: Path, refused: Callable[..., str], command: str

@@ -67,7 +67,8 @@ def test_a_row_has_words_readers_copies_and_checkpoints(tmp_path: Path) -> None:
     add_tables(folder, first)
     with served(open_workbench(folder)) as address:
         page, row = ask(address)[1], ask(address, "row/0")[1]
-    shaded = f'<span class="word own strong" title="nobody: {first["label"]} in 90 % of 40 texts">Nobody</span>'
+    said = f"nobody: {first['label']} in 90\N{NO-BREAK SPACE}% of 40 texts"
+    shaded = f'<span class="word own strong" title="{said}">Nobody</span>'
     assert shaded in page
     assert shaded in row
     assert re.search(r'<th scope="row">quick probe</th><td><bdi>neutral</bdi>', row)
@@ -96,9 +97,9 @@ def test_words_shade_choices_by_whether_they_are_right(tmp_path: Path) -> None:
     ).write_parquet(folder / "tables" / "words.parquet")  # fmt: skip
     with served(open_workbench(folder)) as address:
         page = ask(address)[1]
-    assert '<span class="word own" title="two: right in 90 % of 20 texts">two</span>' in page
+    assert '<span class="word own" title="two: right in 90\N{NO-BREAK SPACE}% of 20 texts">two</span>' in page
     # It is the right choice, and its word leans to wrong ones.
-    assert '<span class="word" title="three: wrong in 90 % of 20 texts">three</span>' in page
+    assert '<span class="word" title="three: wrong in 90\N{NO-BREAK SPACE}% of 20 texts">three</span>' in page
 
 
 def test_passages_that_no_item_has_are_no_column(tmp_path: Path) -> None:

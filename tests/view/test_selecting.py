@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from goldassay.core.errors import InputError
 from goldassay.data.decisions import Decision
 from goldassay.view.rows import RowTable
-from goldassay.view.selecting import Selector
+from goldassay.view.selecting import SQUARES, Selector
 from goldassay.view.state import PAGE_SIZE, State
 from tests.view.made import LABELS, WORDS, items, rows, save_report
 
@@ -156,3 +156,16 @@ def test_decisions_find_their_rows_in_another_order(tmp_path: Path) -> None:
     assert other.place([*decisions, gone]) == [gone]
     found = {str(other.rows(np.array([at]))[0]["premise"]) for at in other.decided}
     assert found == {PLAIN[at]["premise"] for at in (3, 100, 229)}
+
+
+def test_squares_of_the_map_are_those_of_a_histogram(selector: Selector) -> None:
+    numbers = selector.table.numbers
+    x, y = (numbers[name].astype(float) for name in ("variability", "confidence"))
+    known = ~(np.isnan(x) | np.isnan(y))
+    # Off the edges, where the last digit decides.
+    near = np.minimum(np.abs(x * 40 - np.round(x * 40)), np.abs(y * 20 - np.round(y * 20))) < 1e-5
+    wanted = np.histogram2d(x[known & ~near], y[known & ~near], bins=SQUARES, range=((0, 0.5), (0, 1)))[0]
+    assert selector.squares is not None
+    found = np.bincount(selector.squares[~near], minlength=SQUARES**2 + 1)
+    assert found[:-1].reshape(SQUARES, SQUARES).tolist() == wanted.tolist()
+    assert found[-1] == (~known & ~near).sum() > 0

@@ -123,6 +123,7 @@ def test_another_server_on_the_same_file_is_seen(tmp_path: Path) -> None:
         ({"row": True}, "no row"),
         ({"key": "0" * 32}, "another one by now"),
         ({"key": 3}, "no text as 'key'"),
+        ({"note": "\ud800"}, "half of a surrogate pair"),
         ({"decision": "rewrite", "texts": {"label": "x"}}, "cannot be rewritten"),
         ({"decision": "rewrite", "texts": {"premise": 3}}, "no texts"),
     ],
@@ -139,6 +140,13 @@ def test_a_wrong_decision_is_refused(address: str, bench: Workbench, change: dic
 def test_a_body_that_is_no_decision_is_refused(address: str, body: bytes) -> None:
     assert ask(address, "decide", body=body)[0] == 400
     assert ask(address)[0] == 200
+
+
+@pytest.mark.parametrize("path", ["page.py", "decide", "..%2f..%2fetc%2fpasswd", "list.html.j2", "row/-1", "row/x"])
+def test_nothing_but_its_pages_is_there(address: str, path: str) -> None:
+    status, told, _ = ask(address, path)
+    assert status in (403, 404, 405)
+    assert "script" not in told
 
 
 @pytest.mark.parametrize("query", ["q=(&re=1", "f.nope=1", "n.confidence=x", "sort=nope", "nope=1"])

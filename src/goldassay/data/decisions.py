@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import output_error
+from goldassay.core.visible import has_half_pair
 from goldassay.data.reading import name_of
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ class Decision:
         texts, label, note = content.get("texts", {}), content.get("label", ""), content.get("note", "")
         if not isinstance(texts, dict) or not all(isinstance(each, str) for each in (*texts.values(), label, note)):
             raise ValueError("has texts, a label or a note that are no texts")
+        told = (content["key"], content["id"], label, note, *texts, *texts.values())
+        if any(map(has_half_pair, told)):
+            # No page could show it, and no file of text could hold it.
+            raise ValueError("holds half of a surrogate pair, which is no character")
         if content["decision"] == "relabel" and not label:
             raise ValueError("is a relabel without a label")
         return cls(content["key"], content["id"], content["decision"], label, texts, note)

@@ -18,6 +18,7 @@ from goldassay.data.decisions import WORDS
 from goldassay.report.palette import DARK, LIGHT, variables
 from goldassay.view.marking import Patterns, pieces
 from goldassay.view.rows import DECISION
+from goldassay.view.selecting import SQUARES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,6 @@ _TITLES = {
 }
 # Columns of numbers in the table of a list; all others are on a row's own page.
 NUMBERS = ("confidence", "variability", "runs_right", "suspicion")
-_CELLS = 20
 _MOST_RUNS = 40
 
 
@@ -185,7 +185,7 @@ def _listed(
         ],
         "numbers": [name for name in NUMBERS if name in bench.table.numbers],
         "cells": _cells(bench, selection),
-        "n_cells": _CELLS,
+        "n_cells": SQUARES,
     }  # fmt: skip
 
 
@@ -261,18 +261,13 @@ def _shading(text: dict[str, Any]) -> list[Word]:
 
 def _cells(bench: Workbench, selection: Selection) -> list[Cell]:
     """The map of confidence and variability (Swayamdipta et al. 2020), in squares; none without probabilities."""
-    numbers = bench.table.numbers
-    if "confidence" not in numbers or "variability" not in numbers:
+    squares = bench.selector.squares
+    if squares is None:
         return []
-    y, x = (numbers[name][selection.rows] for name in ("confidence", "variability"))
-    known = ~(np.isnan(x) | np.isnan(y))
-    if not known.any():
-        return []
-    # A spread of values in [0, 1] is at most a half.
-    found, _, _ = np.histogram2d(x[known], y[known], bins=_CELLS, range=((0, 0.5), (0, 1)))
+    found = np.bincount(squares[selection.rows], minlength=SQUARES**2 + 1)[:-1].reshape(SQUARES, SQUARES)
     most = found.max()
     return [
-        Cell((i / _CELLS / 2, j / _CELLS), ((i + 1) / _CELLS / 2, (j + 1) / _CELLS), i, _CELLS - 1 - j,
+        Cell((i / SQUARES / 2, j / SQUARES), ((i + 1) / SQUARES / 2, (j + 1) / SQUARES), i, SQUARES - 1 - j,
              int(found[i, j]), 1 + int(8 * np.sqrt(found[i, j] / most)))
         for i, j in np.argwhere(found).tolist()
     ]  # fmt: skip

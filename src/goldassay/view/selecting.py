@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from goldassay.view.state import State
 
 _MOST_KEPT = 8
+# Squares of the map of confidence and variability, each way.
+SQUARES = 20
 # The undecided first: they are what is left to look at.
 _DECISIONS = (UNDECIDED, *(word for word in WORDS if word != UNDECIDED))
 
@@ -67,6 +70,26 @@ class Selector:
     def values(self) -> dict[str, tuple[str, ...]]:
         """The values of each facet, that of decisions included."""
         return {**{name: facet.values for name, facet in self.table.facets.items()}, DECISION: _DECISIONS}
+
+    @cached_property
+    def squares(self) -> NDArray[np.uint16] | None:
+        """The square of each row in the map of confidence and variability, (N,); `SQUARES`² where it has none.
+
+        Found once: to count a selection is then to count numbers. None where the table has no such columns.
+        """
+        numbers = self.table.numbers
+        if "confidence" not in numbers or "variability" not in numbers:
+            return None
+        # A spread of values in [0, 1] is at most a half.
+        x, y = (
+            np.floor(numbers[name].astype(np.float64) * scale * SQUARES)
+            for name, scale in (("variability", 2), ("confidence", 1))
+        )
+        inside = (x >= 0) & (x <= SQUARES) & (y >= 0) & (y <= SQUARES)
+        at = np.minimum(x[inside], SQUARES - 1) * SQUARES + np.minimum(y[inside], SQUARES - 1)
+        found = np.full(inside.size, SQUARES**2, np.uint16)
+        found[inside] = at.astype(np.uint16)
+        return found
 
     def select(self, state: State) -> Selection:
         """The rows of a state.

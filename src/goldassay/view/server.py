@@ -164,7 +164,9 @@ def make_app(bench: Workbench, token: str, port: int) -> Starlette:
     async def show_file(request: Request) -> Response:
         if request.path_params["name"] == "view.css":
             return Plain(style_sheet(), media_type="text/css")
-        return Plain(template_text("view.js"), media_type="text/javascript")
+        if request.path_params["name"] == "view.js":
+            return Plain(template_text("view.js"), media_type="text/javascript")
+        return PlainTextResponse("404: there is no such page\n", 404)
 
     return Starlette(
         routes=[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,18 +134,30 @@ def _check_labels(told: ShortcutBits, runs: Runs, place: dict[str, int]) -> None
     """Refuse runs that were scored by other labels than those that the report's readers were asked for.
 
     Raises:
-        InputError: More than a hundredth of the labels differ. Where they have other names, nothing can be said.
+        InputError: More than a hundredth of the labels differ. Where they have other names, each is taken for the one
+            that it goes with most often: rows of another set, which only share their numbers, go with none.
     """
-    if told.labels is None or runs.gold is None or set(told.labels) != set(runs.label_names):
+    if told.labels is None or runs.gold is None:
         return
     pairs = [(label, runs.label_names[runs.gold[place[name]]])
              for name, label in zip(told.ids, told.labels, strict=True) if name in place]  # fmt: skip
-    n_other = sum(one != other for one, other in pairs)
+    if set(told.labels) <= set(runs.label_names):
+        n_other = sum(one != other for one, other in pairs)
+    else:
+        n_other = len(pairs) - max(_alike(pairs), _alike([(other, one) for one, other in pairs]))
     if n_other > _MOST_OTHER_LABELS * len(pairs):
         raise InputError(
             f"{option('discount')}: {count(n_other)} of {count(len(pairs))} rows have another right label in the runs "
             "than in the report", file=told.path, mend="audit the data that the runs were scored by",
         )  # fmt: skip
+
+
+def _alike(pairs: Sequence[tuple[str, str]]) -> int:
+    """How many pairs have the second label that is most frequent with their first."""
+    most: dict[str, int] = {}
+    for (one, _), n in Counter(pairs).items():
+        most[one] = max(n, most.get(one, 0))
+    return sum(most.values())
 
 
 def discount_tables(found: dict[str, Any]) -> dict[str, pl.DataFrame]:
