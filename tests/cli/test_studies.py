@@ -101,7 +101,7 @@ def test_files_are_listed_with_where_they_come_from(goldassay: Command, tmp_path
     assert outcome.status == 0
     assert "hans/heuristics_evaluation_set.txt" in outcome.out
     assert "tommccoy1/hans on GitHub" in outcome.out
-    assert "ANLI, optional: not there" in outcome.out
+    assert "ANLI: not there, needs anli/test.jsonl or " in outcome.out
     assert "SICK: is sick/SICK.txt" in outcome.out.splitlines()
 
 

@@ -28,7 +28,7 @@ def document() -> dict[str, Any]:
         "scale_note": "Smaller than printed.",
         "goldassay_version": "1",
         "notes": [f"A note {EVIL}"],
-        "absent": {"HANS": "hans.txt, from its authors"},
+        "absent": {"HANS": "needs hans.txt, from its authors"},
         "n_trainings": 1,
         "inputs": [{"name": EVIL, "n_examples": 10, "files": ["a.tsv"], "sha256": ["0" * 64]}],
         "conclusions": [
@@ -68,7 +68,15 @@ def test_the_page_shows_both_sides_and_runs_no_text(document: dict[str, Any]):
     page = Tags()
     page.feed(render_page(document, charts(document, {}), (), ("t1",)))
     shown = " ".join(" ".join(page.text).split())
-    for part in ("61.0 ± 1.5", "62.3", "10.0 [8.0, 13.0]", "held", "not measured", "Left out: HANS", EVIL):
+    for part in (
+        "61.0 ± 1.5",
+        "62.3",
+        "10.0 [8.0, 13.0]",
+        "held",
+        "not measured",
+        "HANS: needs hans.txt, from its authors.",
+        EVIL,
+    ):
         assert part in shown, part
     assert "40.0\N{NO-BREAK SPACE}‡" in " ".join(page.text)
     assert not any("alert(1)" in script for script in page.scripts)
@@ -114,7 +122,7 @@ def test_markdown_and_summary_say_the_same(document: dict[str, Any]):
     assert lines[0] == "A study, desk"
     assert lines[1].split() == ["held", "Large:", "10.0", "points", "[5.0,", "15.0].", "It", "was."]
     assert lines[2].split() == ["not", "measured", "Small:", "No", "runs."]
-    assert "left out: HANS" in lines[-1]
+    assert "not run without HANS: needs hans.txt" in lines[-1]
 
 
 def test_markdown_tells_ours_from_what_is_printed(document: dict[str, Any]):

@@ -75,3 +75,24 @@ def test_a_desk_has_as_many_checkpoints_as_it_says(study: str, checkpoints: dict
                 # What comes after the last of them belongs to it.
                 found[label] = round(steps / given.checkpoint_every)
     assert found == checkpoints
+
+
+def test_the_printed_protocol_has_as_many_checkpoints_as_the_paper():
+    """About 117 of each network, whatever its batch and epochs: 500 steps of an ESIM would be 3,768."""
+    from goldassay.papers.running import checkpoint_steps
+
+    rows = 942_069
+    (training,) = [each for each in find_recipe("instability").SCALES["paper"].trainings if each.checkpoint_epochs]
+    assert set(training.checkpoint_epochs) == set(training.models)
+    for label, network in training.models.items():
+        given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
+        assert given.checkpoint_every is None
+        recipe = load_network(full_name(network)).configurations["published"].replaced(given.changes or {}).recipe
+        every = checkpoint_steps(network, given, rows, training.checkpoint_epochs[label])
+        assert 100 <= -(-rows // recipe.batch_size) * recipe.epochs / every <= 180, label
+
+
+def test_esim_of_the_printed_protocol_starts_from_glove():
+    scale = find_recipe("instability").SCALES["paper"]
+    (training,) = [each for each in scale.trainings if "ESIM" in each.models]
+    assert training.of["ESIM"]["vectors"] in scale.files

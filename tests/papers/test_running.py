@@ -41,7 +41,6 @@ def recipe(monkeypatch: pytest.MonkeyPatch) -> Recipe:
         sets={"train": "specimen/train", "test": "specimen/test", "dev": "anli"},
         trainings=(FEW,),
         note="",
-        optional=frozenset({"dev"}),
     )
     monkeypatch.setattr(found, "SCALES", {"smoke": few})
     return found
@@ -113,7 +112,7 @@ def test_what_cannot_be_made_is_neither_trained_on_nor_tested(
     name: str, recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     def prepare(work: Workplace) -> dict[str, Dataset]:
-        work.unmade.add(name)
+        work.unmade[name] = ()
         return {"other": work.sets["test"]}
 
     few = replace(FEW, tests=("test", "other"))

@@ -267,8 +267,9 @@ def test_sets_are_built_of_what_is_there(tmp_path: Path):
     # Two texts are one for a model that takes one, and the label of the other task is none of this one's.
     assert set(made["RTE"].texts("text")) < {"one a", "two b", "three c"}
     assert made["RTE"].label_names == ("negative",)
-    assert work.unmade >= {"Amazon Kitchen", "Amazon Kitchen train", "Yelp Chinese", "Yelp Chinese train"}
-    assert not work.unmade & made.keys()
+    assert work.unmade["Amazon Kitchen"] == work.unmade["Amazon Kitchen train"] == ("Amazon Kitchen",)
+    assert work.unmade["Yelp Chinese"] == work.unmade["Yelp Chinese train"] == ("Yelp",)
+    assert not work.unmade.keys() & made.keys()
     told = json.loads((tmp_path / "out" / "sets" / "sst2_imdb" / "benchmark.json").read_text("utf-8"))
     assert told["experiments"]
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from goldassay.papers.recipe import ScaleName
     from goldassay.papers.running import Study
 
+_SHOWN = 4
+
 
 @app.command(short_help="Run a paper's whole experiment and lay its tables and figures beside ours.")
 def studies(
@@ -45,6 +47,14 @@ def studies(
     data: Annotated[
         Path | None,
         of_option("data", metavar="DIR", group=DATA),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        of_option("only", metavar="NAME", group=DATA),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        of_option("without", metavar="NAME", group=DATA),
     ] = None,
     pretrained: Annotated[
         str | None,
@@ -73,14 +83,16 @@ def studies(
       goldassay studies
       goldassay studies instability --scale smoke -o smoke
       goldassay studies instability --data data --pretrained google-bert/bert-base-uncased -o instability
+      goldassay studies leakage --scale paper --data data --only SICK --only CAugNLI --dry-run
     """
     from goldassay.core.progress import Steps
     from goldassay.papers import find_recipe, list_recipes, open_study
+    from goldassay.papers.choosing import Choice
     from goldassay.papers.recipe import SCALES
 
     if name is None:
         switches = (files or None, dry_run or None, precision, device)
-        given = (data, pretrained, *switches, workers, scheduler, out, json_file, seed)
+        given = (data, only, without, pretrained, *switches, workers, scheduler, out, json_file, seed)
         if scale != "desk" or any(each is not None for each in given):
             raise InputError("no study is named", mend=f"name one of {', '.join(list_recipes())}")
         for each in list_recipes():
@@ -95,6 +107,7 @@ def studies(
     study = open_study(
         name, size, out or Path(f"goldassay-{name}-{scale}"), Steps(quiet), data=data, pretrained=pretrained,
         seed=seed or 0, precision=precision or "auto", device=device or "auto",
+        choice=Choice(tuple(only or ()), tuple(without or ())),
     )  # fmt: skip
     _run(study, workers, scheduler, json_file, dry_run=dry_run, quiet=quiet)
 
@@ -109,11 +122,10 @@ def _list_files(name: str, scale: ScaleName, data: Path | None) -> None:
         if place.startswith(SPECIMEN):
             typer.echo(f"{key}: made on the spot")
             continue
-        kind = ", optional" if key in recipe.optional else ""
         if key not in absent:
-            typer.echo(f"{key}{kind}: is {known_sources()[place].find(data)}")
+            typer.echo(f"{key}: is {known_sources()[place].find(data)}")
         else:
-            typer.echo(f"{key}{kind}: {'not there' if data else 'looked for'}; {absent[key]}")
+            typer.echo(f"{key}: {'not there, ' if data else ''}{absent[key]}")
 
 
 def _run(
@@ -130,6 +142,7 @@ def _run(
         if not quiet or dry_run:
             show_price(price)
     if dry_run:
+        _list_missing(study)
         return
     report = _measured(study, workers, scheduler, quiet=quiet)
     page = report.save(study.work.folder)
@@ -138,6 +151,26 @@ def _run(
     if not quiet:
         typer.echo(report.summary())
         typer.echo(page)
+
+
+def _list_missing(study: Study) -> None:
+    """A line for each thing that is lacking: what is not run for want of it, and what it needs."""
+    from goldassay.cli.training_progress import several
+    from goldassay.papers.choosing import needed_by
+
+    if not study.jobs:
+        typer.echo("Nothing of it can be trained with what is there.")
+    missed = needed_by(study.work.not_run)
+    for name in dict.fromkeys([*missed, *study.work.absent]):
+        rows = missed.get(name, [])
+        trained = dict.fromkeys((each.model, each.train) for each in rows)
+        tests = list(dict.fromkeys(each.test for each in rows))
+        shown = ", ".join(tests[:_SHOWN]) + (f" and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else "")
+        lost = f"not run: {several(len(trained), 'kind')} of training, tests on {shown}" if rows else "nothing is lost"
+        given = (
+            "the checkpoint is not at hand" if "/" in name else "give one" if name[:1] == "-" else "is not in its files"
+        )
+        typer.echo(f"{name}: {lost}; {study.work.absent.get(name, given)}")
 
 
 def _measured(study: Study, workers: int | None, scheduler: str | None, *, quiet: bool) -> StudyReport:

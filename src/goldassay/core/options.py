@@ -217,6 +217,8 @@ OPTIONS: dict[str, Key] = {
     ),
     "n": Key(help="Words of an n-gram that is looked up.", kind=int, default=13, ge=5, le=63),
     "name": Key(help="What the runs call the model.  [default: its name]", kind=str),
+    "only": Key(help="Run this set or model alone, by its name in the tables; may be given several times."),
+    "without": Key(help="Leave this set or model out; may be given several times."),
     "pretrained": Key(
         help=(
             "Checkpoint to fine-tune where the study has a pretrained model: a folder, or a name on the hub. "
@@ -575,8 +577,8 @@ COMMANDS = {
     "sweep": Command(_named("workers", "scheduler", "dry_run", "out"), shell=("json", "quiet"), places=("plan",)),
     "studies": Command(
         _named(
-            "scale", "data", "pretrained", "files", "dry_run", "precision", "device", "workers", "scheduler", "out",
-            "seed",
+            "scale", "data", "only", "without", "pretrained", "files", "dry_run", "precision", "device", "workers",
+            "scheduler", "out", "seed",
         ),
         shell=("json", "quiet"),
         places=("name",),

@@ -81,14 +81,14 @@ def _one_file(place: str) -> Table:
         raise InputError("patterns are not expanded on the hub", file=place, mend="name one file, or owner/name")
     from huggingface_hub import hf_hub_download
 
-    online = _reachable()
+    online = is_hub_reachable()
     with _told(place, online=online):
         path = hf_hub_download(
             wanted.repository,
             inside,
             repo_type="dataset",
             revision=wanted.revision or "main",
-            endpoint=_endpoint(),
+            endpoint=hub_endpoint(),
             etag_timeout=_PATIENCE,
             local_files_only=not online,
         )
@@ -96,7 +96,7 @@ def _one_file(place: str) -> Table:
 
 
 def _dataset(wanted: _Wanted) -> Table:
-    online = _reachable()
+    online = is_hub_reachable()
     with _told(wanted.place, online=online):
         revision, folder, files = _downloaded(wanted) if online else _cached(wanted)
     configuration = _configuration(wanted, files)
@@ -139,7 +139,7 @@ def _downloaded(wanted: _Wanted) -> tuple[str, Path, list[str]]:
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.errors import RevisionNotFoundError
 
-    api = HfApi(endpoint=_endpoint())
+    api = HfApi(endpoint=hub_endpoint())
     listed: list[str] = []
     revision = wanted.revisions[0]
     for revision in wanted.revisions:
@@ -160,7 +160,7 @@ def _downloaded(wanted: _Wanted) -> tuple[str, Path, list[str]]:
         repo_type="dataset",
         revision=revision,
         allow_patterns=[escape(name) for name in files],
-        endpoint=_endpoint(),
+        endpoint=hub_endpoint(),
         etag_timeout=_PATIENCE,
     )
     return revision, Path(folder), files
@@ -232,11 +232,12 @@ def _configuration(wanted: _Wanted, files: Sequence[str]) -> str:
     )
 
 
-def _endpoint() -> str:
+def hub_endpoint() -> str:
+    """Address of the hub: that of the variable HF_ENDPOINT, or the usual one."""
     return os.environ.get("HF_ENDPOINT", _ENDPOINT).rstrip("/")
 
 
-def _reachable() -> bool:
+def is_hub_reachable() -> bool:
     """Whether the hub may be asked and answers: without a connection, looking up its address can hang for minutes."""
     from huggingface_hub.constants import HF_HUB_OFFLINE
 
@@ -246,7 +247,7 @@ def _reachable() -> bool:
 
     def knock() -> None:
         try:
-            urllib.request.urlopen(urllib.request.Request(_endpoint(), method="HEAD"), timeout=_PATIENCE).close()
+            urllib.request.urlopen(urllib.request.Request(hub_endpoint(), method="HEAD"), timeout=_PATIENCE).close()
             answered.append(True)
         except urllib.error.HTTPError:
             answered.append(True)

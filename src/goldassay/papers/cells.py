@@ -59,10 +59,12 @@ def compare_cells(
     if len(known) < len(keys):
         printed = printed.join(found.select(*(key for key in keys if key not in known)).unique(), how="cross")
     cells = found.join(printed, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right")
+    cells = cells.with_columns(pl.col("doubted").fill_null(value=False), pl.col("printed_sd").cast(pl.Float64))
+    unmatched = None
     if not keep_unmatched:
         ours_of = found.select(rows).unique()
+        unmatched = cells.join(ours_of, on=list(rows), how="anti", nulls_equal=True, maintain_order="left")
         cells = cells.join(ours_of, on=list(rows), how="semi", nulls_equal=True, maintain_order="left")
-    cells = cells.with_columns(pl.col("doubted").fill_null(value=False), pl.col("printed_sd").cast(pl.Float64))
     part = "_".join(str(value) for value in (where or {}).values()).replace(" ", "_")
     return Comparison(
         name=f"{name}_{part}" if part else name,
@@ -72,6 +74,8 @@ def compare_cells(
         cells=cells,
         digits=digits,
         note=note,
+        of=dict(where or {}),
+        unmatched=unmatched,
     )
 
 

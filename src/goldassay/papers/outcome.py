@@ -108,6 +108,7 @@ def describe(name: str, recipe: Recipe, work: Workplace, jobs: list[Job], findin
         "scale_note": work.scale.note,
         "notes": list(findings.notes),
         "absent": dict(work.absent),
+        "not_run": [dataclasses.asdict(each) for each in work.not_run],
         "conclusions": [dataclasses.asdict(each) for each in findings.conclusions],
         "comparisons": [_comparison(each) for each in findings.comparisons],
         "shown": [dataclasses.asdict(each) for each in findings.shown],
@@ -172,5 +173,9 @@ def _processor_seconds(jobs: list[Job]) -> dict[str, float]:
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
-    plain = {field.name: getattr(comparison, field.name) for field in dataclasses.fields(comparison)}
+    plain = {
+        field.name: getattr(comparison, field.name)
+        for field in dataclasses.fields(comparison)
+        if field.name != "unmatched"
+    }
     return {**plain, "cells": comparison.cells.to_dicts()}

@@ -72,7 +72,7 @@ def render_summary(document: Mapping[str, Any]) -> str:
         f"  {row.get('standing'):<13} {row.get('name')}: {_measured(row)}{one_line(row.get('evidence'))}"
         for row in records(document.get("conclusions"))
     ]
-    lines += [f"  left out: {name} ({one_line(why)})" for name, why in mapping(document, "absent").items()]
+    lines += [f"  not run without {name}: {one_line(why)}" for name, why in mapping(document, "absent").items()]
     return "\n".join(lines)
 
 
@@ -243,6 +243,8 @@ def _shown(cell: Mapping[str, Any] | None, digits: int) -> tuple[str, str, float
         spread = f" ± {decimal(cell.get('printed_sd'), digits)}" if number(cell.get("printed_sd")) is not None else ""
         aside = f"{decimal(cell.get('printed'), digits)}{spread}"
         aside += f"\N{NO-BREAK SPACE}{_DOUBTED}" if cell.get("doubted") else ""
+    if not shown and cell.get("not_run"):
+        shown = f"not run: {cell['not_run']}"
     ours, printed = number(cell.get("ours")), number(cell.get("printed"))
     return shown, aside, printed if ours is None else ours
 
@@ -279,7 +281,7 @@ def _inputs(document: Mapping[str, Any], reports: tuple[str, ...]) -> Section:
         Column("seeds", "seeds", "count"),
         Column("n_trainings", "trainings", "count"),
     )
-    left_out = [f"Left out: {name}, looked for as {why}." for name, why in mapping(document, "absent").items()]
+    left_out = [f"{name}: {why}." for name, why in mapping(document, "absent").items()]
     whole = [f"The whole reports lie in reports/: {', '.join(reports)}."] if reports else []
     return Section(
         key="inputs",

@@ -37,6 +37,7 @@ class Training:
         options: Keys of [training] in the settings, for all of them; `rows` is how many at most. `dev` may name a set;
             `bias`, `teacher` and `vectors` may name something in the study's folder, or one of the size's `files`.
         of: Further keys for single networks, by what the runs call them.
+        checkpoint_epochs: By network a checkpoint after every such share of an epoch; none in between for others.
     """
 
     train: str
@@ -46,6 +47,7 @@ class Training:
     conditions: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    checkpoint_epochs: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Scale:
         trainings: What is trained.
         note: In what it differs from the printed protocol, in a sentence or two.
         chosen: What else of the protocol depends on the size: thresholds, numbers of draws.
-        optional: Names of sets that are left out, and said to be, where their files are not there.
+        strict: Whether sets must be the published ones: their language and number of rows.
         files: What is read and is no set, such as word vectors: a name for it, and of where it comes from.
     """
 
@@ -65,7 +67,7 @@ class Scale:
     trainings: tuple[Training, ...]
     note: str
     chosen: Mapping[str, Any] = field(default_factory=dict)
-    optional: frozenset[str] = frozenset()
+    strict: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -83,6 +85,8 @@ class Comparison:
         digits: Decimals that are shown.
         note: What keeps a cell from being the same as the printed one, or what the table means.
         drawn: The picture of it: ours against printed; a matrix of ratios; differences from a baseline.
+        of: Keys with one value only, by which the part of the printed table was chosen.
+        unmatched: Printed cells of rows of which we have none, which are not shown.
     """
 
     name: str
@@ -93,6 +97,8 @@ class Comparison:
     digits: int = 1
     note: str = ""
     drawn: Drawn = "printed"
+    of: Mapping[str, str] = field(default_factory=dict)
+    unmatched: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -164,6 +170,12 @@ class Recipe(Protocol):
     TITLE: str
     PAPER: str
     SCALES: Mapping[ScaleName, Scale]
+    # Sets and models without which nothing of the study can be measured.
+    NEEDED: tuple[str, ...]
+
+    @staticmethod
+    def has_released(work: Workplace) -> bool:
+        """Whether there is something to measure where nothing is trained: predictions that others released."""
 
     @staticmethod
     def prepare(work: Workplace) -> dict[str, Dataset]:

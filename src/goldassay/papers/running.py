@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import GoldassayError, InputError
 from goldassay.core.settings import TrainingSettings
+from goldassay.papers.checkpoints import Checkpoints
+from goldassay.papers.choosing import Choice, needed_by, runnable
 from goldassay.papers.finding import find_recipe
+from goldassay.papers.missing import with_reasons
 from goldassay.papers.outcome import StudyReport, describe
 from goldassay.papers.recipe import PRETRAINED
 from goldassay.papers.sources import known_sources, lacking_sets, read_sets
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from goldassay.training.pricing import Price
 
 _TRIES = 3
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ def open_study(
     seed: int = 0,
     precision: str = AUTO,
     device: str = AUTO,
+    choice: Choice | None = None,
 ) -> Study:
     """Read a study's sets and plan its trainings; nothing is trained yet.
 
@@ -78,10 +84,12 @@ def open_study(
         precision: Of all trainings. "auto" leaves it to the machine on which the study is begun: 16 bits on a GPU that
             multiplies in them; on a processor 32, but for trainings whose recipe asks for what it multiplies fastest.
         device: Where to train; "auto" is a GPU if there is one.
+        choice: Sets and models that are run, where not all are.
 
     Raises:
-        InputError: There is no such study, device or precision, a set is not there or cannot be read, a checkpoint is
-            given where none is fine-tuned, or the folder was made with other settings.
+        InputError: There is no such study, device or precision, none of its sets is there, one cannot be read, a
+            name of `choice` is unknown, a checkpoint is given where none is fine-tuned, or the folder was made with
+            other settings.
         MissingDependencyError: The extra `train` is not installed.
     """
     recipe = find_recipe(name)
@@ -92,24 +100,30 @@ def open_study(
         _check_networks(pretrained)
         check_choice(device, precision)
     place = None if data is None else Path(data)
-    absent = lacking_sets(size, place)
-    needed = [each for each in absent if each not in size.optional]
-    if needed:
+    choice = choice or Choice()
+    choice.check(size)
+    absent = lacking_sets(size, place, choice.without)
+    if size.sets and not any(name not in absent for name in size.sets):
+        first = next(iter(absent))
         raise InputError(
-            f"{len(needed)} of its {len(size.sets) + len(size.files)} sets {'is' if len(needed) == 1 else 'are'} not "
-            f"there: {', '.join(needed)}; {needed[0]} is looked for as {absent[needed[0]]}",
+            f"all {len(size.sets)} of its sets are not there: {', '.join(size.sets)}; {first} {absent[first]}",
             file=place,
             mend=f"`goldassay studies {name} --scale {scale} --files` lists all of them; give their folder with --data",
         )
-    work = Workplace(Path(out), size, scale, place, pretrained, seed, steps, absent=absent)
+    work = Workplace(Path(out), choice.narrowed(size), scale, place, pretrained, seed, steps, absent=absent)
     # Before anything is written: a specimen with another seed would take the place of the one that was trained on.
-    check_settings(work.folder, _choices(name, work))
+    check_settings(work.folder, _choices(name, work, choice))
     work.precision, work.unasked_precision = _precisions(work, precision, device)
     with steps.step("reading the sets"):
-        work.sets = read_sets(size, place, work.folder, seed)
-    keep_settings(work.folder, _settings(name, work))
+        work.sets = read_sets(size, place, work.folder, seed, absent)
+    keep_settings(work.folder, _settings(name, work, choice))
     with steps.step("preparing sets"):
         work.sets |= recipe.prepare(work)
+    work.scale, work.not_run = runnable(size, work, Checkpoints().has)
+    if choice.only:
+        # What is not asked for is not missed.
+        missed = needed_by(work.not_run)
+        work.absent = {key: why for key, why in absent.items() if key in missed}
     return Study(name, recipe, work, _jobs(work, device))
 
 
@@ -156,12 +170,33 @@ def run_study(
         GoldassayError: A training failed three times; the others are done, and kept.
         KeyboardInterrupt: Interrupted; what is trained is kept.
     """
+    _check_measurable(study)
     if study.jobs:
         with study.work.steps.step("training"):
             _train(study, workers, scheduler, watcher)
     with study.work.steps.step("measuring"):
-        findings = study.recipe.measure(study.work)
+        found = study.recipe.measure(study.work)
+        findings = replace(
+            found, comparisons=tuple(with_reasons(each, study.work.not_run) for each in found.comparisons)
+        )
     return describe(study.name, study.recipe, study.work, study.jobs, findings)
+
+
+def _check_measurable(study: Study) -> None:
+    """Refuse to begin where nothing could be measured in the end."""
+    work = study.work
+    models = {label for training in work.scale.trainings for label in training.models}
+    lacking = [name for name in study.recipe.NEEDED if name not in work.sets and name not in models]
+    if lacking or (not study.jobs and not study.recipe.has_released(work)):
+        missed = [name for name in needed_by(work.not_run) if not lacking or name in lacking] or lacking
+        first = missed[0] if missed else ""
+        said = f"; {first} {work.absent.get(first, 'is left out')}" if first else ""
+        raise InputError(
+            f"without {', '.join(missed[:_SHOWN]) or 'any training'} nothing of the study {study.name} can be "
+            f"measured{said}",
+            file=work.data,
+            mend=f"`goldassay studies {study.name} --scale {work.scale_name} --files` lists what it needs",
+        )
 
 
 def _train(study: Study, workers: int | None, scheduler: str | None, watcher: Watcher | None) -> None:
@@ -183,14 +218,16 @@ def _train(study: Study, workers: int | None, scheduler: str | None, watcher: Wa
         )
 
 
-def _choices(name: str, work: Workplace) -> dict[str, Any]:
+def _choices(name: str, work: Workplace, choice: Choice) -> dict[str, Any]:
     """What whoever runs the study chose, by which it is told from others first."""
-    return {"study": name, "scale": work.scale_name, "seed": work.seed, "pretrained": work.pretrained}
+    chosen = {"study": name, "scale": work.scale_name, "seed": work.seed, "pretrained": work.pretrained}
+    named = {"only": sorted(choice.only), "without": sorted(choice.without)}
+    return chosen | {key: names for key, names in named.items() if names}
 
 
-def _settings(name: str, work: Workplace) -> dict[str, Any]:
+def _settings(name: str, work: Workplace, choice: Choice) -> dict[str, Any]:
     return {
-        **_choices(name, work),
+        **_choices(name, work, choice),
         PRECISION: work.precision,
         **({} if work.unasked_precision == USUAL_PRECISION else {UNASKED_PRECISION: work.unasked_precision}),
         **{
@@ -231,6 +268,10 @@ def _jobs_of(training: Training, work: Workplace, device: str) -> list[Job]:
         given = TrainingSettings.model_validate({**training.options, **training.of.get(label, {})})
         precision = work.precision if given.precision == AUTO else given.precision or work.unasked_precision
         given = given.model_copy(update={"precision": precision, "device": device})
+        share = training.checkpoint_epochs.get(label)
+        if share is not None:
+            rows = min(given.rows or len(work.sets[training.train]), len(work.sets[training.train]))
+            given = given.model_copy(update={"checkpoint_every": checkpoint_steps(model, given, rows, share)})
         unset = ("seeds", "model", "conditions", "workers")
         options = {key: value for key, value in given.arguments().items() if key not in unset}
         if options.get("rows", 0) >= len(work.sets[training.train]):
@@ -241,6 +282,22 @@ def _jobs_of(training: Training, work: Workplace, device: str) -> list[Job]:
             conditions=training.conditions or None, label=label, **options,
         )  # fmt: skip
     return jobs
+
+
+def checkpoint_steps(model: str, given: TrainingSettings, rows: int, share: float) -> int:
+    """Steps in a share of an epoch.
+
+    Args:
+        model: A network or checkpoint.
+        given: Its settings.
+        rows: That it is trained on.
+        share: Of an epoch.
+    """
+    from goldassay.models.registry import full_name, load_network
+
+    known = load_network(full_name(model)).configurations[given.configuration or "desk"]
+    batch = known.replaced(given.changes or {}).recipe.batch_size
+    return max(1, round(math.ceil(rows / batch) * share))
 
 
 def _found(options: dict[str, Any], work: Workplace) -> dict[str, Any]:

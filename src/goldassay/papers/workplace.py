@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_whole
+from goldassay.data.published_files import find_published
 from goldassay.training.job import FOLDER
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from goldassay.core.progress import Steps
     from goldassay.data import Dataset
+    from goldassay.papers.choosing import NotRun
     from goldassay.papers.recipe import Scale, ScaleName
 
 SETTINGS_FILE, RUNS = "study-settings.json", "runs"
@@ -41,8 +43,10 @@ class Workplace:
             are alike wherever it goes on; None where no training leaves it.
         unasked_precision: Of trainings of which the recipe says nothing; also decided by the first machine.
         sets: Datasets by the names that tables give them.
-        absent: Sets that are optional and whose files are not there, each with why.
-        unmade: Sets that cannot be made of others, since those are absent; what trains on them is left out.
+        absent: Sets and files that are not there, are not what they should be or are left out, each with why.
+        unmade: Sets that cannot be made of others, each with the names of those that are absent; what trains on them
+            is left out.
+        not_run: What of the size is neither trained nor tested, and why.
     """
 
     folder: Path
@@ -56,7 +60,8 @@ class Workplace:
     unasked_precision: str = USUAL_PRECISION
     sets: dict[str, Dataset] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
-    unmade: set[str] = field(default_factory=set)
+    unmade: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    not_run: list[NotRun] = field(default_factory=list)
 
     @property
     def runs(self) -> Path:
@@ -66,13 +71,15 @@ class Workplace:
     @property
     def lacking(self) -> frozenset[str]:
         """Sets that are neither there nor made; nothing is trained or tested on them."""
-        return frozenset(self.absent.keys() | self.unmade)
+        return frozenset(self.absent.keys() | self.unmade.keys())
+
+    def roots(self, name: str) -> tuple[str, ...]:
+        """The absent sets for want of which a set is lacking; none where it is there."""
+        return (name,) if name in self.absent else self.unmade.get(name, ())
 
     def file(self, *names: str) -> Path | None:
-        """A file of the data folder: the first of these that is there."""
-        if self.data is None:
-            return None
-        return next((self.data / name for name in names if (self.data / name).exists()), None)
+        """A file or folder of the data folder: the first of these that is there, packed or not."""
+        return None if self.data is None else find_published(self.data, names)
 
 
 def check_settings(folder: Path, settings: Mapping[str, Any]) -> None:

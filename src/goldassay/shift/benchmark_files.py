@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.data import read_dataset
 from goldassay.data.column_names import PARTS as PART_NAMES
+from goldassay.data.published_files import is_published_as, without_packing
 from goldassay.runs.tables import unpacked
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from goldassay.shift.benchmarks import Join, Recipe, RecipeFile
 
-_PACKED = re.compile(r"\.(gz|zst)$", re.IGNORECASE)
 _REVIEW = re.compile(r"<review>(.*?)</review>", re.DOTALL)
 _FIELD = re.compile(r"<(\w+)>\s*(.*?)\s*</\1>", re.DOTALL)
 _SHOWN = 3
@@ -103,10 +102,12 @@ def _of_layout(entries: Sequence[RecipeFile], candidates: Sequence[Path]) -> tup
     """The files of one layout, and what of it is missing."""
     found, missing = [], []
     for entry in entries:
-        paths = [[path for path in candidates if _matches(path, pattern)] for pattern in entry.match]
+        paths = [[path for path in candidates if is_published_as(path, pattern)] for pattern in entry.match]
         joined = None
         if entry.join is not None:
-            others = [path for path in candidates if any(_matches(path, pattern) for pattern in entry.join.match)]
+            others = [
+                path for path in candidates if any(is_published_as(path, pattern) for pattern in entry.join.match)
+            ]
             joined = others[0] if others else None
         if not any(paths) or (entry.every and not all(paths)) or (entry.join is not None and joined is None):
             if not entry.optional:
@@ -116,15 +117,6 @@ def _of_layout(entries: Sequence[RecipeFile], candidates: Sequence[Path]) -> tup
         distinct = dict.fromkeys(path.resolve() for group in paths for path in group)
         found += [FoundFile(path, entry, joined) for path in distinct]
     return found, missing
-
-
-def _matches(path: Path, pattern: str) -> bool:
-    """Whether the last parts of a path are as the pattern says, in any case, packed or not."""
-    wanted = pattern.lower().split("/")
-    parts = [*path.resolve().parts[:-1], _PACKED.sub("", path.name)][-len(wanted) :]
-    return len(parts) == len(wanted) and all(
-        fnmatchcase(part.lower(), want) for part, want in zip(parts, wanted, strict=True)
-    )
 
 
 def read_rows(recipe: Recipe, found: Sequence[FoundFile], columns: dict[str, str] | None = None) -> Rows:
@@ -152,7 +144,7 @@ def read_rows(recipe: Recipe, found: Sequence[FoundFile], columns: dict[str, str
         table = _kept(table, recipe, dropped)
         if several:
             # Numbers of rows, which are ids where there are no others, are those of one file.
-            prefix = f"{_PACKED.sub('', file.path.name).rpartition('.')[0] or file.path.name}/"
+            prefix = f"{without_packing(file.path.name).rpartition('.')[0] or file.path.name}/"
             table = table.with_columns(pl.lit(prefix).add(pl.col("example_id")).alias("example_id"))
         tables.append(table)
     whole = pl.concat(tables, how="diagonal")

@@ -9,7 +9,7 @@ from goldassay.papers.artifacts.conclusions import conclude
 from goldassay.papers.artifacts.evidence import gap_rows, gather
 from goldassay.papers.artifacts.preparing import mine_corpus, reduce_corpus
 from goldassay.papers.artifacts.protocol import Corpus, Protocol, variants
-from goldassay.papers.artifacts.tables import compare_tables
+from goldassay.papers.artifacts.tables import compare_tables, unmeasured_tables
 from goldassay.papers.recipe import PRETRAINED, Findings, Scale, Shown
 from goldassay.questions.artifacts.reports import document_of_mining
 from goldassay.questions.artifacts.search import try_patterns
@@ -24,23 +24,28 @@ if TYPE_CHECKING:
     from goldassay.papers.recipe import ScaleName
     from goldassay.papers.workplace import Workplace
 
+NEEDED: tuple[str, ...] = ()
+
 TITLE = "Labels given away by patterns of the hypothesis"
 PAPER = "Liu, Zheng, Chang and Sui 2020"
 
 SNLI, MULTINLI = "SNLI", "MultiNLI"
+_SNLI_HARD = "SNLI test uw_cmu_hard"
 _SNLI_TEST, _MISMATCHED, _MATCHED = "SNLI test", "MultiNLI dev mismatched", "MultiNLI dev matched"
 _SNLI_SETS = {"SNLI train": "snli_train", "SNLI dev": "snli_dev", _SNLI_TEST: "snli_test"}
 _MULTINLI_SETS = {"MultiNLI train": "mnli_train", _MATCHED: "mnli_matched"}
 
 # As this project stores what was published, and as it lies in the authors' archive.
 _SNLI_PUBLISHED = {
-    name: (f"golden/hyponli/snli_test_{name}_lambda0.8.tsv.gz", f"SNLI/test_{name}_lambda=0.8.tsv")
+    name: (f"golden/hyponli/snli_test_{name}_lambda0.8.tsv", f"SNLI/test_{name}_lambda=0.8.tsv")
     for name in ("easy", "hard")
 }
 _MATCHED_PUBLISHED = {
-    name: (f"golden/hyponli/mnli_matched_dev_{name}_lambda0.7.tsv.gz", f"MultiNLI/match_dev_{name}_lambda=0.7.tsv")
+    name: (f"golden/hyponli/mnli_matched_dev_{name}_lambda0.7.tsv", f"MultiNLI/match_dev_{name}_lambda=0.7.tsv")
     for name in ("easy", "hard")
 }
+
+_MISMATCHED_PUBLISHED = {name: (f"MultiNLI/mismatch_dev_{name}_lambda=0.7.tsv",) for name in ("easy", "hard")}
 
 _SMOKE = Protocol(
     corpora=(
@@ -82,12 +87,12 @@ _GROWING = {"step": 0.5, "cap": float("inf")}
 _PAPER = Protocol(
     corpora=(
         Corpus(
-            SNLI, _SNLI_TEST, _SNLI_TEST, 0.8, published=_SNLI_PUBLISHED, dev="SNLI dev",
+            SNLI, _SNLI_TEST, _SNLI_TEST, 0.8, published=_SNLI_PUBLISHED, dev="SNLI dev", others_hard=_SNLI_HARD,
             thresholds=(0.5, 0.6, 0.7, 0.8), further=_CHECKPOINTS,
             variants=variants(SNLI, adversarial={**_PRINTED, "gamma": 3.0}, reweight={**_GROWING, "phi": 0.15}),
         ),
         Corpus(
-            MULTINLI, _MISMATCHED, _MISMATCHED, 0.7, dev=_MATCHED,
+            MULTINLI, _MISMATCHED, _MISMATCHED, 0.7, published=_MISMATCHED_PUBLISHED, dev=_MATCHED,
             thresholds=(0.5, 0.6, 0.7, 0.8), further=_CHECKPOINTS,
             variants=variants(MULTINLI, adversarial={**_PRINTED, "gamma": 1.0}, reweight={**_GROWING, "phi": 0.1}),
         ),
@@ -132,7 +137,7 @@ SCALES: Mapping[ScaleName, Scale] = {
         chosen={"protocol": _DESK},
     ),
     "paper": Scale(
-        sets={**_SNLI_SETS, **_MULTINLI_SETS, _MISMATCHED: "mnli_mismatched"},
+        sets={**_SNLI_SETS, **_MULTINLI_SETS, _MISMATCHED: "mnli_mismatched", _SNLI_HARD: "snli_hard"},
         trainings=_PAPER.trainings(
             {**_PREDICTIONS, "configuration": "published", "vectors": "GloVe"},
             {},
@@ -143,6 +148,7 @@ SCALES: Mapping[ScaleName, Scale] = {
         "not searched for again. InferSent reads both sentences with one encoder.",
         chosen={"protocol": _PAPER},
         files={"GloVe": "glove"},
+        strict=True,
     ),
 }
 
@@ -152,8 +158,16 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
     protocol: Protocol = work.scale.chosen["protocol"]
     made: dict[str, Dataset] = {}
     for corpus in protocol.corpora:
-        made |= reduce_corpus(corpus, protocol, mine_corpus(corpus, work), work)
+        if corpus.train in work.sets:
+            made |= reduce_corpus(corpus, protocol, mine_corpus(corpus, work), work)
+        else:
+            work.unmade |= dict.fromkeys(corpus.parts(protocol.samples), work.roots(corpus.train))
     return made
+
+
+def has_released(_work: Workplace) -> bool:
+    """Released answers are laid beside those of models that are trained here, on patterns of the training set."""
+    return False
 
 
 def _document(each: CorpusEvidence, work: Workplace) -> dict[str, Any]:
@@ -166,12 +180,18 @@ def _document(each: CorpusEvidence, work: Workplace) -> dict[str, Any]:
 def measure(work: Workplace) -> Findings:
     """Patterns, what they tell, and how models that are trained with and without them do on easy and hard examples."""
     protocol: Protocol = work.scale.chosen["protocol"]
-    found = {corpus.name: gather(corpus, protocol, work) for corpus in protocol.corpora}
+    tested = {test for training in work.scale.trainings for test in training.tests}
+    found = {
+        corpus.name: gather(corpus, protocol, work)
+        for corpus in protocol.corpora
+        if corpus.train in work.sets and corpus.test in tested
+    }
+    unmeasured = [each for corpus in protocol.corpora if corpus.name not in found for each in unmeasured_tables(corpus)]
     reports = {name: compose_report(_document(each, work)) for name, each in found.items()}
     pretrained = work.scale_name != "desk" or work.pretrained is not None
     return Findings(
         conclusions=conclude(list(found.values())),
-        comparisons=compare_tables(list(found.values())),
+        comparisons=(*compare_tables(list(found.values())), *unmeasured),
         reports=reports,
         tables={"gaps": gap_rows(found)},
         shown=tuple(

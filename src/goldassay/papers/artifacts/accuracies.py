@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 N_DRAWS, LEVEL = 2000, 0.95
 FULL, EASY, HARD = "full", "easy", "hard"
 SUBSETS = (FULL, EASY, HARD)
-# How the printed tables call the difference.
-GAP = "easy-hard"
-_TERMS = {GAP: {EASY: 1.0, HARD: -1.0}, **{name: {name: 1.0} for name in SUBSETS}}
+# How the printed tables call the difference, and the hard subset of Gururangan et al. 2018.
+GAP, OTHERS_HARD = "easy-hard", "uw_cmu_hard"
+_TERMS = {GAP: {EASY: 1.0, HARD: -1.0}, **{name: {name: 1.0} for name in (*SUBSETS, OTHERS_HARD)}}
 
 
 class Trained(NamedTuple):
@@ -68,7 +68,7 @@ class Accuracies:
 
     Args:
         correct: By model, (R, N) in [0, 1].
-        masks: By subset, "full", "easy" and "hard": which examples are in it, (N,).
+        masks: By subset, "full", "easy", "hard", and "uw_cmu_hard" where it is known: which examples are in it, (N,).
         seed: Of the bootstrap.
     """
 

@@ -16,6 +16,7 @@ from goldassay.papers.artifacts.accuracies import (
     FULL,
     GAP,
     HARD,
+    OTHERS_HARD,
     SUBSETS,
     Accuracies,
     Trained,
@@ -83,6 +84,9 @@ def gather(corpus: Corpus, protocol: Protocol, work: Workplace) -> Evidence:
     listed = _published(corpus, test, work)
     classes = assigned.classes if listed is None else listed
     masks = {FULL: np.ones(len(test), np.bool_), **{name: classes == name for name in (EASY, HARD)}}
+    if corpus.others_hard in work.sets:
+        others = classes_by_text({OTHERS_HARD: work.sets[corpus.others_hard]}, test)
+        masks[OTHERS_HARD] = np.isin(_ids(test), others["example_id"].cast(pl.String).to_numpy())
     released = _released(corpus, test, work)
     correct = {**_of_runs(corpus, protocol, test, work.runs), **released}
     return Evidence(

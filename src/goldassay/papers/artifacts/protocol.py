@@ -36,6 +36,7 @@ class Corpus:
         threshold: Above which a pattern makes an example easy or hard.
         bounds: Of the mining; the least support is scaled to the training set (`questions.artifacts.choices`).
         published: By class, where its published examples may lie in the folder of data.
+        others_hard: Name of the set of hard examples that others published, or None.
         dev: The set that decides the best epoch, or None to train all.
         networks: Trained on all rows and on parts; names as in `NETWORKS`.
         thresholds: Of the patterns that down-sampled training sets are without.
@@ -50,6 +51,7 @@ class Corpus:
     threshold: float
     bounds: Bounds = DEFAULT
     published: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    others_hard: str | None = None
     dev: str | None = None
     networks: tuple[str, ...] = tuple(NETWORKS)
     thresholds: tuple[float, ...] = ()
@@ -66,6 +68,14 @@ class Corpus:
     def mined(self) -> str:
         """The folder of its patterns, below that of the study."""
         return f"mined/{self.name}"
+
+    def parts(self, samples: int) -> tuple[str, ...]:
+        """All down-sampled training sets, with so many random ones of each size."""
+        return tuple(
+            name
+            for threshold in self.thresholds
+            for name in (self.part(DEBIAS, threshold), *(self.part(RANDOM, threshold, at) for at in range(samples)))
+        )
 
     def part(self, mode: str, threshold: float, sample: int = 0) -> str:
         """A down-sampled training set."""

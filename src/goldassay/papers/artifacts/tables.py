@@ -9,7 +9,7 @@ import polars as pl
 from goldassay.artifacts import fold_redundant
 from goldassay.core.intervals import wilson_interval
 from goldassay.data.tokenization import tokenize
-from goldassay.papers.artifacts.accuracies import EASY, GAP, HARD, SUBSETS, Trained
+from goldassay.papers.artifacts.accuracies import EASY, GAP, HARD, OTHERS_HARD, SUBSETS, Trained
 from goldassay.papers.artifacts.printed_patterns import count_pattern
 from goldassay.papers.artifacts.protocol import ALL, DEBIAS, DEBIASED, RANDOM
 from goldassay.papers.cells import OURS, compare_cells
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.papers.artifacts.evidence import Evidence
+    from goldassay.papers.artifacts.protocol import Corpus
 
 _CLASSIFIERS = {
     "majority": "majority class", "n-grams": "fasttext", "unigrams": "Unigram", "patterns": "Pattern",
@@ -42,7 +43,17 @@ def compare_tables(found: Sequence[Evidence]) -> tuple[Comparison, ...]:
         *(strongest_patterns(each) for each in found),
         classifiers(found),
         *sizes(found),
-        *(_accuracies(each, 4, "models on easy and hard examples", ("model",), baselines(each)) for each in found),
+        *(
+            _accuracies(
+                each,
+                4,
+                "models on easy and hard examples",
+                ("model",),
+                baselines(each),
+                (*SUBSETS, *((OTHERS_HARD,) if OTHERS_HARD in each.accuracies.masks else ())),
+            )
+            for each in found
+        ),
     ]
     for each in found:
         if rows := downsampled(each):
@@ -54,6 +65,19 @@ def compare_tables(found: Sequence[Evidence]) -> tuple[Comparison, ...]:
             title = f"{DEBIASED} debiased"
             tables += [_accuracies(each, 7, title, ("model",), rows, (*SUBSETS, GAP)), *changes(each)]
     return tuple(tables)
+
+
+def unmeasured_tables(corpus: Corpus) -> tuple[Comparison, ...]:
+    """Tables 4 and 5 or 6, and 7, of a corpus of which nothing is known: what is printed alone."""
+    number = _DOWNSAMPLED[corpus.name]
+    keys = {4: ("model",), number: ("model", "lambda", "mode"), 7: ("model",)}
+    return tuple(
+        compare_cells(
+            f"liu2020_table{at}", f"Table {at}, {corpus.name}", [], rows=rows, columns=("subset",),
+            where={"dataset": corpus.printed}, note="nothing of it was run.",
+        )
+        for at, rows in keys.items()
+    )  # fmt: skip
 
 
 def baselines(each: Evidence) -> list[Row]:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.data import read_dataset
+from goldassay.data.published_files import find_published
 from goldassay.instability import RunClass
 from goldassay.papers.crossing.examples import ClassedExamples, lowest_third, unstable_class
 from goldassay.questions.artifacts.published import classes_by_text
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 SNLI, MNLI = "BERT on SNLI", "BERT on MNLI-m"
 
-_PREDICTED = "predictions/snli_test_runs/correct.tsv.gz"
+_PREDICTED = "predictions/snli_test_runs/correct.tsv"
 # Fine-tuned for one epoch on three fifths of SNLI or more: as accurate as each other, within .6 points.
 _REPLICAS = tuple(
     f"bert-base-cased_snli_std_test{part}"
@@ -42,21 +43,22 @@ def class_released(work: Workplace) -> dict[str, ClassedExamples]:
         InputError: A file cannot be read, or is not of the set.
     """
     found = {}
-    snli, predicted = work.file("snli/test_9824.tsv.gz"), work.file(_PREDICTED)
+    snli, predicted = work.file("snli/test_9824.tsv"), work.file(_PREDICTED)
     lists = _lists(work, "snli_test", "SNLI/test")
     if snli is not None and predicted is not None and lists:
         found[SNLI] = _snli(snli, predicted, lists)
-    mnli, folder = work.file("multinli/dev_matched.tsv.gz"), work.file("predictions/instability_bert_base")
+    mnli, folder = work.file("multinli/dev_matched.tsv"), work.file("predictions/instability_bert_base")
     lists = _lists(work, "mnli_matched_dev", "MultiNLI/match_dev")
-    if mnli is not None and folder is not None and lists:
-        found[MNLI] = _mnli(mnli, folder, lists)
+    answers = None if folder is None else find_published(folder, ["mnli.preds.tsv"])
+    if mnli is not None and folder is not None and answers is not None and lists:
+        found[MNLI] = _mnli(mnli, folder, answers, lists)
     return found
 
 
 def _lists(work: Workplace, stored: str, published: str) -> dict[str, Path]:
     """Files of the published easy and hard examples at threshold .7; nothing where one is missing."""
     files = {
-        name: work.file(f"golden/hyponli/{stored}_{name}_lambda0.7.tsv.gz", f"{published}_{name}_lambda=0.7.tsv")
+        name: work.file(f"golden/hyponli/{stored}_{name}_lambda0.7.tsv", f"{published}_{name}_lambda=0.7.tsv")
         for name in ("easy", "hard")
     }
     there = {name: file for name, file in files.items() if file is not None}
@@ -73,9 +75,9 @@ def _snli(test: Path, predicted: Path, lists: dict[str, Path]) -> ClassedExample
     return _classed(dataset, scores, classes, {})
 
 
-def _mnli(dev: Path, folder: Path, lists: dict[str, Path]) -> ClassedExamples:
+def _mnli(dev: Path, folder: Path, predicted: Path, lists: dict[str, Path]) -> ClassedExamples:
     dataset = read_dataset(dev)
-    runs = read_runs(folder / "mnli.preds.tsv.gz", gold=dataset, labels=_CODES, align="position")
+    runs = read_runs(predicted, gold=dataset, labels=_CODES, align="position")
     logits = np.load(folder / "mnli.logits.npz", allow_pickle=False)["logits"]
     sureness = -np.stack([score_max_softmax(each) for each in logits.astype(np.float64)])
     unfamiliar = RunClass(lambda chosen: lowest_third(sureness[chosen].mean(axis=0)), part=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goldassay.data.published_files import find_published
 from goldassay.questions.instability.report import measure_instability
 
 if TYPE_CHECKING:
@@ -48,18 +49,31 @@ def _named(rows: Iterable[Mapping[str, Any]], model: str | None) -> list[dict[st
     ]
 
 
+def released_files(work: Workplace) -> tuple[list[Path], dict[str, Path]] | None:
+    """The predictions of the authors' ten BERT runs and the sets in their order; None where any is not at hand."""
+    if work.scale_name == "smoke":
+        return None
+    folder = work.file("predictions/instability_bert_base", "instability_bert_base")
+    gold = {
+        "mnli": work.file("multinli_1.0/multinli_1.0_dev_matched.jsonl", "multinli/dev_matched.tsv"),
+        "snli": work.file("snli_1.0/snli_1.0_dev.jsonl", "snli/dev.tsv"),
+        "break": work.file("breaking_nli/dataset.jsonl"),
+        "hans": work.file("hans/heuristics_evaluation_set.txt", "hans/hans_gold_by_position.tsv"),
+    }
+    there = {name: file for name, file in gold.items() if file is not None}
+    if folder is None or len(there) < len(gold):
+        return None
+    files = [find_published(folder, [f"{name}.preds.tsv"]) for name in gold]
+    predicted = [file for file in files if file is not None]
+    return (predicted, there) if len(predicted) == len(gold) else None
+
+
 def released_report(work: Workplace) -> Report | None:
     """The authors' ten BERT runs, where they and the sets in their order are at hand."""
-    folder = work.file("predictions/instability_bert_base", "instability_bert_base")
-    gold: dict[str, Path | None] = {
-        "mnli": work.file("multinli_1.0/multinli_1.0_dev_matched.jsonl", "multinli/dev_matched.tsv.gz"),
-        "snli": work.file("snli_1.0/snli_1.0_dev.jsonl", "snli/dev.tsv.gz"),
-        "break": work.file("breaking_nli/dataset.jsonl", "breaking_nli/dataset.jsonl.gz"),
-        "hans": work.file("hans/heuristics_evaluation_set.txt", "hans/hans_gold_by_position.tsv.gz"),
-    }
-    if folder is None or None in gold.values() or work.scale_name == "smoke":
+    found = released_files(work)
+    if found is None:
         return None
-    files = [folder / f"{name}.preds.tsv.gz" for name in gold]
+    files, gold = found
     return measure_instability(
         files,
         reference="mnli",

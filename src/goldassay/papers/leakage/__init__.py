@@ -22,10 +22,17 @@ if TYPE_CHECKING:
     from goldassay.papers.leakage.evidence import MeasuredSet
     from goldassay.papers.workplace import Workplace
 
-__all__ = ["PAPER", "SCALES", "TITLE", "measure", "prepare"]
+__all__ = ["NEEDED", "PAPER", "SCALES", "TITLE", "has_released", "measure", "prepare"]
+
+NEEDED: tuple[str, ...] = ()
 
 TITLE = "Single sentences that give the label away"
 PAPER = "Saxon, Wang, Xu and Wang 2023"
+
+
+def has_released(_work: Workplace) -> bool:
+    """Nothing of it was released."""
+    return False
 
 
 def measure(work: Workplace) -> Findings:

@@ -30,7 +30,7 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
         if name in work.sets:
             made |= _parted(work.sets[name], name, share, work.seed)
         else:
-            work.unmade.add(f"{name}{TRAIN}")
+            work.unmade[f"{name}{TRAIN}"] = work.roots(name)
     for name, dataset in work.sets.items():
         parts = dataset.parts
         if {"train", "test"} <= parts.keys():
@@ -39,6 +39,10 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
             # English is what the models are trained on.
             made[name] = dataset.take((dataset.examples["language"] != "en").to_numpy())
     made |= _rounds(work.sets | made, asked)
+    work.unmade |= {
+        name: _lacking_parts(name, work) for name in asked if name not in made and name not in work.sets
+        and name not in work.absent and name not in work.unmade
+    }  # fmt: skip
     most = work.scale.chosen.get("most_tested")
     tested = {name for training in work.scale.trainings for name in training.tests}
     for name, dataset in (work.sets | made).items():
@@ -67,5 +71,13 @@ def _rounds(sets: dict[str, Dataset], asked: set[str]) -> dict[str, Dataset]:
         return {
             f"ANLI{part}": join_sets(f"ANLI{part}", {name: sets[f"{name}{part}"] for name in _ROUNDS})
             for part in (TRAIN, "")
+            if all(f"{name}{part}" in sets for name in _ROUNDS)
         }
     return {}
+
+
+def _lacking_parts(name: str, work: Workplace) -> tuple[str, ...]:
+    """Of what a set is made of those that are absent: its rounds, or the file that it is a part of."""
+    whole, part = name.removesuffix(TRAIN), TRAIN if name.endswith(TRAIN) else ""
+    others = [f"{each}{part}" for each in _ROUNDS] if whole == "ANLI" else ["ANLI"] if whole in _ROUNDS else []
+    return tuple(each for each in (whole, *others) if each in work.absent)

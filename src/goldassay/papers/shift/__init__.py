@@ -14,7 +14,9 @@ from goldassay.papers.shift.tables import compare_tables
 if TYPE_CHECKING:
     from goldassay.papers.workplace import Workplace
 
-__all__ = ["PAPER", "SCALES", "TITLE", "measure", "prepare"]
+__all__ = ["NEEDED", "PAPER", "SCALES", "TITLE", "has_released", "measure", "prepare"]
+
+NEEDED: tuple[str, ...] = ()
 
 TITLE = "Robustness to other distributions"
 _WIDE = (
@@ -22,6 +24,11 @@ _WIDE = (
     "that these intervals are wide rather than narrow."
 )
 PAPER = "Hendrycks, Liu, Wallace, Dziedzic, Krishnan and Song 2020"
+
+
+def has_released(_work: Workplace) -> bool:
+    """Nothing of it was released."""
+    return False
 
 
 def measure(work: Workplace) -> Findings:

@@ -63,7 +63,7 @@ def measured_reports(work: Workplace) -> dict[str, Report]:
             continue
         own = training.train.removesuffix(TRAIN)
         reports[own.replace(" ", "_")] = _generalization(training, own, work)
-    foreign = [name for name in FOREIGN if name in work.sets]
+    foreign = [name for name in FOREIGN if any(name in training.tests for training in work.scale.trainings)]
     if foreign:
         reports[DETECTION] = report_detection(
             [f"{OWN}={work.runs}"],

@@ -73,19 +73,19 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
     chosen = work.scale.chosen
     made: dict[str, Dataset] = {}
     for benchmark in chosen["benchmarks"]:
-        needed = [name for name in _FILES[benchmark] if name not in _WITHOUT]
-        if not any(name in work.absent for name in needed):
+        lacking = tuple(name for name in _FILES[benchmark] if name not in _WITHOUT and name in work.absent)
+        if not lacking:
             made |= _built(benchmark, work)
-        work.unmade |= {
-            name for own, tests in domains_of(benchmark) for name in (f"{own}{TRAIN}", *tests)
-        } - made.keys()
+        names = [name for own, tests in domains_of(benchmark) for name in (f"{own}{TRAIN}", f"{own}{DEV}", *tests)]
+        # Where its files are there, a domain of them is not.
+        work.unmade |= {name: lacking or (name.removesuffix(TRAIN),) for name in names if name not in made}
     made = {
         name: dataset if name.endswith((TRAIN, DEV)) else _drawn(dataset, chosen["most_tested"], work.seed)
         for name, dataset in made.items()
     }
-    training = (work.sets | made)[f"{OWN}{TRAIN}"]
+    training = (work.sets | made).get(f"{OWN}{TRAIN}")
     for name in FOREIGN:
-        if name in work.sets:
+        if name in work.sets and training is not None:
             texts = with_texts_of(work.sets[name], training)
             texts = cleaned(texts) if name == NEWSGROUPS else texts
             made[name] = with_placeholder(_drawn(texts, chosen["most_foreign"], work.seed), training)
@@ -95,7 +95,7 @@ def prepare(work: Workplace) -> dict[str, Dataset]:
 def _built(benchmark: str, work: Workplace) -> dict[str, Dataset]:
     """The sets of a benchmark, which are written into the study's folder with their lists of ids."""
     files = work.scale.files
-    places = [known_sources()[files[name]].find(work.data) for name in _FILES[benchmark]]
+    places = [known_sources()[files[name]].find(work.data) for name in _FILES[benchmark] if name not in work.absent]
     try:
         built = build_benchmark(benchmark, [place for place in places if place is not None], seed=work.seed)
     except InputError as error:

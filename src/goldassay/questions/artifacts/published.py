@@ -20,7 +20,7 @@ _QUOTES = r"``|''|[“”„]"
 
 
 def classes_by_text(
-    files: Mapping[str, str | os.PathLike[str]],
+    files: Mapping[str, str | os.PathLike[str] | Dataset],
     test: str | os.PathLike[str] | Dataset,
     *,
     columns: str | Mapping[str, str] | None = None,
@@ -31,7 +31,7 @@ def classes_by_text(
     raw file. A row that the test set holds several times stands for each of them.
 
     Args:
-        files: Name of a class ("easy", "hard") to the file of its rows.
+        files: Name of a class ("easy", "hard") to the file of its rows, or to them as a dataset.
         test: The test set, with the ids that runs have too.
         columns: Of the test set, which plays which role.
 
@@ -44,8 +44,9 @@ def classes_by_text(
     whole = test if isinstance(test, Dataset) else read_dataset(test, columns=columns)
     keyed = _keyed(whole, whole.text_columns).select("example_id", "label", _KEY)
     parts = []
-    for name, path in files.items():
-        subset = read_dataset(path)
+    for name, given in files.items():
+        subset = given if isinstance(given, Dataset) else read_dataset(given)
+        path = subset.source if isinstance(given, Dataset) else given
         lacking = [role for role in subset.text_columns if role not in whole.text_columns]
         if lacking or len(subset.text_columns) < len(whole.text_columns):
             raise InputError(
