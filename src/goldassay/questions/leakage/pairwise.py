@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.leakage.preference_rules import traits
-from goldassay.models.pair_probe import cross_fit_pairs, fit_pairs, pair_features
+from goldassay.models.pair_probe import cross_fit_pairs, fit_pairs, make_pairs, pair_features
 from goldassay.models.probe_features import build_features, tokenize_roles
 from goldassay.questions.leakage.condition_evidence import PAIRED
 
@@ -60,17 +60,17 @@ def ask_pairs(
         alone = condition != PAIRED
         hashed = features.matrix((_RESPONSE,) if alone else None)
         matrix = pair_features(hashed, numbers if alone else np.hstack([numbers, overlap]))
-        for seed in seeds:
-            if train is None:
-                scores = cross_fit_pairs(matrix, test.offsets, test.right, groups, n_folds, seed)
-            else:
-                rng = np.random.default_rng(seed)
-                items = np.arange(len(train))
-                learned = fit_pairs(matrix[:n_known], train.offsets, train.right, items, items, rng)
-                scores = matrix[n_known:] @ learned
-            # Sums in another order differ in their last digits, and equal responses would not tie.
-            found.setdefault(condition, []).append(np.round(scores, 9))
-            told()
+        if train is None:
+            scores = cross_fit_pairs(matrix, test.offsets, test.right, groups, n_folds, seeds, told)
+        else:
+            scores = []
+            for seed in seeds:
+                rng, items = np.random.default_rng(seed), np.arange(len(train))
+                pairs = make_pairs(matrix[:n_known], train.offsets, train.right, items, rng)
+                scores.append(matrix[n_known:] @ fit_pairs(pairs, np.arange(pairs.items.size), items, rng))
+                told()
+        # Sums in another order differ in their last digits, and equal responses would not tie.
+        found[condition] = [np.round(each, 9) for each in scores]
     return found
 
 
