@@ -53,8 +53,10 @@ def drawn_counts(n: int, n_draws: int, rng: np.random.Generator) -> NDArray[np.f
     """How often each of n clusters is among n drawn with replacement, (B, n)."""
     # Counted together, the draws of a few examples cost a tenth; of many it would take as much memory again.
     if n * n_draws > _MOST_COUNTED_TOGETHER:
-        each = [np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(n_draws)]
-        return np.stack(each).astype(np.float64)
+        counts = np.empty((n_draws, n), dtype=np.float64)
+        for row in counts:
+            row[:] = np.bincount(rng.integers(0, n, n), minlength=n)
+        return counts
     drawn = rng.integers(0, n, (n_draws, n)) + n * np.arange(n_draws)[:, np.newaxis]
     return np.bincount(drawn.ravel(), minlength=n_draws * n).reshape(n_draws, n).astype(np.float64)
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     Entries = tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float32]]
 
-# Entries that are kept for all passes of a fit (64 MiB) and for all folds (256 MiB), and that are gathered at once
+# Entries that are kept for all passes of a fit (64 MiB) and for all folds (512 MiB), and that are gathered at once
 # where there are more (4 MiB).
-KEPT_ENTRIES, SHARED_ENTRIES, ENTRIES_AT_ONCE = 1 << 23, 1 << 25, 1 << 19
+KEPT_ENTRIES, SHARED_ENTRIES, ENTRIES_AT_ONCE = 1 << 23, 1 << 26, 1 << 19
 # Entries behind the last one, for loops that look ahead.
 AHEAD = 16
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from goldassay.data.items.choice_shapes import Raw, Shape
 
+_BY_TEXT = "its text"
 _LETTERS = re.compile(r"^[A-Ja-j]$")
 
 Decoder = tuple[str, "Callable[[Any, Raw, tuple[str, ...]], int | None]"]
@@ -36,21 +37,26 @@ def right_places(
         ("its letter", lambda value, _, own: _letter(value, len(own))),
         ("its position from 0", lambda value, _, own: _number(value, 0, len(own))),
         ("its position from 1", lambda value, _, own: _number(value, 1, len(own))),
-        ("its text", lambda value, _, own: _text(value, own)),
+        (_BY_TEXT, lambda value, _, own: _text(value, own)),
     ]
     if shape.numbers_from == 1 and frame.schema[shape.answer] == pl.String:
         # Options that are numbered from 1 are named so; a whole number is a position, as PIQA's.
         decoders[2], decoders[3] = decoders[3], decoders[2]
     if frame.schema[shape.answer] == pl.String and not re.search(r"key|index|idx|label|cop", shape.answer.lower()):
         decoders.insert(0, decoders.pop())
-    fits = [
-        sum(
-            all(decode(value, row, own) is not None for value in values)
-            for values, row, own in zip(answers, raw, texts, strict=True)
-            if values
+    n_answered = sum(map(bool, answers))
+    fits: list[int] = []
+    for name, decode in decoders:
+        # To compare texts takes longest, and cannot win where all answers are something else.
+        fits.append(
+            0
+            if name == _BY_TEXT and n_answered in fits
+            else sum(
+                all(decode(value, row, own) is not None for value in values)
+                for values, row, own in zip(answers, raw, texts, strict=True)
+                if values
+            )
         )
-        for _, decode in decoders
-    ]
     best = int(np.argmax(fits))
     name, decode = decoders[best]
     if not fits[best]:

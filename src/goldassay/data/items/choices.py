@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from goldassay.data.cells import cell_texts
 from goldassay.data.items.choice_answers import right_places
 from goldassay.data.items.choice_shapes import Raw, Shape, find_shape, is_answer
 from goldassay.data.items.kinds import CHOICES, Kind
-from goldassay.data.row_values import normalized_text
+from goldassay.data.row_values import normalized_text, normalized_texts
 from goldassay.data.unread import find_unread
 
 if TYPE_CHECKING:
@@ -176,22 +177,22 @@ def read_choices(
         )  # fmt: skip
     texts = [_stripped(each.choices) for each in raw]
     right, said, doubtful = right_places(raw, texts, shape, frame)
+    compared = _compared(texts)
     found = _Problems()
-    kept: list[int] = []
-    for at, (own, places) in enumerate(zip(texts, right, strict=True)):
-        if found.check(at, own, places):
-            kept.append(at)
+    kept = [at for at, (own, places) in enumerate(zip(compared, right, strict=True)) if found.check(at, own, places)]
     if not kept:
         raise InputError(
             "no item has an answer among its choices", file=source, column=shape.answer,
             mend="give the right choice's position from 0, its letter, its label or its text",
         )  # fmt: skip
-    questions = [_question(raw[at], frame, shape, at) for at in range(len(raw))]
+    questions = _questions(raw, frame, shape)
     passages = cell_texts(frame[shape.passage]).fill_null("") if shape.passage else None
-    _check_answers(found, kept, questions, passages, texts, right)
+    _check_answers(found, kept, questions, passages, compared, right)
     sizes = np.array([len(texts[at]) for at in kept], np.int64)
-    marks = np.concatenate([np.isin(np.arange(len(texts[at])), right[at] or ()) for at in kept])
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    marks = np.zeros(offsets[-1], np.bool_)
+    starts = zip(offsets.tolist(), kept, strict=False)
+    marks[[start + place for start, at in starts for place in right[at] or ()]] = True
     rows = np.array([table.line_of(at) for at in kept], np.int64)
     ids = cell_texts(frame[shape.id]) if shape.id else pl.Series([str(at) for at in range(frame.height)])
     # Where a column says which choice is right, the first one being right throughout is a flaw and no custom.
@@ -242,10 +243,22 @@ def _listed(frame: pl.DataFrame) -> str:
     return ", ".join(map(repr, frame.columns[:20]))
 
 
-def _question(raw: Raw, frame: pl.DataFrame, shape: Shape, at: int) -> str:
-    if raw.question is not None:
-        return raw.question
-    return " ".join(str(frame[column][at]) for column in shape.question if frame[column][at] is not None)
+def _questions(raw: Sequence[Raw], frame: pl.DataFrame, shape: Shape) -> list[str]:
+    """The question of each row, of columns that are joined where there are several."""
+    # Lists stay columns, as which they are shown.
+    cells = (frame[column] for column in shape.question)
+    columns = [list(each) if each.dtype.is_nested() else each.to_list() for each in cells]
+    rows = zip(*columns, strict=True) if columns else [()] * len(raw)
+    return [
+        each.question if each.question is not None else " ".join(str(cell) for cell in row if cell is not None)
+        for each, row in zip(raw, rows, strict=True)
+    ]
+
+
+def _compared(texts: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The choices of each row as they are compared."""
+    whole = iter(normalized_texts(pl.Series([text for own in texts for text in own], dtype=pl.String)).to_list())
+    return [tuple(islice(whole, len(own))) for own in texts]
 
 
 def _stripped(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -265,14 +278,13 @@ class _Problems:
     def add(self, row: int, reason: str) -> None:
         self.found.append((row, reason))
 
-    def check(self, row: int, texts: tuple[str, ...], right: tuple[int, ...] | None) -> bool:
-        """List what is wrong with an item; whether it can be used."""
-        whole = [normalized_text(text) for text in texts]
+    def check(self, row: int, whole: tuple[str, ...], right: tuple[int, ...] | None) -> bool:
+        """List what is wrong with an item, by its choices as they are compared; whether it can be used."""
         reason = (
-            TOO_FEW if len(texts) < 2
+            TOO_FEW if len(whole) < 2
             else NO_ANSWER if right is None
             else UNKNOWN_ANSWER if not right
-            else ALL_RIGHT if len(right) == len(texts)
+            else ALL_RIGHT if len(right) == len(whole)
             else None
         )  # fmt: skip
         if reason is not None:
@@ -300,18 +312,21 @@ def _check_answers(
     kept: Sequence[int],
     questions: Sequence[str],
     passages: pl.Series | None,
-    texts: Sequence[tuple[str, ...]],
+    compared: Sequence[tuple[str, ...]],
     right: Sequence[tuple[int, ...] | None],
 ) -> None:
     """List items of which the same question, with the same choices, has another answer in another row."""
+    asked = normalized_texts(pl.Series([questions[at] for at in kept], dtype=pl.String)).to_list()
+    times = Counter(asked)
     keys = {}
-    for at in kept:
-        passage = "" if passages is None else str(passages[at])
-        keys[at] = (normalized_text(questions[at]), normalized_text(passage), *sorted(map(normalized_text, texts[at])))
-    for one, other in pairwise(sorted(kept, key=lambda at: (keys[at], at))):
-        if keys[one] == keys[other] and _gold(texts[one], right[one]) != _gold(texts[other], right[other]):
+    for at, question in zip(kept, asked, strict=True):
+        if times[question] > 1:
+            passage = "" if passages is None else str(passages[at])
+            keys[at] = (question, normalized_text(passage), *sorted(compared[at]))
+    for one, other in pairwise(sorted(keys, key=lambda at: (keys[at], at))):
+        if keys[one] == keys[other] and _gold(compared[one], right[one]) != _gold(compared[other], right[other]):
             found.add(other, OTHER_ANSWER)
 
 
-def _gold(texts: tuple[str, ...], right: tuple[int, ...] | None) -> set[str]:
-    return {normalized_text(texts[at]) for at in right or ()}
+def _gold(compared: tuple[str, ...], right: tuple[int, ...] | None) -> set[str]:
+    return {compared[at] for at in right or ()}

@@ -324,7 +324,8 @@ def _bits_of_readers(evidence: ConditionEvidence) -> Iterator[pl.Series]:
     for name, each in evidence.probabilities.items():
         if is_part(name):
             bits = np.stack([pvi(own, null) for own in each])
-            yield pl.Series(f"{READER_BITS}{name}", bits.T.astype(np.float32).tolist(), dtype=pl.List(pl.Float32))
+            table = np.ascontiguousarray(bits.T.astype(np.float32))
+            yield pl.Series(f"{READER_BITS}{name}", table).cast(pl.List(pl.Float32))
 
 
 def _agreements(evidence: ConditionEvidence, seed: int, undefined: dict[str, str]) -> list[dict[str, Any]]:
