@@ -51,6 +51,7 @@ class PatternReadings:
 
     Attributes:
         part: The text that was searched.
+        texts: Of the test examples as they are written, (N,).
         gold: Codes of the test labels, (N,).
         train_counts: Training sentences of each label, (K,).
         by_share: Labels named by share, (N,).
@@ -72,6 +73,7 @@ class PatternReadings:
     """
 
     part: str
+    texts: pl.Series
     gold: NDArray[np.int64]
     train_counts: NDArray[np.int64]
     by_share: NDArray[np.int64]
@@ -180,16 +182,18 @@ def read_by_patterns(
     default = label_without_pattern(sampled, left, int(on_train.label_counts.argmax()))
     by_lift = np.where(found < 0, default, found)
     texts, written = train.written(FORM_ROWS, seed)
+    tested, _ = test.written(len(gold), seed)
     form = read_form_by_lift(
         texts,
         written,
-        test.written(len(gold), seed)[0],
+        tested,
         names,
         min_count=int(short.settings["min_count"]),
         q=short.q,
     )
     return PatternReadings(
         part=str(short.settings.get("text", train.text_columns[-1])),
+        texts=tested,
         gold=gold,
         train_counts=on_train.label_counts,
         by_share=by_share,

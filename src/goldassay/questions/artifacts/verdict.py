@@ -17,6 +17,7 @@ from goldassay.questions.effect_sentences import (
     skill_limits,
     unheld_doubts,
 )
+from goldassay.questions.test_part import read_patterns, within_doubts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,6 +99,17 @@ def judge_artifacts(
             seed=readings.seed,
         )
         judged = judge_effects(effects, [] if doubt is None else [doubt])
+    if judged.word == "sound":
+        own = within_doubts(
+            {readings.part: readings.texts},
+            readings.gold,
+            readings.train_counts.size,
+            clusters,
+            (limits.caution, limits.unsound),
+            read_patterns(readings.min_count, readings.q),
+            readings.seed,
+        )
+        judged = judge_effects(effects, own)
     word = judged.word
     evidence = say_judged(judged, effects)
     if n_selected:

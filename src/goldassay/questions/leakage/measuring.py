@@ -60,6 +60,7 @@ from goldassay.questions.leakage.verdict import (
     measure_readings,
     single_run_doubts,
     telling_doubts,
+    test_part_doubts,
 )
 from goldassay.questions.left_out import left_out_doubts
 from goldassay.questions.row_details.readers import answers_of_readers
@@ -468,6 +469,9 @@ def _judge(
     if evidence.train is not None and evidence.test is not None and judge_effects(effects, doubts).word == "sound":
         with steps.step("adding up telling words"):
             doubts += telling_doubts(evidence, [each.part for each in readings], codes, limits, seed)
+    if evidence.test is not None and evidence.chance is None and judge_effects(effects, doubts).word == "sound":
+        with steps.step("reading the test part by itself"):
+            doubts += test_part_doubts(evidence, [each.part for each in readings], codes, limits, seed)
     if evidence.chance is not None:
         return judge_choices(effects, doubts, evidence, limits), effects, readings
     verdict = judge_leakage(

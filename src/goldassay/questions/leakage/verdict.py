@@ -10,6 +10,7 @@ from goldassay.core.planting import WORDS_FOR_READERS, planted_share
 from goldassay.core.verdicts import Doubt, Verdict, judge_effects
 from goldassay.questions.effect_sentences import control_doubt, effect_rule, headline_of, say_judged, skill_limits
 from goldassay.questions.leakage.readings import part_name, planted_readings, telling_readings
+from goldassay.questions.test_part import read_words, within_doubts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,6 +154,22 @@ def telling_doubts(
                 )
             )
     return doubts
+
+
+def test_part_doubts(
+    evidence: ConditionEvidence,
+    parts: Sequence[str],
+    codes: NDArray[Any] | None,
+    limits: LeakageLimits,
+    seed: int,
+) -> list[Doubt]:
+    """Why some part cannot be called sound: what words of the test rows tell of other test rows."""
+    test = evidence.test
+    assert test is not None
+    texts = {name: test.examples[role] for role in test.text_columns if (name := part_name(role)) in parts}
+    return within_doubts(
+        texts, evidence.gold, len(evidence.label_names), codes, (limits.caution, limits.unsound), read_words, seed
+    )
 
 
 def _of_items(part: str, limit: float) -> Doubt:

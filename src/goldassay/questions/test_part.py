@@ -1,0 +1,157 @@
+"""Readers that learn from the test part itself, and see a flaw that the training part does not have.
+
+All other readers learn from the training part: what only the test part shows makes no effect of theirs larger. Here the
+test rows are dealt into folds of whole clusters, and each fold is read by what the others teach. These readers have no
+say in the effects, since each further reader widens the intervals of all; they take back the word sound.
+
+Source: Stone 1974, cross-validatory choice and assessment of statistical predictions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldassay.artifacts import mine_patterns
+from goldassay.artifacts.pattern_lift import lifted_patterns
+from goldassay.core.effects import BALANCED, Reading, measure_effects
+from goldassay.core.numbers import percent
+from goldassay.core.verdicts import Doubt
+from goldassay.data.text_form import form_words
+from goldassay.data.tokenization import tokenize
+from goldassay.data.word_shapes import spelled_with
+from goldassay.models.naive_bayes import word_evidence
+from goldassay.questions.effect_sentences import skill_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    # Training texts, their labels (N,), K, and M other texts -> a label for each of these, (M,).
+    Reader = Callable[[pl.Series, NDArray[np.int64], int, pl.Series], NDArray[np.int64]]
+
+N_FOLDS = 5
+# Of a larger test part so many rows, in whole clusters, are read.
+MOST_ROWS = 20_000
+_N_DRAWS = 500
+
+
+def read_words(texts: pl.Series, codes: NDArray[np.int64], n_classes: int, others: pl.Series) -> NDArray[np.int64]:
+    """The label that the words of a text and the spelling of its rare words stand for, by naive Bayes, (M,).
+
+    The shares of the labels are left aside, so that a rare label is named as readily as a frequent one.
+    """
+    known, asked = spelled_with(texts, others)
+    evidence = word_evidence(texts + " " + known, codes, n_classes, others + " " + asked)
+    evidence[:, np.bincount(codes, minlength=n_classes) == 0] = -np.inf
+    return evidence.argmax(axis=1)
+
+
+def read_patterns(min_count: int, q: float) -> Reader:
+    """A reader by lift: the label of the strongest word, or feature of the form, of a text that is significant.
+
+    Args:
+        min_count: Fewest texts of a pattern.
+        q: Largest q of one that counts.
+    """
+
+    def read(texts: pl.Series, codes: NDArray[np.int64], n_classes: int, others: pl.Series) -> NDArray[np.int64]:
+        names = [str(code) for code in range(n_classes)]
+        known, asked = spelled_with(texts, others, min_count)
+        found = np.full(len(others), -1, np.int64)
+        lifts = np.zeros(len(others))
+        for own, other in (
+            (texts.str.to_lowercase(), others.str.to_lowercase()),
+            (form_words(texts) + " " + known, form_words(others) + " " + asked),
+        ):
+            with warnings.catch_warnings():
+                # Texts so few that nothing is frequent tell nothing.
+                warnings.simplefilter("ignore", UserWarning)
+                mined = mine_patterns(
+                    tokenize(own.to_list(), "whitespace"), codes, 1, 0, min_count, "whitespace", label_names=names
+                )
+            labels, strength = lifted_patterns([mined], q).strongest_in(mined.tokenized(other.to_list()))
+            found = np.where(strength > lifts, labels, found)
+            lifts = np.maximum(strength, lifts)
+        return np.where(found < 0, int(np.bincount(codes, minlength=n_classes).argmax()), found)
+
+    return read
+
+
+def within_doubts(
+    texts: Mapping[str, pl.Series],
+    gold: NDArray[np.int64],
+    n_classes: int,
+    clusters: NDArray[np.int64] | None,
+    limits: tuple[float, float],
+    reader: Reader,
+    seed: int,
+) -> list[Doubt]:
+    """Why a part of the input cannot be called sound: the test rows by themselves may tell as much as the limit.
+
+    Args:
+        texts: Of each part of the test rows, (N,) each.
+        gold: Codes of their labels, (N,).
+        n_classes: K.
+        clusters: Codes of clusters, (N,); None where each row is its own.
+        limits: Of skills, for caution and unsound.
+        reader: Learns from some rows and reads others.
+        seed: Of the folds and of the draws behind the intervals.
+    """
+    codes = np.arange(gold.size) if clusters is None else clusters
+    rows, folds = _dealt(codes, seed)
+    doubts = []
+    for part, whole in texts.items():
+        named = _cross_fitted(whole.fill_null("")[rows], gold[rows], n_classes, folds, reader)
+        found = measure_effects(
+            [Reading(part, "readers of the test part", named[np.newaxis])],
+            gold[rows],
+            n_classes,
+            skill_limits(*limits),
+            train_counts=np.bincount(gold[rows], minlength=n_classes),
+            clusters=None if clusters is None else codes[rows],
+            seed=seed,
+            n_draws=_N_DRAWS,
+        )
+        # Of accuracy too few rows of a rare label can be gained for its upper end to be near.
+        own = next((each for each in found.effects if each.measurable and each.measure == BALANCED), None)
+        if own is not None and own.high >= limits[1]:
+            doubts.append(
+                Doubt(
+                    f"The test rows by themselves may tell as much: what the {part} texts of other test rows teach "
+                    f"gains {percent(own.value)} ({percent(own.ordinary_low)} to {percent(own.high)}, {own.measure}) "
+                    f"on them, not surely below {percent(limits[1])}, and readers that learned from the training part "
+                    "do not see it.",
+                    f"Audit the test file as the training part, and read what its {part} texts give away.",
+                )
+            )
+    return doubts
+
+
+def _dealt(codes: NDArray[np.int64], seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows of drawn clusters, ascending, at most `MOST_ROWS`, and the fold of each."""
+    _, members = np.unique(codes, return_inverse=True)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(int(members.max()) + 1)
+    sizes = np.bincount(members)[order]
+    kept = np.cumsum(sizes) <= max(MOST_ROWS, int(sizes[0]))
+    fold = np.full(order.size, -1, np.int64)
+    # By size in snake order would be more even; clusters are many and small where anything can be called sound.
+    fold[order[kept]] = np.arange(int(kept.sum())) % N_FOLDS
+    rows = np.flatnonzero(fold[members] >= 0)
+    return rows, fold[members[rows]]
+
+
+def _cross_fitted(
+    texts: pl.Series, gold: NDArray[np.int64], n_classes: int, folds: NDArray[np.int64], reader: Reader
+) -> NDArray[np.int64]:
+    named = np.full(gold.size, int(np.bincount(gold, minlength=n_classes).argmax()), np.int64)
+    for fold in range(N_FOLDS):
+        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        if inside.size and outside.size:
+            named[inside] = reader(texts[outside], gold[outside], n_classes, texts[inside])
+    return named
