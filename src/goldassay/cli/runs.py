@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from goldassay.cli.aligned_lines import aligned
 from goldassay.cli.app import Commands, app
 from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import (
@@ -82,7 +83,7 @@ def list_(
     }
     shown = [key for key in names if any(row[key] not in ("", None) for row in rows)]
     table = [[names[key] for key in shown], *([_cell(row[key]) for key in shown] for row in rows)]
-    for line in [*_aligned(table), *say_configurations(found)]:
+    for line in [*aligned(table), *say_configurations(found)]:
         typer.echo(line)
 
 
@@ -262,16 +263,3 @@ def _few(items: Sequence[str], most: int = 8) -> str:
 
 def _cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width, numbers to the right."""
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    numeric = [all(row[i].replace(",", "").isdigit() for row in table[1:]) for i in range(len(table[0]))]
-    return [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        ).rstrip()
-        for row in table
-    ]

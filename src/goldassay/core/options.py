@@ -599,5 +599,6 @@ COMMANDS = {
     "runs export": Command(
         _READING_ALL | _named("out", "to", "developer", "organization"), shell=("quiet",), places=("path",)
     ),
+    "runs scores": Command(_READING_ALL | _named("seed") | _SETTINGS, shell=("json",), places=("path",)),
     "runs summarize": Command(_READING_ALL | _named("out"), shell=("json", "quiet"), places=("path",)),
 }  # fmt: skip

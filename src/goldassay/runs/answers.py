@@ -6,12 +6,13 @@ import json
 import re
 import string
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.runs.no_answer import BestThresholds, best_threshold
 from goldassay.runs.slices import Columns
 from goldassay.runs.tables import start_of, unpacked
 from goldassay.runs.validation import listing
@@ -142,8 +143,31 @@ def score_columns(
             lowest[name] = min(score, lowest.get(name, 1.0))
             answerable[name] = WITHOUT_ANSWER if wanted == [NO_ANSWER] else WITH_ANSWER
     both = len(set(answerable.values())) > 1
+    thresholds = None
+    if columns.no_answer is not None and WITHOUT_ANSWER in answerable.values() and len(lowest) == len(predictions):
+        thresholds = _thresholds(columns, references)
     return Columns(
         example_ids=pl.Series(list(lowest), dtype=pl.String),
         score=pl.Series(list(lowest.values()), dtype=pl.Float64),
         groups={ANSWERABLE: pl.Series(list(answerable.values()), dtype=pl.String)} if both else {},
+        thresholds=thresholds,
     )
+
+
+def _thresholds(columns: Columns, references: dict[str, list[str]]) -> BestThresholds:
+    """Of both metrics, whichever is the score."""
+    assert columns.prediction is not None
+    assert columns.no_answer is not None
+    rows = [
+        (str(answer), references[question], float(p))
+        for question, answer, p in zip(columns.example_ids, columns.prediction, columns.no_answer, strict=True)
+        if question in references and answer is not None
+    ]
+    found = {}
+    for metric in ("exact_match", "f1"):
+        scores = [score_answer(answer, wanted, cast("AnswerMetric", metric)) for answer, wanted, _ in rows]
+        found[metric] = best_threshold(
+            scores, [bool(answer) for answer, *_ in rows], [wanted != [NO_ANSWER] for _, wanted, _ in rows],
+            [p for *_, p in rows],
+        )  # fmt: skip
+    return BestThresholds(found["exact_match"], found["f1"])

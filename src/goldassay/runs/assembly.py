@@ -84,8 +84,16 @@ def assemble(
         train_set=collection.train_set,
     )
     own = slices[0]
+    # The grid is laid out run by run, and a run's last checkpoint is its score.
+    thresholds = [found[-1].columns.thresholds for found in _by_run(loaded, len(checkpoints))]
+    if all(each is not None for each in thresholds):
+        made = replace(made, thresholds=tuple(each for each in thresholds if each is not None))
     made = replace(made, configuration=own.configuration, base_model=own.base_model, grades=own.grades)
     return made if gold is None else replace(made, contradicted=contradicted(loaded, made, labels))
+
+
+def _by_run(loaded: Sequence[Loaded], n_checkpoints: int) -> list[Sequence[Loaded]]:
+    return [loaded[at : at + n_checkpoints] for at in range(0, len(loaded), n_checkpoints)]
 
 
 def _check_scorable(loaded: Sequence[Loaded]) -> None:

@@ -118,6 +118,9 @@ def taken(columns: Columns, rows: pl.Series) -> Columns:
         logits=None if columns.logits is None else columns.logits[rows.to_numpy()],
         features=None if columns.features is None else columns.features[rows.to_numpy()],
         groups={name: values.gather(rows) for name, values in columns.groups.items()},
+        no_answer=take(columns.no_answer),
+        # They are of all examples that were scored.
+        thresholds=columns.thresholds if rows.len() == columns.example_ids.len() else None,
     )
 
 

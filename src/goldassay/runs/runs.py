@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from goldassay.runs.no_answer import BestThresholds
+
 
 @dataclass(frozen=True, repr=False)
 class Runs:
@@ -48,6 +50,8 @@ class Runs:
         configuration: How the model was asked, {dotted name: value}: prompt, shots, temperature; {} where nothing says.
         grades: Lowest and highest grade of the scale that `scores` are shares of; None where they are fractions.
         base_model: The model's own name, where its configuration stands in `model` to tell it from others; else "".
+        thresholds: Of each run (at its last checkpoint) the best scores by the no-answer probabilities of its answers;
+            () where there are none.
     """
 
     model: str
@@ -68,6 +72,7 @@ class Runs:
     configuration: Mapping[str, Any] = field(default_factory=dict)
     grades: tuple[float, float] | None = None
     base_model: str = ""
+    thresholds: tuple[BestThresholds, ...] = ()
 
     @classmethod
     def from_arrays(
@@ -209,6 +214,7 @@ class Runs:
             logits=None if self.logits is None else self.logits[..., rows, :],
             gold=None if self.gold is None else self.gold[rows],
             example_ids=self.example_ids[rows],
+            thresholds=(),
             groups={name: values[rows] for name, values in self.groups.items()},
         )
 

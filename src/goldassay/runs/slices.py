@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from goldassay.runs.no_answer import BestThresholds
+
 # What a dataset is called where the files do not name it.
 UNNAMED = "dataset"
 # And a model.
@@ -48,6 +50,8 @@ class Columns:
         features: (N, D), what the model made of each example before its classifier, or None.
         groups: Per-example group names.
         unscored: Why scores are null, where the file says so.
+        no_answer: How probable it is that each question has no answer, or a score that grows with it; or None.
+        thresholds: The best scores by such probabilities, once answers are scored; or None.
     """
 
     example_ids: pl.Series
@@ -59,6 +63,8 @@ class Columns:
     features: NDArray[np.floating[Any]] | None = None
     groups: dict[str, pl.Series] = field(default_factory=dict)
     unscored: str = ""
+    no_answer: pl.Series | None = None
+    thresholds: BestThresholds | None = None
 
 
 @dataclass(frozen=True)

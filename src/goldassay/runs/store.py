@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    from goldassay.runs.no_answer import BestThresholds
     from goldassay.runs.runs import Runs
 
 METADATA_KEY = "goldassay_run"
@@ -54,6 +55,7 @@ def write_runs(runs: Runs, directory: str | os.PathLike[str]) -> list[Path]:
                 label_names=runs.label_names,
                 configuration=runs.configuration,
                 grades=runs.grades,
+                thresholds=runs.thresholds[run] if runs.thresholds and step == runs.n_checkpoints - 1 else None,
             )
             paths.append(write_answers(_columns(runs, run, step, shared), identity, directory))
     return paths
@@ -72,6 +74,7 @@ def identity_of(
     n_parameters: int | None = None,
     configuration: Mapping[str, Any] | None = None,
     grades: tuple[float, float] | None = None,
+    thresholds: BestThresholds | None = None,
 ) -> dict[str, Any]:
     """What tells a file of the store from others, as its metadata hold it.
 
@@ -87,6 +90,7 @@ def identity_of(
         n_parameters: How many weights the model has, where that is known.
         configuration: How it was asked, where that is known.
         grades: The scale that the scores are shares of, where it has other ends than 0 and 1.
+        thresholds: The best scores by no-answer probabilities, where there are some.
     """
     name = [model, digest(configuration or {}), train_set, condition, f"seed={seed}"]
     known: dict[str, Any] = {} if n_parameters is None else {"n_parameters": n_parameters}
@@ -94,6 +98,8 @@ def identity_of(
         known["configuration"] = dict(configuration)
     if grades is not None:
         known["grades"] = list(grades)
+    if thresholds is not None:
+        known["thresholds"] = thresholds.to_dict()
     return {
         "version": FORMAT_VERSION,
         "run_id": "/".join(part for part in name if part),

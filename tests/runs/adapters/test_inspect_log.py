@@ -196,6 +196,14 @@ def test_bombs_and_members_that_point_outside(tmp_path: Path, monkeypatch: pytes
         read_runs(LOGS / "kill.eval")
 
 
+def test_the_manifest_of_an_eval_set_is_passed_over(tmp_path: Path) -> None:
+    """An eval set keeps headers of its logs by the names of files, and its own arguments, beside the logs."""
+    path = write(tmp_path / "2026-11-25_trivia_x.eval", summaries())
+    (tmp_path / "logs.json").write_text(json.dumps({path.name: HEADER}, indent=2))
+    (tmp_path / "eval-set.json").write_text(json.dumps({"eval_set_id": "S1", "tasks": []}, indent=2))
+    assert read_runs(tmp_path).scores.tolist() == read_runs(path).scores.tolist()
+
+
 def test_the_other_form_of_logs_is_named(tmp_path: Path) -> None:
     path = tmp_path / "log.json"
     path.write_text(json.dumps(HEADER, indent=2))

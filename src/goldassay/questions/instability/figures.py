@@ -24,10 +24,19 @@ _EFFECTIVE_SIZE = Measure(
     "instability.effective_size", "effective size", "examples", "higher", least=0,
     rule=Rule("min_effective_size", "effective size of the test set", "at least", NO_QUICK_PROBES),
 )  # fmt: skip
+# Chosen on the questions that are scored: an upper bound of what a threshold gives, and no score to hold a policy to.
+_BEST_EXACT = Measure(
+    "instability.best_exact", "exact match at the best no-answer threshold", "points", "higher", bounded=False
+)
+_BEST_F1 = Measure("instability.best_f1", "F1 at the best no-answer threshold", "points", "higher", bounded=False)
+_EXACT_THRESHOLD = Measure("instability.best_exact_threshold", "no-answer threshold of the best exact match", "number")
+_F1_THRESHOLD = Measure("instability.best_f1_threshold", "no-answer threshold of the best F1", "number")
 _RUNS = Measure("instability.runs", "number of runs", "runs", "higher", rule=MIN_RUNS, bounded=False, compared=False)
 _OF_RUNS = {
     "mean": declare(_MEAN), "sd": declare(_SD), "design_effect": declare(_DESIGN_EFFECT),
     "effective_size": declare(_EFFECTIVE_SIZE), "n_runs": declare(_RUNS),
+    "best_exact": declare(_BEST_EXACT), "best_exact_threshold": declare(_EXACT_THRESHOLD),
+    "best_f1": declare(_BEST_F1), "best_f1_threshold": declare(_F1_THRESHOLD),
 }  # fmt: skip
 
 

@@ -37,7 +37,11 @@ def measure_intervals(runs: Runs, result: Mapping[str, Any], seed: int) -> list[
         row: dict[str, Any] = {"figure": figure, "value": result[figure]}
         for over, found in drawn.items():
             interval = getattr(found, figure)
-            row |= {f"{over}_low": interval.low, f"{over}_high": interval.high, f"{over}_method": interval.method}
+            # Student's interval of a few runs goes beyond what a score can be.
+            low, high = interval.low, interval.high
+            if figure == "mean":
+                low, high = max(low, 0.0), min(high, 1.0)
+            row |= {f"{over}_low": low, f"{over}_high": high, f"{over}_method": interval.method}
         rows.append(row)
     return rows
 

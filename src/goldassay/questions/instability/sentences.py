@@ -35,13 +35,26 @@ def say(
         name: What to call it: the dataset, with the model where there are several.
         judged: The evidence of the verdict is about this set: what it says already is not said again.
     """
+    unanswered = _unanswered(result, name)
     if result["n_runs"] < 2:
-        return [f"{name}: {_one_run(result)}, so nothing can be said of its spread."]
+        return [f"{name}: {_one_run(result)}, so nothing can be said of its spread.", *unanswered]
     sentences = [_size(result, groups, name, judged=judged)]
     if examples is not None:
         sentences.append(_stability(examples, name, graded=bool(result.get("graded"))))
-    sentences.append(_seeds(result, name))
+    sentences += [_seeds(result, name), *unanswered]
     return [sentence for sentence in sentences if sentence]
+
+
+def _unanswered(result: Mapping[str, Any], name: str) -> list[str]:
+    """What leaving questions unanswered by their no-answer probability would have given at best."""
+    if "best_f1" not in result:
+        return []
+    at = f" (above {result['best_f1_threshold']:.4g})" if "best_f1_threshold" in result else ""
+    return [
+        f"{name}: F1 is {points(result['best_f1'], 2)} points where questions are left unanswered from the best "
+        f"no-answer probability on{at}, and exact match {points(result['best_exact'], 2)}; both were chosen on these "
+        "questions, and are upper bounds."
+    ]
 
 
 def _one_run(result: Mapping[str, Any]) -> str:

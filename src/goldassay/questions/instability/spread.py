@@ -86,6 +86,7 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
         "accuracies": scores.mean(axis=1).tolist(),
         **above_constant(runs, by_position),
         **({} if runs.grades is None else {"grades": list(runs.grades)}),
+        **best_unanswered(runs),
     }
     if scores.shape[0] < 2:
         return {**row, **_of_one_run(scores[0], clusters), "reason": "one run has no spread; give at least two"}
@@ -98,8 +99,9 @@ def measure_spread(runs: Runs, by_position: bool = False, clusters: NDArray[np.i
     return {
         **row,
         "mean": summary.mean,
-        "mean_low": bounds.mean.low,
-        "mean_high": bounds.mean.high,
+        # Student's interval of a few runs goes beyond what a score can be.
+        "mean_low": max(bounds.mean.low, 0.0),
+        "mean_high": min(bounds.mean.high, 1.0),
         "sd": summary.sd,
         "sd_low": summary.sd_interval.low,
         "sd_high": summary.sd_interval.high,
@@ -132,6 +134,22 @@ def _of_one_run(scores: NDArray[np.float64], clusters: NDArray[np.int64] | None)
         "standard_error": found.standard_error,
         "n_clusters": found.n_clusters,
     }
+
+
+def best_unanswered(runs: Runs) -> dict[str, Any]:
+    """Means over runs of the best EM and F1 by no-answer probabilities, and each run's threshold; {} without any."""
+    if not runs.thresholds:
+        return {}
+    found = {}
+    for name in ("exact", "f1"):
+        own = [getattr(each, name) for each in runs.thresholds]
+        scores = np.array([each.score for each in own])
+        thresholds = [each.threshold if math.isfinite(each.threshold) else None for each in own]
+        found |= {f"best_{name}": float(scores.mean()), f"best_{name}_thresholds": thresholds}
+        # Of several runs each has its own, and their mean is no threshold of any.
+        if len(own) == 1 and thresholds[0] is not None:
+            found[f"best_{name}_threshold"] = thresholds[0]
+    return found
 
 
 def above_constant(runs: Runs, by_position: bool = False) -> dict[str, Any]:

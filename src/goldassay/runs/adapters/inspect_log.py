@@ -10,6 +10,7 @@ and limits.
 from __future__ import annotations
 
 import math
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,8 +32,8 @@ NAME = "inspect"
 PRIORITY = 31
 
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-# With these an inspect_ai log in its other form begins.
-_JSON_FORM = (b'"version"', b'"status"', b'"eval"', b'"eval_id"')
+# So an inspect_ai log in its other form begins; the manifest of an eval set (logs.json) has the names of files before.
+_JSON_FORM = re.compile(rb'\{\s*"version"\s*:.*"status"\s*:.*"eval"\s*:.*"eval_id"\s*:', re.DOTALL)
 _NO_ANSWER = "no answer"
 
 
@@ -54,7 +55,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if not path.is_file():
         return None
     start = start_of(path, 200)
-    if start[:1] == b"{" and path.suffix == ".json" and all(field in start for field in _JSON_FORM):
+    if path.suffix == ".json" and _JSON_FORM.match(start):
         raise InputError(
             "the log is in inspect_ai's JSON form, which holds whole samples and no summaries",
             file=path,

@@ -1,4 +1,7 @@
-"""SQuAD prediction files: one JSON object, question id -> answer. Scored by a SQuAD dataset given as gold."""
+"""SQuAD prediction files: one JSON object, question id -> answer. Scored by a SQuAD dataset given as gold.
+
+Probabilities that a question has no answer are taken from a file beside: null_odds.json, na_prob.json.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goldassay.runs.no_answer import probabilities_beside
 from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import head_of, start_of, unpacked
 
@@ -43,7 +47,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             n_examples=len(answers),
             file=str(path),
             format=NAME,
-            load=partial(_load, answers),
+            load=partial(_load, answers, path),
         )
     ]
 
@@ -57,8 +61,10 @@ def _is_lines(head: bytes) -> bool:
         return False
 
 
-def _load(answers: dict[str, str]) -> Columns:
+def _load(answers: dict[str, str], path: Path) -> Columns:
+    no_answer = probabilities_beside(path, list(answers))
     return Columns(
         example_ids=pl.Series(list(answers), dtype=pl.String),
         prediction=pl.Series(list(answers.values()), dtype=pl.String),
+        no_answer=None if no_answer is None else pl.Series(list(no_answer.values()), dtype=pl.Float64),
     )

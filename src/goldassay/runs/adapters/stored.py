@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import polars as pl
 
 from goldassay.core.boundary import panics_unprinted
 from goldassay.core.errors import InputError
+from goldassay.runs.no_answer import BestThreshold, BestThresholds
 from goldassay.runs.slices import Collection, Columns, Request, Slice, check_characters
 from goldassay.runs.store import FORMAT_VERSION, METADATA_KEY
 from goldassay.runs.tables import is_parquet, logits_array
@@ -46,7 +48,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:  # noqa: ARG001
             n_examples=identity["n_examples"],
             file=str(path),
             format=NAME,
-            load=partial(_load, path, tuple(identity["label_names"])),
+            load=partial(_load, path, tuple(identity["label_names"]), _thresholds(identity.get("thresholds"), path)),
             n_parameters=identity.get("n_parameters"),
             configuration=identity.get("configuration") or {},
             grades=_scale(identity.get("grades"), path),
@@ -64,7 +66,25 @@ def _scale(told: Any, path: Path) -> tuple[float, float] | None:
     return low, high
 
 
-def _load(path: Path, label_names: tuple[str, ...]) -> Columns:
+def _thresholds(told: Any, path: Path) -> BestThresholds | None:
+    if told is None:
+        return None
+    try:
+        return BestThresholds(
+            *(
+                # JSON has no infinity: without a threshold everything is left unanswered.
+                BestThreshold(
+                    float(told[name]["score"]),
+                    -math.inf if told[name]["threshold"] is None else float(told[name]["threshold"]),
+                )
+                for name in ("exact", "f1")
+            )
+        )
+    except (TypeError, ValueError, KeyError) as error:
+        raise _broken(path) from error
+
+
+def _load(path: Path, label_names: tuple[str, ...], thresholds: BestThresholds | None) -> Columns:
     try:
         names = pl.read_parquet_schema(path)
         columns = [name for name in names if name in _ROWS or name.startswith("group_")]
@@ -81,6 +101,7 @@ def _load(path: Path, label_names: tuple[str, ...]) -> Columns:
         logits=logits_array(frame["logits"], path) if "logits" in present else None,
         label_names=label_names,
         groups={name[6:]: frame[name] for name in columns if name.startswith("group_")},
+        thresholds=thresholds,
     )
 
 

@@ -1,0 +1,203 @@
+"""What lies in a folder of runs, scored: each set with its intervals, and how the models compare."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goldassay.core.errors import InputError
+from goldassay.core.progress import Steps
+from goldassay.core.results import Result, to_plain
+from goldassay.core.settings import Settings
+from goldassay.instability import resample_scores
+from goldassay.questions.comparison.study import study_comparison
+from goldassay.questions.evidence import Evidence
+from goldassay.questions.example_clusters import clusters_of
+from goldassay.questions.instability.intervals import N_DRAWS
+from goldassay.questions.instability.spread import measure_spread
+from goldassay.questions.run_choice import RunChoice
+from goldassay.runs import write_runs
+from goldassay.runs.answers import read_answers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goldassay.data import Dataset
+    from goldassay.questions.comparison.comparing import ModelComparisons
+    from goldassay.questions.comparison.suites import SuiteComparison
+    from goldassay.questions.run_sets import RunSet
+    from goldassay.runs import Runs
+
+__all__ = ["ScoredRuns", "ScoredSet", "UnreadSet", "score_runs"]
+
+
+@dataclass(frozen=True)
+class ScoredSet(Result):
+    """The mean score of the runs of one model on one dataset.
+
+    Attributes:
+        model: Name of the model, with its configuration where it has several.
+        dataset: Name of the dataset.
+        condition: What the model saw.
+        n_runs: R.
+        n_examples: N.
+        mean: Over runs and examples, in [0, 1].
+        examples_low: Lower end of the 95 % interval over other examples of the kind; None where there is none.
+        examples_high: Upper end.
+        runs_low: Lower end of the 95 % interval over other runs; None for one run.
+        runs_high: Upper end.
+        sd: Over runs; None for one run.
+    """
+
+    model: str
+    dataset: str
+    condition: str
+    n_runs: int
+    n_examples: int
+    mean: float
+    examples_low: float | None
+    examples_high: float | None
+    runs_low: float | None
+    runs_high: float | None
+    sd: float | None
+
+
+@dataclass(frozen=True)
+class UnreadSet(Result):
+    """Runs that could not be read, and why."""
+
+    model: str
+    dataset: str
+    condition: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ScoredRuns(Result):
+    """All that lies in a folder of runs.
+
+    Attributes:
+        sets: A model on a dataset each, by dataset and then by model.
+        unread: Those that could not be read, and are in no comparison.
+        comparison: Of the models, on each dataset that all of them answered; None where there is none.
+        uncompared: Why there is none, or "".
+    """
+
+    sets: tuple[ScoredSet, ...]
+    unread: tuple[UnreadSet, ...]
+    comparison: ModelComparisons | SuiteComparison | None
+    uncompared: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sets, those unread, and the comparison as `goldassay compare` gives it."""
+        return {
+            "sets": to_plain(self.sets),
+            "unread": to_plain(self.unread),
+            "comparison": None if self.comparison is None else self.comparison.to_dict(),
+            "uncompared": self.uncompared,
+        }
+
+
+def score_runs(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    choice: RunChoice | None = None,
+    settings: Settings | None = None,
+    *,
+    quiet: bool = True,
+) -> ScoredRuns:
+    """Score every set of runs at a path, and compare the models.
+
+    Scores and intervals are those of `measure_instability`, differences those of `compare_models`. A set that cannot be
+    read (a log that was cancelled, say) is named with the reason, and the others are scored.
+
+    Args:
+        path: A file, a folder (searched to the bottom), or several of these.
+        choice: Which runs to take, and how to read them; by default all.
+        settings: Hold the seed of all draws, and what makes clusters of examples.
+        quiet: Show no progress.
+
+    Raises:
+        InputError: Nothing is there, or no set of runs can be read.
+    """
+    paths = [os.fspath(each) for each in ([path] if isinstance(path, (str, os.PathLike)) else path)]
+    settings = settings or Settings()
+    evidence = Evidence(runs=paths, choice=choice or RunChoice(), settings=settings, steps=Steps(quiet))
+    scored: list[ScoredSet] = []
+    unread: list[UnreadSet] = []
+    read: list[Runs] = []
+    first: InputError | None = None
+    for each in evidence.run_sets:
+        try:
+            runs = each.load().final()
+        except InputError as error:
+            first = first or error
+            unread.append(UnreadSet(each.model, each.dataset, each.condition, str(error)))
+            continue
+        scored.append(_score(evidence, each, runs))
+        read.append(runs)
+    if not scored:
+        assert first is not None
+        raise first
+    compared, why = _compare(paths, read, evidence, bool(unread))
+    in_order = sorted(scored, key=lambda found: (found.dataset, found.condition, found.model))
+    return ScoredRuns(tuple(in_order), tuple(unread), compared, why)
+
+
+def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
+    by = evidence.settings.data.clusters
+    together = clusters_of(evidence.texts_of(found), runs.example_ids, by) if runs.n_runs == 1 else None
+    row = measure_spread(runs, evidence.choice.align == "position", together)
+    over_examples = row.get("mean_low"), row.get("mean_high")
+    over_runs = (None, None)
+    if runs.n_runs > 1:
+        over_runs = over_examples
+        drawn = resample_scores(runs.scores, "examples", n_draws=N_DRAWS, seed=evidence.settings.seed).mean
+        over_examples = drawn.low, drawn.high
+    return ScoredSet(
+        model=runs.model,
+        dataset=runs.dataset,
+        condition=runs.condition,
+        n_runs=runs.n_runs,
+        n_examples=runs.n_examples,
+        mean=row["mean"],
+        examples_low=over_examples[0],
+        examples_high=over_examples[1],
+        runs_low=over_runs[0],
+        runs_high=over_runs[1],
+        sd=row.get("sd"),
+    )
+
+
+def _compare(
+    paths: Sequence[str], read: Sequence[Runs], evidence: Evidence, is_part: bool
+) -> tuple[ModelComparisons | SuiteComparison | None, str]:
+    """The comparison, or why there is none: one model, or no dataset that all answered."""
+    with tempfile.TemporaryDirectory(prefix="goldassay-") as folder:
+        places: Sequence[str] = paths
+        choice = evidence.choice
+        if is_part:
+            # What could be read is written down and compared from there: one file a run, as `runs import` does.
+            for number, runs in enumerate(read):
+                write_runs(runs, Path(folder) / str(number))
+            gold = {name: each for name, each in choice.gold.items() if not _holds_answers(each)}
+            places = [folder]
+            choice = replace(choice, format="auto", columns={}, labels=None, grades=None, gold=gold)
+        names = sorted({runs.model for runs in read}) if len(places) > 1 else ()
+        if len({runs.model for runs in read}) < 2:
+            return None, f"the runs are all of one model, {read[0].model}"
+        try:
+            _, compared = study_comparison(
+                list(places), choice, models=names, named=(None, None), clusters=None, matched=False,
+                method="normal", equivalent_within=None, settings=evidence.settings, quiet=True,
+            )  # fmt: skip
+        except InputError as error:
+            return None, error.problem if error.file is None or folder in str(error.file) else str(error)
+    return compared, ""
+
+
+def _holds_answers(gold: str | Dataset) -> bool:
+    """Whether it scores texts, which is done by now, and the store has scores alone."""
+    return isinstance(gold, str) and read_answers(Path(gold)) is not None
