@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
 TEXT = "yes no maybe Question of small middle large ? . what is it the a red blue green one two three lol"
 WORDS = list(dict.fromkeys(TEXT.split(" ")))
+ANSWERS = ("red", "blue", "green")
 SIZES = {"small": 9, "middle": 16, "large": 31}
 COMMON = """
 dataset_path: json
@@ -53,7 +53,7 @@ output_type: generate_until
 doc_to_target: answer
 generation_kwargs:
   until: ["."]
-  max_gen_toks: 3
+  max_gen_toks: 2
   do_sample: true
   temperature: 1.0
 repeats: 3
@@ -115,7 +115,10 @@ def tiny_model(folder: Path, seed: int) -> str:
         vocab_size=len(made.get_vocab()), n_embd=16, n_layer=1, n_head=2, n_positions=64, initializer_range=0.4,
         bos_token_id=1, eos_token_id=1,
     )  # fmt: skip
-    GPT2LMHeadModel(config).save_pretrained(folder)
+    network = GPT2LMHeadModel(config)
+    # It mostly says one of these words, so that some answers are right.
+    network.transformer.wte.weight.data[[made.token_to_id(word) for word in ANSWERS]] *= 4
+    network.save_pretrained(folder)
     return str(folder)
 
 
@@ -125,7 +128,7 @@ def prepare(folder: Path) -> None:
         rows = [
             {
                 "q": f"Question {['one', 'two', 'three'][i % 3]} of {name} {WORDS[i % len(WORDS)]} ?",
-                "choices": ["yes", "no", "maybe"], "label": (i * 7) % 3, "answer": ["red", "blue", "a green"][i % 3],
+                "choices": ["yes", "no", "maybe"], "label": (i * 7) % 3, "answer": ANSWERS[i % 3],
                 "binary": i % 2,
             }
             for i in range(n)
@@ -145,16 +148,21 @@ def prepare(folder: Path) -> None:
 
 
 def evaluate(tasks: Path, out: Path, model: str, names: str, *more: str) -> None:
-    command = [str(Path(sys.executable).with_name("lm_eval")), "--model", "hf", "--model_args", f"pretrained={model}"]
-    command += ["--tasks", names, "--include_path", str(tasks), "--device", "cpu", "--batch_size", "4"]
-    command += ["--log_samples", "--output_path", str(out), *more]
-    done = subprocess.run(command, cwd=tasks, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+    """As the command line does, in this process: importing takes longest."""
+    from lm_eval.__main__ import cli_evaluate
+    from lm_eval.api import metrics
+
+    # The standard errors of f1 and mcc by 100,000 draws take minutes, and no test asks for them.
+    metrics.bootstrap_stderr = lambda *_, **__: 0.0
+    sys.argv = ["lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={model}", "--tasks", names]
+    sys.argv += ["--include_path", str(tasks), "--device", "cpu", "--batch_size", "4"]
+    sys.argv += ["--log_samples", "--output_path", str(out), *more]
+    cli_evaluate()
 
 
 def main() -> None:
     out = Path(sys.argv[1])
+    out = out.resolve()
     with tempfile.TemporaryDirectory() as name:
         os.environ["HF_HOME"] = f"{name}/home"
         tasks = Path(name) / "tasks"

@@ -125,6 +125,18 @@ def _on_scale(part: Slice, asked: tuple[float, float] | None) -> Slice:
     return replace(part, load=partial(_load, part, scale), grades=asked or part.grades)
 
 
+def _is_aside(item: Path) -> bool:
+    """Whether a file or folder is hidden, or holds what programs keep for themselves: _journal, __pycache__.
+
+    The lm-evaluation-harness calls the folder of a model that is given by its path after it, as __home__me__model.
+    """
+    if item.name.startswith("."):
+        return True
+    return item.is_dir() and (
+        item.name in ("__pycache__", "__MACOSX") or (item.name.startswith("_") and not item.name.startswith("__"))
+    )
+
+
 def _find(place: Path, offered: Iterable[Adapter], request: Request, seen: set[Path]) -> list[Slice]:
     for adapter in offered:
         with reading(place):
@@ -137,5 +149,5 @@ def _find(place: Path, offered: Iterable[Adapter], request: Request, seen: set[P
     seen.add(real)
     # What lies beside runs (weights, settings, logs) is passed over; a file named outright is not.
     inside = sorted(item for item in place.iterdir() if item.is_dir() or (item.is_file() and _SUFFIX.search(item.name)))
-    inside = [item for item in inside if not item.name.startswith((".", "_") if item.is_dir() else ".")]
+    inside = [item for item in inside if not _is_aside(item)]
     return [part for item in inside for part in _find(item, offered, request, seen)]

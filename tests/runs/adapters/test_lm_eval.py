@@ -58,6 +58,22 @@ def test_runs_of_one_model(tmp_path: Path) -> None:
     assert read_runs(tmp_path, columns={"score": "acc_norm"}).scores.tolist() == [[0, 0]] * 2
 
 
+def test_the_folder_of_a_model_named_by_its_path(tmp_path: Path) -> None:
+    """Slashes become two underscores each, so that it begins with two; other names with one are no runs."""
+    time = "2026-01-01T10-00-00.123456"
+    for folder in ("__home__me__model", "_aside", "__pycache__"):
+        write(tmp_path / folder, time, [sample(0, 1, [-3.0, -1.0]), sample(1, 0, [-2.0, -1.5])])
+    assert list_runs(tmp_path)["model"].to_list() == ["__home__me__model"]
+
+
+def test_metrics_of_the_task_as_a_whole_are_not_offered(tmp_path: Path) -> None:
+    """Of mcc and the like a sample has its label and choice."""
+    records = [sample(0, 1, [-3.0, -1.0], metrics=["acc", "mcc"], mcc=[1, 1])]
+    path = write(tmp_path, "2026-01-01T10-00-00.123456", records)
+    with pytest.raises(InputError, match=r"'mcc' is not a number for each sample; .* there are acc$"):
+        read_runs(path, columns={"score": "mcc"})
+
+
 def test_filters_are_chosen_from(tmp_path: Path) -> None:
     answer = {"resps": [["42"]], "filtered_resps": ["42"], "metrics": ["exact_match"]}
     records = [

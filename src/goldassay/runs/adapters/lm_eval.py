@@ -181,11 +181,15 @@ def _load(samples: Sequence[_Sample], request: Request, path: Path) -> Columns:
     metric = request.columns.get("score") or _metric(samples[0].metrics, path)
     scores = [sample.metrics.get(metric) for sample in samples]
     if not all(isinstance(score, (int, float)) for score in scores):
+        # A metric of the task as a whole, as mcc, has each sample's label and choice in place of a number.
+        numbers = [name for name, value in samples[0].metrics.items() if isinstance(value, (int, float))]
         raise InputError(
             f"metric {metric!r} is not a number for each sample",
             file=path,
             column=metric,
-            mend=f"choose one with {option('columns', 'score=METRIC')}: there are {', '.join(samples[0].metrics)}",
+            mend=f"choose one with {option('columns', 'score=METRIC')}: there are {', '.join(numbers)}"
+            if numbers
+            else "leave the task out",
         )
     targets = [sample.target for sample in samples]
     logits = _logits(samples)
