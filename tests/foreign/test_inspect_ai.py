@@ -74,7 +74,7 @@ def test_evaluations_that_stopped_say_how_many_samples_are_missing(written: Path
 
 
 def test_samples_that_failed_or_reached_a_limit(written: Path) -> None:
-    with pytest.raises(InputError, match="1 of 10 examples .* have no score, first q3"):
+    with pytest.raises(InputError, match=r"1 of 10 examples .* have no score, first q3"):
         read_runs(written / "holes")
     assert read_runs(written / "limits").n_examples == 10
 

@@ -38,7 +38,7 @@ def test_every_metric_of_every_filter(written: Path) -> None:
                     continue
                 dataset = task if len(datasets) == 1 else f"{task}/{filtered}"
                 if metric in NO_SCORES:
-                    with pytest.raises(InputError, match="not a number for each sample|outside"):
+                    with pytest.raises(InputError, match=r"not a number for each sample|outside"):
                         read_runs(samples, dataset=dataset, columns={"score": metric})
                     refused.add(metric)
                     continue

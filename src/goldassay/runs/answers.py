@@ -6,7 +6,7 @@ import json
 import re
 import string
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import polars as pl
 
@@ -164,8 +164,8 @@ def _thresholds(columns: Columns, references: dict[str, list[str]]) -> BestThres
         if question in references and answer is not None
     ]
     found = {}
-    for metric in ("exact_match", "f1"):
-        scores = [score_answer(answer, wanted, cast("AnswerMetric", metric)) for answer, wanted, _ in rows]
+    for metric in get_args(AnswerMetric):
+        scores = [score_answer(answer, wanted, metric) for answer, wanted, _ in rows]
         found[metric] = best_threshold(
             scores, [bool(answer) for answer, *_ in rows], [wanted != [NO_ANSWER] for _, wanted, _ in rows],
             [p for *_, p in rows],

@@ -140,7 +140,7 @@ def best_unanswered(runs: Runs) -> dict[str, Any]:
     """Means over runs of the best EM and F1 by no-answer probabilities, and each run's threshold; {} without any."""
     if not runs.thresholds:
         return {}
-    found = {}
+    found: dict[str, Any] = {}
     for name in ("exact", "f1"):
         own = [getattr(each, name) for each in runs.thresholds]
         scores = np.array([each.score for each in own])
