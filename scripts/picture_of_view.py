@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import threading
+from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,9 @@ DECIDED = (("drop", "", "the words give it away"), ("rewrite", "", ""), ("keep",
 
 def main() -> None:
     """Audit the specimen, decide about the first rows of a selection, mend, audit again, and photograph the pages."""
-    with tempfile.TemporaryDirectory() as place:
-        data, report, mended = (Path(place) / name for name in ("data", "report", "mended"))
+    # A page of differences names the paths that it was given: relative ones tell nothing of this machine.
+    with tempfile.TemporaryDirectory() as place, chdir(place):
+        data, report, mended = (Path(name) for name in ("data", "before", "mended"))
         run(["specimen", "-o", str(data), "-q"])
         test = data / "test.jsonl"
         run(
@@ -59,10 +61,10 @@ def main() -> None:
         _photograph(f"{base}row/{kept}?{STATE}", "view-row.png", 1480)
         server.should_exit = True
         run(["mend", str(test), "-o", str(mended), "-q"])
-        again = Path(place) / "again"
+        again = Path("after")
         run(["audit", str(data / "train.jsonl"), "--test", str(mended / "test.jsonl"), "-o", str(again), "-q"])
-        run(["diff", str(report), str(again), "-o", str(Path(place) / "diff"), "-q"])
-        _photograph((Path(place) / "diff" / "diff.html").as_uri(), "view-diff.png", 620)
+        run(["diff", str(report), str(again), "-o", "diff", "-q"])
+        _photograph(Path("diff", "diff.html").resolve().as_uri(), "view-diff.png", 620)
 
 
 def _decide(bench: Workbench) -> int:
