@@ -122,7 +122,7 @@ def test_bad_inputs_of_a_process(bad: list[Case], folder: Path) -> None:
     found = []
     for case in random.Random(1).sample(bad, AS_PROCESSES):
         done = subprocess.run(
-            [COMMAND, *case.arguments], cwd=folder, capture_output=True, text=True, timeout=60, env=environment,
+            [COMMAND, *case.arguments], cwd=folder, capture_output=True, text=True, timeout=300, env=environment,
             check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 * MEMORY, 4 * MEMORY)),
         )  # fmt: skip
         if what := fault(case, done.returncode, done.stderr, folder):
