@@ -201,3 +201,23 @@ def test_the_pair_that_moves_together_most_is_shown_with_how_many_do():
     assert len(tables) == 6
     table = next(each for each in tables if each.name == "zhou2020_table5")
     assert table.cells["ours"].to_list() == [250, 7]
+
+
+@pytest.mark.slow
+def test_released_predictions_alone_make_the_printed_cells(data_dir: Path, tmp_path: Path):
+    """Nothing can be trained, and the cells of BERT-B on four sets are those that are printed, to the last digit."""
+    study = open_study("instability", "paper", tmp_path, Steps(), data=data_dir)
+    assert not study.jobs
+    report = run_study(study)
+    spread = report.tables["zhou2020_table9"].drop_nulls("ours")
+    assert set(spread["dataset"]) == {"MNLI-m", "SNLI", "BREAK-NLI", "HANS"}
+    for row in spread.to_dicts():
+        assert (round(row["ours"], 2), round(row["sd"], 2)) == (row["printed"], row["printed_sd"]), row
+    parts = report.tables["zhou2020_table3"].drop_nulls("ours")
+    assert parts.height == 12
+    for row in parts.to_dicts():
+        assert round(row["ours"], 2) == row["printed"], row
+    missing = report.tables["zhou2020_table9"].filter(model="BERT-B", dataset="STR-A")
+    assert missing["not_run"].item() == "needs SNLI train and MNLI train and STR-A"
+    sizes = report.tables["zhou2020_table7"].drop_nulls("ours").filter(statistic="examples", dataset="SNLI")
+    assert sizes.select("ours", "printed").row(0) == (9842, 9842)

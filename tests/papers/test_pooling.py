@@ -75,3 +75,27 @@ def test_a_half_does_not_flip_a_conclusion():
         found = pool_claim(figures, {"sets": range(20)}, what="pairs", unit="difference")
         assert found is not None
         assert found.standing() == "held"
+
+
+@pytest.mark.parametrize(
+    ("unit", "figures", "ends"),
+    [
+        ("difference", [(0.4, 0.3, 0.5), (0.9, 0.8, 1.0)], (-1.0, 1.0)),
+        ("share", [(0.1, 0.05, 0.15), (0.8, 0.7, 0.9)], (0.0, 1.0)),
+        ("points", [(0.1, 0.05, 0.15), (0.8, 0.7, 0.9)], (0.0, 1.0)),
+    ],
+)
+def test_intervals_are_cut_to_what_is_possible(unit: str, figures: list[Figure], ends: tuple[float, float]):
+    """Two families give intervals that name accuracies more than 100 points apart."""
+    uncut = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit, within=(-math.inf, math.inf))
+    found = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit)
+    assert uncut is not None
+    assert found is not None
+    assert uncut.low < ends[0]
+    assert uncut.high > ends[1]
+    assert (found.low, found.high) == ends
+    assert found.value == uncut.value
+    assert "103" not in found.said
+    wide = pool_claim(figures, {"sets": "ab"}, what="sets", unit=unit, within=(-2.0, 2.0))
+    assert wide is not None
+    assert (wide.low, wide.high) == (max(uncut.low, -2.0), min(uncut.high, 2.0))

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from goldassay.papers.recipe import Standing
 
 Scale = Literal["plain", "log", "fisher"]
+# What figures of a unit can be; a difference is one of shares.
+_POSSIBLE = {"share": (0.0, 1.0), "points": (0.0, 1.0), "difference": (-1.0, 1.0), "score": (-1.0, 1.0)}
 Figure = tuple[float | None, float | None, float | None]
 
 _FORWARD: Mapping[Scale, Callable[[float], float]] = {"plain": float, "log": math.log, "fisher": math.atanh}
@@ -54,8 +56,12 @@ def pool_claim(
     what: str,
     unit: str,
     scale: Scale = "plain",
+    within: tuple[float, float] | None = None,
 ) -> Claim | None:
     """Pool figures by random effects; None where none has an interval.
+
+    Intervals are cut to what their figures can be: with few families they are wide, and would else name accuracies
+    that differ by more than 100 points.
 
     Args:
         figures: Values with the ends of their 95 % intervals.
@@ -64,7 +70,9 @@ def pool_claim(
         what: What each figure is of, in the plural ("pairs of models on one shift").
         unit: Of the figures, as conclusions name it.
         scale: On which they are pooled: "log" for ratios, "fisher" for correlations.
+        within: The least and the most that a figure can be; by default what its unit allows.
     """
+    lowest, highest = within or _POSSIBLE.get(unit, (-math.inf, math.inf))
     known = [(at, found) for at, figure in enumerate(figures) if (found := _on_scale(figure, scale)) is not None]
     if not known:
         return None
@@ -72,7 +80,9 @@ def pool_claim(
     pooled = pool_estimates(values, errors, *([of[at] for at, _ in known] for of in groupings.values()))
     back = _BACK[scale]
     ends = pooled.value, pooled.low, pooled.high, pooled.prediction_low, pooled.prediction_high
-    value, low, high, least, most = (back(end) if math.isfinite(end) else end for end in ends)
+    value, low, high, least, most = (
+        min(max(back(end), lowest), highest) if math.isfinite(end) else end for end in ends
+    )
     left_out = len(figures) - len(known)
     said = f"Pooled over {len(known)} {what}"
     said += f" ({left_out} without an interval left out)" if left_out else ""

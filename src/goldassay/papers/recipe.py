@@ -59,6 +59,7 @@ class Scale:
         trainings: What is trained.
         note: In what it differs from the printed protocol, in a sentence or two.
         chosen: What else of the protocol depends on the size: thresholds, numbers of draws.
+        specimen_rows: Rows of the made-up training and test sets, where `sets` names any.
         strict: Whether sets must be the published ones: their language and number of rows.
         files: What is read and is no set, such as word vectors: a name for it, and of where it comes from.
     """
@@ -67,6 +68,7 @@ class Scale:
     trainings: tuple[Training, ...]
     note: str
     chosen: Mapping[str, Any] = field(default_factory=dict)
+    specimen_rows: tuple[int, int] = (2_000, 200)
     strict: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
 

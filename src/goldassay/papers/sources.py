@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 # A made-up set needs no file: `specimen/train` is the training part of a specimen that is written on the spot.
 SPECIMEN = "specimen/"
-SPECIMEN_ROWS = 2_000
 _LANGUAGE = "language"
 # How far a size may lie from one that is printed in thousands.
 _NEAR = 0.1
@@ -141,7 +140,8 @@ def read_sets(
     """
     read, absent = {}, {} if absent is None else absent
     if any(place.startswith(SPECIMEN) for place in scale.sets.values()):
-        write_specimen(folder / "specimen", size=SPECIMEN_ROWS, seed=seed, test_size=SPECIMEN_ROWS // 10)
+        size, test_size = scale.specimen_rows
+        write_specimen(folder / "specimen", size=size, seed=seed, test_size=test_size)
     for name, place in scale.sets.items():
         if name in absent:
             continue

@@ -165,9 +165,9 @@ def measure(work: Workplace) -> Findings:
     if released is not None:
         reports["released"] = released
     found = {name: Evidence(report, RELEASED if name == "released" else None) for name, report in reports.items()}
-    tested = {name for training in work.scale.trainings for name in training.tests} - _READING.keys()
+    asked = {name for each in SCALES[work.scale_name].trainings for name in each.tests} - _READING.keys()
     notes = [] if work.pretrained or work.scale_name != "desk" else ["No pretrained checkpoint was given."]
-    if not tested:
+    if not work.scale.trainings:
         notes.append("Nothing was trained: all figures are of predictions that the authors released.")
     if released is None and work.scale_name == "desk":
         notes.append("The authors' own predictions are not at hand; BERT-B has no row.")
@@ -176,7 +176,7 @@ def measure(work: Workplace) -> Findings:
         comparisons=compare_tables(
             [each for name, each in found.items() if name != "reading"],
             found.get("reading"),
-            {name: dataset for name, dataset in work.sets.items() if name in tested},
+            {name: dataset for name, dataset in work.sets.items() if name in asked},
         ),
         reports=reports,
         shown=tuple(

@@ -74,7 +74,11 @@ def _pooled(
     families: dict[str, list[object]] = {"training sets": [row["family"] for row in rows]}
     if shared:
         families["sets compared with"] = [None] * len(rows)
-    claim = pool_claim([figure(row) for row in rows], families, what="parts of sets", unit="difference")
+    # With `shared` it is a difference of two differences.
+    most = 2.0 if shared else 1.0
+    claim = pool_claim(
+        [figure(row) for row in rows], families, what="parts of sets", unit="difference", within=(-most, most)
+    )
     if claim is None:
         return Conclusion(name, statement, place, "not measured", none)
     found = sorted(rows, key=lambda row: figure(row)[0])
