@@ -15,7 +15,7 @@ PYTEST ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: audit test lint slow fuzz docs notebooks pictures install clean
+.PHONY: audit test lint slow foreign fuzz docs notebooks pictures install clean
 
 audit: .venv/.installed
 ifeq ($(DATA),)
@@ -37,6 +37,13 @@ test: .venv/.tested
 # What takes longer than the everyday suite may.
 slow: .venv/.tested
 	GOLDASSAY_EXAMPLES=120 $(BIN)/python -m pytest -m "slow or hypothesis" --timeout 3600 $(PYTEST)
+
+# The newest inspect_ai, lm-eval, lighteval, HELM, transformers and evaluate write logs, each in an environment of its own, and
+# figures read from them are held against those that they print. TOOLS names some of them.
+TOOLS ?=
+foreign: .venv/.tested
+	@sh scripts/write-foreign $(TOOLS)
+	$(BIN)/python -m pytest -m foreign tests/foreign --timeout 600 $(PYTEST)
 
 # Mutated files through the command's entry point, for so many minutes; findings are kept in build/fuzz.
 MINUTES ?= 10

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import pickle
 import zipfile
 from dataclasses import dataclass
@@ -468,3 +469,14 @@ def test_logits_follow_the_label_map(tmp_path: Path) -> None:
     assert runs.scores.tolist() == [[1, 1]]
     assert runs.logits is not None
     assert runs.logits.tolist() == [[[1, 5], [2, 0]]]
+
+
+def test_results_of_metrics_without_predictions_are_named(tmp_path: Path) -> None:
+    """As evaluate.save writes them: what a metric returned, and where."""
+    told = {"seed": 1, "accuracy": 0.75, "_timestamp": "2026-11-25T04:21:18", "_evaluate_version": "0.4.6"}
+    (tmp_path / "seed_1.json").write_text(json.dumps(told))
+    for path in (tmp_path, tmp_path / "seed_1.json"):
+        with pytest.raises(InputError, match=r"results of metrics are here, as evaluate\.save writes them"):
+            list_runs(path)
+    (tmp_path / "seed_2.csv").write_text("id,prediction,label\na,1,1\nb,0,1\n")
+    assert read_runs(tmp_path).scores.tolist() == [[1, 0]]

@@ -14,7 +14,7 @@ from goldassay.core.boundary import reading
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.pipes import seekable
-from goldassay.runs.adapters import adapters
+from goldassay.runs.adapters import adapters, evaluate_results
 from goldassay.runs.configurations import pooled, tell_apart
 from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
@@ -68,6 +68,12 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
                 if "Trainer" in scores
                 else "goldassay instability and runs show take scores alone; all else needs each run's predictions",
             )
+        if not parts and _holds_results_of_evaluate(place):
+            raise NoRunsError(
+                "results of metrics are here, as evaluate.save writes them, which hold no predictions",
+                file=place,
+                mend="save the predictions and references that the metric was given, a row an example",
+            )
         if not parts:
             raise NoRunsError(
                 "no runs were recognized here",
@@ -79,6 +85,10 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
         found.extend(parts)
     found = _named_by_files(found)
     return pooled(found) if request.pool_configurations else tell_apart(found)
+
+
+def _holds_results_of_evaluate(place: Path) -> bool:
+    return any(map(evaluate_results.is_result, [place] if place.is_file() else sorted(place.rglob("*.json"))[:100]))
 
 
 def _named_by_files(found: list[Slice]) -> list[Slice]:
