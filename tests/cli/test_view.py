@@ -12,6 +12,9 @@ import polars as pl
 import pytest
 
 from goldassay.cli.main import run
+from goldassay.core.progress import Steps
+from goldassay.questions.report_frame import frame_findings
+from goldassay.report.report import Report
 from tests.cli.run_files import refused
 from tests.view.made import HOSTILE, save_both
 
@@ -102,6 +105,13 @@ def test_an_unfinished_last_line_is_said_and_kept(made: tuple[Path, Path], tmp_p
 
 def test_a_folder_that_is_no_report_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
     assert "report.json" in refused("view", str(tmp_path))
+
+
+def test_a_report_on_judgments_has_no_texts_to_show(tmp_path: Path, refused: Callable[..., str]) -> None:
+    findings = {"dataset": {"name": "made"}, "inputs": [], "settings": {}, "judgments": {"n": 3}}
+    table = pl.DataFrame({"judge": ["a"]})
+    Report(frame_findings("Judges", findings, Steps(quiet=True)), {"judges": table}).save(tmp_path / "judged")
+    assert "no texts to look through" in refused("view", str(tmp_path / "judged"))
 
 
 def test_a_port_in_use_is_named(made: tuple[Path, Path], refused: Callable[..., str]) -> None:

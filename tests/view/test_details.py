@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
@@ -106,3 +107,31 @@ def test_passages_that_no_item_has_are_no_column(tmp_path: Path) -> None:
     bare = items().with_columns(passage=pl.lit(""))
     assert open_workbench(save_report(tmp_path / "bare", bare)).table.texts == ("question", "choices")
     assert open_workbench(save_report(tmp_path / "report", items())).table.texts == ("passage", "question", "choices")
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("words", {"role": [1], "word": ["a"], "label": ["b"], "support": [1], "probability": [0.5], "lift": [1.0]}),
+        ("readers", {"example_id": ["row-0"], "hypothesis: probe": [0.5]}),
+        ("near_copies", {"example_id": ["row-0"], "part": ["x"], "kind": ["y"], "copy_id": ["row-1"], "label": [[1]],
+                         "text": ["z"]}),
+        ("checkpoints", {"checkpoint": [[1], [2]], "model": ["m"] * 2, "n_runs": [1] * 2, "measure": ["x"] * 2}),
+    ],
+)  # fmt: skip
+def test_a_table_of_another_kind_is_named(tmp_path: Path, name: str, columns: dict[str, list[object]]) -> None:
+    table = rows().with_columns(runs_over_checkpoints=pl.Series([[0.2, 0.4]] * 230, dtype=pl.List(pl.Float32)))
+    folder = save_report(tmp_path / "report", table)
+    pl.DataFrame(columns).write_parquet(folder / "tables" / f"{name}.parquet")
+    with served(open_workbench(folder)) as address:
+        status, told, _ = ask(address, "row/0")
+    assert status == 400
+    assert f"{name}.parquet" in told
+
+
+def test_tables_that_lack_a_column_say_nothing(tmp_path: Path) -> None:
+    folder = save_report(tmp_path / "report", rows())
+    for name in ("words", "readers", "near_copies", "pattern_examples", "checkpoints"):
+        pl.DataFrame({"strange": [1]}).write_parquet(folder / "tables" / f"{name}.parquet")
+    with served(open_workbench(folder)) as address:
+        assert (ask(address)[0], ask(address, "row/0")[0]) == (200, 200)

@@ -29,7 +29,7 @@ from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.overlap.in_audit import CorpusChoice
 from goldassay.questions.overlap.study import TEXT_FIELD
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.row_details.copies import copies_within
+from goldassay.questions.row_details.copies import copies_in_training, copies_within
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sources import run_paths
 
@@ -193,6 +193,9 @@ def _report(evidence: Evidence, out: str | os.PathLike[str] | None) -> Report:
     with steps.step("looking for near copies"):
         texts = [evaluation.examples[role] for role in evaluation.text_columns]
         copies = copies_within(texts, evaluation.examples["example_id"], evaluation.examples["label"])
+        known = [training.examples[role] for role in training.text_columns]
+        own = training.examples["example_id"], training.examples["label"]
+        copies = pl.concat([copies, copies_in_training(tables.get("overlap_places"), known, *own)])
     if copies.height:
         tables["near_copies"] = copies
     title = f"Audit of {training.name}, evaluated on {evaluation.name}"

@@ -28,7 +28,7 @@ from goldassay.questions.overlap.in_audit import search_for
 from goldassay.questions.overlap.items import items_of_choices
 from goldassay.questions.overlap.sections import LEAD
 from goldassay.questions.report_frame import compose_report, frame_findings
-from goldassay.questions.row_details.copies import copies_within
+from goldassay.questions.row_details.copies import copies_in_training, copies_within
 from goldassay.questions.row_details.words import words_of_texts
 
 if TYPE_CHECKING:
@@ -128,11 +128,6 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
     }
     examples = _examples(posed.test, patterns, finding)
     tables = {**patterns.tables, **finding.tables, "examples": examples, "words": _words(posed, settings)}
-    whole = [examples[name].list.sort().list.join("\n") if name == "choices" else examples[name]
-             for name in ("passage", "question", "choices")]  # fmt: skip
-    copies = copies_within(whole, examples["example_id"], examples["answer"].list.join(" / "))
-    if copies.height:
-        tables["near_copies"] = copies
     findings = [finding, *_suspects(posed.test, examples)]
     if corpus is not None and corpus.places:
         overlap = _overlap(posed, corpus, settings, steps)
@@ -142,6 +137,9 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
         tables |= overlap.tables
         tables["examples"] = examples.with_columns(values.alias(name) for name, values in overlap.examples.items())
         findings.append(overlap)
+    copies = _copies(posed, examples, tables.get("overlap_places"))
+    if copies.height:
+        tables["near_copies"] = copies
     framed = frame_findings(f"Audit of {found.name}", document, steps, settings)
     return compose_report(framed, tables, first=table_of_rows(first), findings=findings)
 
@@ -170,6 +168,20 @@ def _examples(items: ChoiceItems, patterns: Finding, finding: Finding) -> pl.Dat
     if classes is not None and classes["example_id"].equals(read["example_id"]):
         parts = parts.with_columns(classes["difficulty"])
     return parts.hstack(read.select(pl.exclude(*parts.columns)))
+
+
+def _copies(posed: Posed, examples: pl.DataFrame, places: pl.DataFrame | None) -> pl.DataFrame:
+    """Copies of each item among the items and the training items; the order of choices makes no other item."""
+    found = copies_within(_texts(examples), examples["example_id"], examples["answer"].list.join(" / "))
+    if posed.train is None:
+        return found
+    known = item_frame(posed.train)
+    own = pl.Series(posed.train.rows).cast(pl.String), known["answer"].list.join(" / ")
+    return pl.concat([found, copies_in_training(places, _texts(known), *own)])
+
+
+def _texts(items: pl.DataFrame) -> list[pl.Series]:
+    return [items["passage"], items["question"], items["choices"].list.sort().list.join("\n")]
 
 
 def _words(posed: Posed, settings: Settings) -> pl.DataFrame:

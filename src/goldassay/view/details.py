@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # What the tables hold; of readers each column but the ids is one.
 _KINDS = {
     "words": {"role": TEXT, "word": TEXT, "label": TEXT, "support": NUMBER, "probability": NUMBER, "lift": NUMBER},
-    "readers": {"example_id": NAME, "*": TEXT},
+    "readers": {"example_id": NAME, "*: *": TEXT},
     "pattern_examples": {"pattern": TEXT, "label": TEXT, "text": TEXT, "marks": WHOLES},
     "near_copies": {"example_id": NAME, "part": TEXT, "kind": TEXT, "copy_id": NAME, "label": TEXT, "text": TEXT},
     "checkpoints": {"checkpoint": NAME, "model": TEXT, "n_runs": NUMBER, "measure": TEXT},
@@ -181,7 +181,7 @@ class Details:
     def _of(self, name: str, column: str, values: Sequence[str]) -> list[dict[str, Any]]:
         """The rows of a table whose column has one of some values; none where the table or a column is missing."""
         file = self.folder / f"{name}.parquet"
-        wanted = {each for each in _KINDS[name] if each != "*"}
+        wanted = {each for each in _KINDS[name] if "*" not in each}
         if not values or not file.is_file() or not wanted <= set(table_schema(file, _KINDS[name])):
             return []
         known = pl.col(column).cast(pl.String)

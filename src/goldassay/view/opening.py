@@ -103,6 +103,11 @@ def open_workbench(
         OutputError: Decisions could not be written to their file.
     """
     stored = read_report(report)
+    if mapping(stored.document, "judgments") and not (stored.folder / "tables" / "examples.parquet").exists():
+        raise InputError(
+            "a report on judgments has verdicts, and no texts to look through", file=stored.folder,
+            mend="open its report.html, or tables/judges.csv",
+        )  # fmt: skip
     columns = mapping(stored.document, "dataset").get("text_columns") or ()
     table = RowTable.open(stored.folder / "tables" / "examples.parquet", tuple(map(str, columns)))
     place, note = _dataset(stored.document, stored.folder, dataset)

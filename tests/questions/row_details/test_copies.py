@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import TYPE_CHECKING
+
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.questions.row_details.copies import MOST_COPIES, NEAR, SAME, copies_within
+import goldassay
+from goldassay.questions.row_details.copies import MOST_COPIES, NEAR, SAME, copies_in_training, copies_within
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LONG = "The two children in the red boat were rowing over the quiet lake toward the old town"
 ROWS = [
@@ -45,3 +52,30 @@ def test_exact_copies_are_those_of_a_loop(rows: list[tuple[str, str]]) -> None:
         others = [(at + step) % len(rows) for step in range(1, len(rows))]
         wanted += [(str(at), SAME, str(each)) for each in others if spelled[each] == row][:MOST_COPIES]
     assert [each for each in found(rows) if each[1] == SAME] == wanted
+
+
+def test_training_rows_that_hold_a_row_are_those_that_overlap_found() -> None:
+    places = pl.DataFrame(
+        {"id": ["7", "7", "7", "8", "9"], "kind": ["whole item", "whole item", "one part", "whole item", "whole item"],
+         "place": ["training part", "training part", "training part", "web.jsonl", "training part"],
+         "row": [2, 2, 1, 1, 9]}
+    )  # fmt: skip
+    texts = [pl.Series(["p1", "p2"]), pl.Series(["h1", None])]
+    table = copies_in_training(places, texts, pl.Series([100, 200]), pl.Series(["yes", "no"]))
+    assert table.rows() == [("7", "training part", "holds it", "200", "no", "p2 / ")]
+    assert copies_in_training(None, texts, pl.Series([100, 200]), pl.Series(["yes", "no"])).height == 0
+
+
+def test_an_audit_names_training_rows_that_hold_a_test_row(tmp_path: Path) -> None:
+    nouns = ("dog", "man", "girl", "boat", "tree", "cat", "bus", "clown", "nurse", "king")
+    rows = [
+        {"premise": f"The {a} near the old {b} looked at the quiet {c} all day long before going home again.",
+         "hypothesis": f"A {a} saw the {c} and then the {b}.", "label": ("yes", "no")[(at // 7) % 2], "id": f"r{at}"}
+        for at, (a, b, c) in enumerate(itertools.product(nouns, repeat=3))
+    ]  # fmt: skip
+    train, test = rows[:400], [*rows[700:800], {**rows[3], "id": "copy"}]
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text('{"text": "nothing of this"}\n')
+    found = goldassay.audit(train, test, corpus=corpus).tables["near_copies"]
+    held = found.filter(part="training part", example_id="copy")
+    assert held.select("copy_id", "label").rows() == [("r3", rows[3]["label"])]

@@ -9,6 +9,8 @@ import polars as pl
 
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.row_values import normalized_texts
+from goldassay.overlap import COUNTED
+from goldassay.questions.overlap.report import TRAINING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 
 # Copies of a row that are named: of a template there are thousands.
 MOST_COPIES = 3
-SAME, NEAR = "same texts", "near copy"
+SAME, NEAR, HELD = "same texts", "near copy", "holds it"
+MOST_CHARACTERS = 500
 EVALUATION = "evaluation part"
 SCHEMA = pl.Schema(
     {"example_id": pl.String(), "part": pl.String(), "kind": pl.String(), "copy_id": pl.String(), "label": pl.String(),
@@ -57,6 +60,38 @@ def copies_within(texts: Sequence[pl.Series], ids: pl.Series, labels: pl.Series)
             "copy_id": names[others],
             "label": labels.cast(pl.String)[others],
             "text": pl.Series([None] * rows.size, dtype=pl.String),
+        },
+        schema=SCHEMA,
+    )
+
+
+def copies_in_training(
+    places: pl.DataFrame | None, texts: Sequence[pl.Series], ids: pl.Series, labels: pl.Series
+) -> pl.DataFrame:
+    """A row a test row and training row that holds it, as the search for overlap found them, with its texts.
+
+    Args:
+        places: The table `overlap_places`; None where overlap was not asked. Its rows are of the training part, from 1.
+        texts: Of the training rows, (M,) each.
+        ids: Of the training rows, (M,).
+        labels: Of the training rows, (M,).
+    """
+    if places is None:
+        return pl.DataFrame(schema=SCHEMA)
+    held = places.filter((pl.col("place") == TRAINING) & pl.col("kind").is_in(COUNTED))
+    held = held.with_columns(kind=pl.when(pl.col("kind") == NEAR).then(pl.col("kind")).otherwise(pl.lit(HELD)))
+    held = held.filter(pl.col("row").is_between(1, len(ids))).unique(["id", "row"], keep="first", maintain_order=True)
+    held = held.group_by("id", maintain_order=True).head(MOST_COPIES)
+    rows = (held["row"] - 1).to_list()
+    shown = pl.select(pl.concat_str([each[rows].fill_null("") for each in texts], separator=" / ")).to_series()
+    return pl.DataFrame(
+        {
+            "example_id": held["id"],
+            "part": held["place"],
+            "kind": held["kind"],
+            "copy_id": ids.cast(pl.String)[rows],
+            "label": labels.cast(pl.String)[rows],
+            "text": shown.str.slice(0, MOST_CHARACTERS),
         },
         schema=SCHEMA,
     )
