@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import false_discovery_control
 
 from goldassay.leakage.choice_rules import measure_rules, pick_all
-from goldassay.leakage.choice_subjects import rules_by_subject
+from goldassay.leakage.choice_subjects import pick_by_subject, rules_by_subject
 from tests.leakage.test_choice_rules import random_items
 
 if TYPE_CHECKING:
@@ -83,3 +83,51 @@ def test_without_subjects_there_are_no_rows() -> None:
     one = replace(items, subjects=pl.Series(["all"] * 50))
     assert rules_by_subject(one, pick_all(one)).columns[-1] == "q"
     assert rules_by_subject(one, pick_all(one)).height == 0
+
+
+def turned(n: int, n_subjects: int, share: float, seed: int) -> ChoiceItems:
+    """Items of three choices whose right one is, in a share of each subject's items, the one numbered like it."""
+    rng = np.random.default_rng(seed)
+    subjects = rng.integers(n_subjects, size=n)
+    places = np.where(rng.random(n) < share, subjects % 3, rng.integers(3, size=n))
+    right = np.zeros(3 * n, np.bool_)
+    right[3 * np.arange(n) + places] = True
+    items = random_items(n, seed)
+    return replace(
+        items,
+        texts=pl.Series("choice", ["same"] * (3 * n)),
+        offsets=np.arange(0, 3 * n + 1, 3),
+        right=right,
+        subjects=pl.Series("subject", [f"s{name}" for name in subjects.tolist()]),
+    )
+
+
+def test_rules_that_cancel_each_other_over_all_items_are_found_by_subject() -> None:
+    items = turned(1200, 6, 0.5, 3)
+    picks = pick_all(items)
+    assert max(abs(each.effect) for each in measure_rules(items)[0] if each.n_items) < 0.1
+    groups = np.arange(1200)
+    found = pick_by_subject(items, picks, "by subject", groups % 5, groups)
+    assert found is not None
+    # Right where the subject tells it, and in a third of the others.
+    assert found.hits.mean() == pytest.approx(2 / 3, abs=0.05)
+    assert found.applies.all()
+
+
+def test_no_item_has_a_part_in_the_rule_that_is_followed_in_it() -> None:
+    items = turned(1200, 6, 0.5, 3)
+    assert items.subjects is not None
+    groups = np.arange(1200)
+    folds = np.where((items.subjects == "s1").to_numpy(), 0, 1 + groups % 4)
+    found = pick_by_subject(items, pick_all(items), "by subject", folds, groups)
+    assert found is not None
+    assert not found.applies[folds == 0].any()
+
+
+def test_without_a_flaw_hardly_any_subject_has_a_rule_to_follow() -> None:
+    items = turned(1200, 6, 0.0, 4)
+    groups = np.arange(1200)
+    found = pick_by_subject(items, pick_all(items), "by subject", groups % 5, groups)
+    assert found is not None
+    assert found.applies.mean() < 0.1
+    assert pick_by_subject(replace(items, subjects=None), [], "by subject", groups % 5, groups) is None

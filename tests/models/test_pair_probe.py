@@ -42,7 +42,7 @@ def test_weights_are_those_of_scikit_learn_without_an_offset(monkeypatch: pytest
 def test_with_more_features_than_pairs_the_loss_is_the_least_that_scipy_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     penalty, n = 3e-3, 150
     rng = np.random.default_rng(5)
-    features = sparse.random(3 * n, 400, 0.05, "csr", rng=rng, dtype=np.float64)
+    features = sparse.csr_matrix(np.where(rng.random((3 * n, 400)) < 0.05, rng.random((3 * n, 400)), 0.0))
     # Three texts an item: of two pairs of an item each has half the weight.
     right = np.tile([True, False, False], n)
     offsets = np.arange(0, 3 * n + 1, 3)
@@ -53,7 +53,10 @@ def test_with_more_features_than_pairs_the_loss_is_the_least_that_scipy_finds(mo
     def loss(w: np.ndarray) -> float:
         return float(np.logaddexp(0, -(gaps @ w)).mean() + penalty / 2 * w @ w)
 
-    least = minimize(loss, np.zeros(400), jac=lambda w: -(gaps.T @ expit(-(gaps @ w))) / (2 * n) + penalty * w)
+    def slope(w: np.ndarray) -> np.ndarray:
+        return np.asarray(-(gaps.T @ expit(-(gaps @ w))) / (2 * n) + penalty * w)
+
+    least = minimize(loss, np.zeros(400), jac=slope)
     assert loss(fit_pairs(pairs, np.arange(2 * n), np.arange(n), rng)) == pytest.approx(least.fun, abs=1e-5)
 
 
@@ -61,7 +64,7 @@ def test_weaker_penalties_are_tried_until_other_pairs_are_predicted_worse(monkey
     tried = []
     whole = pair_probe._Fit.minimized
 
-    def minimized(fit: object, penalty: float, rng: np.random.Generator) -> np.ndarray:
+    def minimized(fit: pair_probe._Fit, penalty: float, rng: np.random.Generator) -> np.ndarray:
         tried.append(penalty)
         return whole(fit, penalty, rng)
 

@@ -248,6 +248,8 @@ def _wanted(items: ChoiceItems) -> dict[str, NDArray[np.bool_]]:
         found[rule] = texts.str.contains(pattern).to_numpy()
     found |= {"most specific": most(rare), "least specific": least(rare)}
     found["fits the grammar"] = _fitting(items)
+    if items.padded is not None:
+        found |= {"white space at an end": items.padded, "no white space at an end": ~items.padded}
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.multiple_testing import benjamini_hochberg
-from goldassay.leakage.choice_rules import chance_of, rule_effect
+from goldassay.leakage.choice_rules import Picks, chance_of, rule_effect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.data.items import ChoiceItems
-    from goldassay.leakage.choice_rules import Picks
 
 # Of a larger p by the normal approximation nothing is drawn: there is one for each subject and rule.
 _DRAWN_BELOW = 0.05
+# Standardized excess over chance from which on a rule is followed, where some forty are tried.
+_FOLLOWED = 3.0
 _SCHEMA: dict[str, type[pl.DataType]] = {
     "subject": pl.String, "rule": pl.String, "n_items": pl.Int64, "hits": pl.Float64, "chance": pl.Float64,
     "effect": pl.Float64, "z": pl.Float64, "p": pl.Float64, "q": pl.Float64,
@@ -61,3 +62,39 @@ def rules_by_subject(
     frame = pl.DataFrame(rows, schema=[*list(_SCHEMA)[:-1], "p_adjusted"], orient="row").drop("p_adjusted")
     q = benjamini_hochberg(frame["p"].to_numpy())
     return frame.with_columns(q=pl.Series(q)).cast(pl.Schema(_SCHEMA)).sort("q", -pl.col("z"), "subject", "rule")
+
+
+def pick_by_subject(
+    items: ChoiceItems, picks: Sequence[Picks], rule: str, folds: NDArray[np.integer], clusters: NDArray[np.integer]
+) -> Picks | None:
+    """What the rule picks that gains most on the other folds of the same subject; None without several subjects.
+
+    Rules that point to different choices in different subjects gain nothing over all items, and whoever knows the
+    subject gains by each. A rule is followed where z = sum of excess / sqrt(sum of squares of the clusters' sums) is at
+    least 3 on the other folds; else nothing is picked.
+
+    Args:
+        items: N of them.
+        picks: What each rule picks from all of them.
+        rule: What to call it.
+        folds: Of the items, whole clusters together, (N,).
+        clusters: Codes of items that do not vary independently, from 0, (N,).
+    """
+    if items.subjects is None or items.subjects.n_unique() < 2:
+        return None
+    of_item = np.unique(items.subjects.to_list(), return_inverse=True)[1]
+    chance = chance_of(items)
+    hits, applies, sizes = chance.copy(), np.zeros(len(items), np.bool_), np.zeros(len(items), np.int64)
+    for subject in range(int(of_item.max()) + 1):
+        own = of_item == subject
+        for fold in np.unique(folds[own]).tolist():
+            inside, outside = np.flatnonzero(own & (folds == fold)), np.flatnonzero(own & (folds != fold))
+            codes = np.unique(clusters[outside], return_inverse=True)[1]
+            sums = [np.bincount(codes, (each.hits - chance)[outside]) for each in picks]
+            gained = [float(each.sum() / math.sqrt(spread)) if (spread := (each**2).sum()) else 0.0 for each in sums]
+            best = int(np.argmax(gained)) if gained else 0
+            if gained and gained[best] >= _FOLLOWED:
+                hits[inside] = picks[best].hits[inside]
+                applies[inside] = picks[best].applies[inside]
+                sizes[inside] = picks[best].sizes[inside]
+    return Picks(rule, hits, applies, sizes)

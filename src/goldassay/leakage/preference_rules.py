@@ -118,6 +118,8 @@ def traits(items: ChoiceItems) -> list[_Trait]:
         _Trait("absolute word", "no absolute word", holds(ABSOLUTE)),
         _Trait("hedge", "no hedge", holds(HEDGE)),
     ]
+    if items.padded is not None:
+        found.append(_Trait("white space at an end", "no white space at an end", items.padded.astype(np.float64)))
     if items.ordered:
         found.append(_Trait("first", "second", -items.places.astype(np.float64)))
     return found

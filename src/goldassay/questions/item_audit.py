@@ -22,7 +22,7 @@ from goldassay.questions.first_rows import MOST_ROWS, first_rows, table_of_rows
 from goldassay.questions.item_patterns import RIGHT, WRONG, find_item_patterns
 from goldassay.questions.item_rows import defects, found_by_rule, items_to_read, told_by_part
 from goldassay.questions.leakage.check import CHECK as LEAKAGE
-from goldassay.questions.leakage.choices import RULE, choice_evidence
+from goldassay.questions.leakage.choices import BY_SUBJECT, RULE, choice_evidence
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.overlap.in_audit import search_for
 from goldassay.questions.overlap.items import items_of_choices
@@ -92,7 +92,8 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
     assert finding.verdict is not None
     found = evidence.readers
     rules = [each for each in finding.results["effects"]["effects"] if each["reader"].startswith(RULE)]
-    patterns = find_item_patterns(posed, rules, settings, steps)
+    by_subject = [each for each in finding.results["effects"]["effects"] if each["reader"] == BY_SUBJECT]
+    patterns = find_item_patterns(posed, [*rules, *by_subject], settings, steps)
     assert patterns.verdict is not None
     verdicts: dict[str, dict[str, Any]] = {
         "artifacts": patterns.verdict.to_dict(),

@@ -16,6 +16,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.items import ChoiceItems, read_choices
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
+from goldassay.leakage.choice_rules import pick_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -324,3 +325,22 @@ def test_lists_as_pandas_writes_them_into_csv(tmp_path: Path) -> None:
 def test_code_in_a_list_is_no_list(text: str) -> None:
     frame = pl.DataFrame({"question": ["a", "b"], "choices": [text, text], "answer": [0, 1]})
     assert read_choices(Table(frame, "frame"), "items") is None
+
+
+def test_white_space_around_choices_is_read_as_a_trait_of_its_own() -> None:
+    frame = pl.DataFrame({"question": ["q", "r"], "choices": [["a ", "b"], ["c", "d"]], "answer": [0, 1]})
+    found = read_choices(Table(frame, ""), "made")
+    assert found is not None
+    assert found.texts.to_list() == ["a", "b", "c", "d"]
+    assert found.padded is not None
+    assert found.padded.tolist() == [True, False, False, False]
+    picked = {each.rule: each for each in pick_all(found)}
+    assert picked["white space at an end"].hits.tolist() == [1.0, 0.5]
+    assert picked["no white space at an end"].hits.tolist() == [0.0, 0.5]
+    taken = found.take(np.array([0])).padded
+    assert taken is not None
+    assert taken.tolist() == [True, False]
+    plain = read_choices(Table(frame.with_columns(choices=pl.Series([["a", "b"], ["c", "d"]])), ""), "made")
+    assert plain is not None
+    assert plain.padded is None
+    assert "white space at an end" not in {each.rule for each in pick_all(plain)}

@@ -17,6 +17,7 @@ from goldassay.core.errors import InputError
 from goldassay.data.items import PREFERENCES, ChoiceItems, read_choices, read_preferences
 from goldassay.data.reading import read_table
 from goldassay.data.table import Table
+from goldassay.leakage.preference_rules import traits
 
 DATA = Path(os.environ.get("GOLDASSAY_DATA", "../shared/data")) / "preferences"
 
@@ -255,3 +256,13 @@ def test_llmbar_has_its_published_sizes() -> None:
     assert sizes == {"Natural": 100, "Neighbor": 134, "GPTInst": 92, "FairEval": 66, "Base_9": 54, "Base_10": 54,
                      "Normal": 59}  # fmt: skip
     assert (longer, unlike) == (84, 325)
+
+
+def test_white_space_around_responses_is_read_as_a_trait_of_its_own() -> None:
+    rows = [{"prompt": "p", "chosen": "a b ", "rejected": "c d"}, {"prompt": "q", "chosen": "e f", "rejected": "g h"}]
+    found = read_preferences(Table(pl.DataFrame(rows), ""), "made")
+    assert found is not None
+    assert found.padded is not None
+    assert found.texts.filter(pl.Series(found.padded)).to_list() == ["a b"]
+    picked = {each.more: each.values for each in traits(found)}
+    assert picked["white space at an end"].tolist() == found.padded.tolist()

@@ -297,3 +297,15 @@ def test_items_are_joined_by_columns() -> None:
     assert alone.to_dict()["clusters"]["n_clusters"] == 240
     with pytest.raises(InputError, match="all rows are one cluster"):
         goldassay.audit([{**row, "writer": "one"} for row in made], clusters="writer")
+
+
+def test_rules_that_cancel_each_other_over_subjects_are_a_caution(tmp_path: Path) -> None:
+    content = rows(600, False, 3)
+    for at, row in enumerate(content):
+        row["subject"] = f"s{at % 4}"
+        row["answer"] = "ABCD"[at % 4] if at % 3 else row["answer"]
+    report = goldassay.audit(write(tmp_path / "set.jsonl", content))
+    assert report.verdicts["leakage"]["verdict"] == "caution"
+    assert report.verdicts["leakage"]["evidence"].startswith("Picking in each subject by the rule")
+    assert report.verdicts["artifacts"]["verdict"] != "sound"
+    assert goldassay.measure_leakage(tmp_path / "set.jsonl").verdicts["leakage"] == report.verdicts["leakage"]

@@ -69,6 +69,7 @@ class ChoiceItems:
         source: The file.
         kind: What its parts are called.
         files: As they were read; none for data handed over in memory.
+        padded: Which choices had white space at an end, which texts are without, (M,); None where none had.
     """
 
     name: str
@@ -90,6 +91,7 @@ class ChoiceItems:
     source: str = ""
     kind: Kind = CHOICES
     files: tuple[InputFile, ...] = ()
+    padded: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return self.offsets.size - 1
@@ -132,6 +134,7 @@ class ChoiceItems:
             texts=self.texts[at],
             offsets=np.concatenate([[0], np.cumsum(self.sizes[items])]).astype(np.int64),
             right=self.right[at],
+            padded=None if self.padded is None else self.padded[at],
             subjects=None if self.subjects is None else self.subjects[items],
             dependent=tuple(values[items] for values in self.dependent),
         )
@@ -193,6 +196,7 @@ def read_choices(
     marks = np.zeros(offsets[-1], np.bool_)
     starts = zip(offsets.tolist(), kept, strict=False)
     marks[[start + place for start, at in starts for place in right[at] or ()]] = True
+    padded = np.array([text != text.strip() for at in kept for text in raw[at].choices], np.bool_)
     rows = np.array([table.line_of(at) for at in kept], np.int64)
     ids = cell_texts(frame[shape.id]) if shape.id else pl.Series([str(at) for at in range(frame.height)])
     # Where a column says which choice is right, the first one being right throughout is a flaw and no custom.
@@ -222,6 +226,7 @@ def read_choices(
         doubtful=doubtful,
         source=source,
         files=table.files,
+        padded=padded if padded.any() else None,
     )
     return found_items if ordered else reordered(found_items)
 
@@ -229,7 +234,8 @@ def read_choices(
 def reordered(items: ChoiceItems) -> ChoiceItems:
     """The same items with their choices in random order."""
     order = np.lexsort((np.random.default_rng(0).random(items.right.size), items.item_of))
-    return replace(items, texts=items.texts[order], right=items.right[order])
+    padded = None if items.padded is None else items.padded[order]
+    return replace(items, texts=items.texts[order], right=items.right[order], padded=padded)
 
 
 def _unread(frame: pl.DataFrame, shape: Shape, others: Sequence[str]) -> tuple[str, ...]:

@@ -58,6 +58,7 @@ class _Row:
     prompt: str
     problems: tuple[str, ...]
     used: bool
+    padded: tuple[bool, ...] = ()
 
 
 def read_preferences(
@@ -110,6 +111,7 @@ def read_preferences(
             f"({option('columns', 'responses=A+B,winner=NAME')})",
         )  # fmt: skip
     ids = cell_texts(frame[shape.id]) if shape.id else pl.Series([str(at) for at in range(frame.height)])
+    padded = np.array([each for at in kept for each in rows[at].padded], np.bool_)
     problems = [(at, reason, row.used) for at, row in enumerate(rows) for reason in row.problems]
     problems += [(at, OTHER_SIDE, True) for at in _turned(rows, kept)]
     items = ChoiceItems(
@@ -135,6 +137,7 @@ def read_preferences(
         source=source,
         files=table.files,
         kind=PREFERENCES,
+        padded=padded if padded.any() else None,
     )  # fmt: skip
     return items if items.ordered else reordered(items)
 
@@ -225,6 +228,7 @@ def _checked(given: list[Any], right: tuple[int, ...], prompt: Any, reason: str,
         asked = asked or next((own[at] for at in right), own[0])
     if asked and all(text.startswith(asked) for text in texts):
         texts = [text.removeprefix(asked) for text in texts]
+    padded = tuple(text != text.strip() for text in texts)
     texts = [text.strip() for text in texts]
     whole = [normalized_text(text) for text in texts]
     if not all(whole):
@@ -232,7 +236,7 @@ def _checked(given: list[Any], right: tuple[int, ...], prompt: Any, reason: str,
     preferred = {whole[at] for at in right}
     if len(right) == len(whole) or any(text in preferred for at, text in enumerate(whole) if at not in right):
         return _Row((), (), "", (SAME, *problems), used=False)
-    return _Row(tuple(texts), right, asked, tuple(problems), used=True)
+    return _Row(tuple(texts), right, asked, tuple(problems), used=True, padded=padded)
 
 
 def _parted(value: Any) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from goldassay.core.numbers import percent
 from goldassay.core.planting import TIMES_LIMIT, WORDS_FOR_READERS
 from goldassay.core.verdicts import Headline, Judged, Verdict, judge_effects
 from goldassay.data.items import CHOICES
-from goldassay.questions.leakage.choices import RULE
+from goldassay.questions.leakage.choices import BY_SUBJECT, RULE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def judge_choices(
     }[judged.word]
     headline = None
     if decisive is not None:
-        label = f"accuracy skill, {decisive.reader if is_rule(decisive) else decisive.part}"
+        label = f"accuracy skill, {decisive.part if is_reader(decisive) else decisive.reader}"
         headline = Headline(label, decisive.value, decisive.low, decisive.high, "share")
     return Verdict(judged.word, said, headline, next_step, _rule(limits, kind))
 
@@ -69,15 +69,21 @@ def is_rule(effect: Effect) -> bool:
     return effect.reader.startswith(RULE)
 
 
+def is_reader(effect: Effect) -> bool:
+    """Whether it is of a model that reads a part."""
+    return not is_rule(effect) and effect.reader != BY_SUBJECT
+
+
 def _say(effect: Effect, evidence: ConditionEvidence) -> str:
     assert evidence.chance is not None
-    given = evidence.rules if is_rule(effect) else ()
+    given = evidence.rules if is_rule(effect) or effect.reader == BY_SUBJECT else ()
     scores = next((np.mean(np.asarray(each.correct)) for each in given if each.reader == effect.reader), None)
     if scores is None:
         runs = evidence.conditions[f"{effect.part.replace(' ', '_')}_only"]
         scores = runs.final().scores.mean()
     who = (
         f"Picking by the {effect.reader} (no training)" if is_rule(effect)
+        else "Picking in each subject by the rule that gains most on its other items" if effect.reader == BY_SUBJECT
         else f"A quick probe that sees only the {effect.part}"
     )  # fmt: skip
     return (

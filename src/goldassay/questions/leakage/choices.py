@@ -20,7 +20,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.verdicts import Doubt
 from goldassay.data.items import CHOICES, PREFERENCES
 from goldassay.leakage.choice_rules import chance_of
-from goldassay.leakage.choice_subjects import rules_by_subject
+from goldassay.leakage.choice_subjects import pick_by_subject, rules_by_subject
+from goldassay.models.quick_probe import deal_folds
 from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import LONGEST, PROBES, ConditionEvidence
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from goldassay.leakage.choice_rules import RuleEffect
 
 RULE = "rule: "
+# A reader that is trained, too: which rule it follows in a subject is learned from other items of it.
+BY_SUBJECT = "rules by subject"
 # Items, or clusters of items, from which on each may be answered by probes of the others.
 LEAST_APART = 10
 # From this share of the rows on, those that cannot be used leave the rest no sample of the file.
@@ -89,6 +92,12 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
         for each in picks
         if each.applies.any()
     )
+    groups = np.arange(len(test)) if codes is None else np.unique(codes, return_inverse=True)[1]
+    folds = deal_folds(groups, max(2, min(N_FOLDS, n_apart)), np.random.default_rng(settings.seed))
+    chosen = pick_by_subject(test, picks, BY_SUBJECT, folds, groups)
+    if chosen is not None and chosen.applies.any():
+        hits_of = chosen.hits[np.newaxis]
+        of_rules += (Reading(test.kind.part, BY_SUBJECT, None, correct=hits_of, chance=chance, applies=chosen.applies),)
 
     further = {}
     if test.kind is PREFERENCES:

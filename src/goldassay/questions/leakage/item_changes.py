@@ -137,7 +137,8 @@ def changed_copy(
                 beyond = max(map(len, own)) + 1, max(len(text.split()) for text in own) + 1
                 texts[grown] = _lengthened(texts[grown], *beyond, pool, rng)
     drawn = any(_is_position(effect.rule) for effect, _ in found)
-    copy = replace(items, texts=pl.Series("choice", texts))
+    # What is written has no white space around its texts.
+    copy = replace(items, texts=pl.Series("choice", texts), padded=None)
     if drawn:
         moved = np.lexsort((rng.random(items.right.size), items.item_of))
         copy = replace(copy, texts=copy.texts[moved], right=items.right[moved])

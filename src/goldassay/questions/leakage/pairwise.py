@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PROMPT, _RESPONSE = "question", "choice"
 # What a rule goes by that the response alone does not hold.
-_BESIDE = ("first", "more of its words in the prompt")
+_BESIDE = ("first", "more of its words in the prompt", "white space at an end")
 
 
 def ask_pairs(
