@@ -181,10 +181,30 @@ def test_what_best_models_find_hard():
     [(-0.1, 0.1, "held"), (0.3, 0.5, "did not hold"), (-0.5, -0.3, "did not hold"), (0.1, 0.4, "not shown")],
 )
 def test_biased_clusters_hold_examples_of_every_confidence(low: float, high: float, wanted: str):
-    row = {"role": "hypothesis", "correlation": (low + high) / 2, "low": low, "high": high}
+    row = {"role": "hypothesis", "correlation": (low + high) / 2, "low": low, "high": high, "n_checkpoints": 3}
     documents = {"SNLI (net)": {"leakage": {"confidence": [row]}}}
     assert _standing([_row()], "Unlike", documents) == wanted
     assert _standing([_row()], "Unlike") == "not measured"
+
+
+def test_figure_8_speaks_of_training_dynamics_only_where_epochs_were_recorded():
+    final = {"role": "hypothesis", "correlation": 0.5, "low": 0.45, "high": 0.55, "n_checkpoints": 0}
+    recorded = {"role": "hypothesis", "correlation": 0.0, "low": -0.05, "high": 0.05, "n_checkpoints": 3}
+
+    def found(**documents: dict[str, Any]) -> Conclusion:
+        given = {name: {"leakage": {"confidence": [row]}} for name, row in documents.items()}
+        return next(each for each in conclude([_row()], given) if each.name == "Unlike")
+
+    only_final = found(SNLI=final)
+    assert only_final.standing == "did not hold"
+    assert "training dynamics" not in only_final.statement
+    assert "training dynamics were not measured" in only_final.evidence
+    # What is no dynamics has no part in what is said of them.
+    both = found(SNLI=final, SICK=recorded)
+    assert (both.standing, both.value) == ("held", pytest.approx(0.0))
+    assert both.statement.startswith("Biased clusters are not found by training dynamics")
+    assert "over the 3 epochs of a training" in both.evidence
+    assert "1 without recorded epochs are left out" in both.evidence
 
 
 def test_tables_have_a_row_a_model():

@@ -238,14 +238,26 @@ def _state_of_the_art(rows: Sequence[Row]) -> Conclusion:
 
 
 def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
-    """Whether the divergence of an example's cluster goes with the confidence that the pair's model has in it."""
-    statement = "Biased clusters are not found by training dynamics: they hold examples of every confidence."
+    """Whether the divergence of an example's cluster goes with the confidence that the pair's model has in it.
+
+    Confidence is over the epochs of a training where these were recorded; only then is it training dynamics.
+    """
     rows = [
         {**row, "name": name}
         for name, document in documents.items()
         for row in document["leakage"]["confidence"]
         if row["correlation"] is not None and row["low"] is not None
     ]
+    recorded = [row for row in rows if row["n_checkpoints"] > 1]
+    left_out = len(rows) - len(recorded) if recorded else 0
+    rows = recorded or rows
+    if recorded:
+        statement = "Biased clusters are not found by training dynamics: they hold examples of every confidence."
+        least, most = (end(row["n_checkpoints"] for row in rows) for end in (min, max))
+        what = f"confidence over the {least if least == most else f'{least} to {most}'} epochs of a training"
+    else:
+        statement = "Biased clusters hold examples of every confidence of the final models of the pair."
+        what = "confidence of final models, since no epochs were recorded: training dynamics were not measured,"
     if not rows:
         return Conclusion("Unlike", statement, "Figure 8", "not measured", "No model has both.")
     claim = pool_claim(
@@ -263,13 +275,14 @@ def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
     elif claim.low > _FAINT or claim.high < -_FAINT:
         standing = "did not hold"
     first = max(rows, key=lambda row: abs(row["correlation"]))
+    without = f" {left_out} without recorded epochs are left out." if left_out else ""
     return Conclusion(
         "Unlike",
         statement,
         "Figure 8",
         standing,
-        f"Correlations of confidence and divergence; the claim is that they lie nearer to 0 than {_FAINT}. "
-        f"{claim.said} Farthest the {first['role']} of {first['name']}: {decimal(first['correlation'])}.",
+        f"Correlations of {what} and divergence; the claim is that they lie nearer to 0 than {_FAINT}. "
+        f"{claim.said} Farthest the {first['role']} of {first['name']}: {decimal(first['correlation'])}.{without}",
         claim.value,
         claim.low,
         claim.high,

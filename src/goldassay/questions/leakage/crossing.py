@@ -16,6 +16,7 @@ import polars as pl
 from goldassay.core.correlation import correlation_interval
 from goldassay.core.errors import InputError
 from goldassay.core.results import Result
+from goldassay.leakage.dynamics import training_dynamics
 from goldassay.leakage.word_weights import weighted_log_odds, word_counts
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Crossing(Result):
             an interval that leaves whole clusters out (`correlation_interval`); NaN where it has none.
         biased_share: Share of the examples in biased clusters.
         confidence: What the confidence is the mean of, or "".
+        n_checkpoints: Of how many of one training that is; 0 where final models take their place.
         biased_histogram: Examples of biased clusters in each fiftieth of the range of confidence, (50,).
         other_histogram: Likewise of all other examples.
     """
@@ -86,6 +88,7 @@ class Crossing(Result):
     confidence_high: float
     biased_share: float
     confidence: str
+    n_checkpoints: int
     biased_histogram: NDArray[np.int64]
     other_histogram: NDArray[np.int64]
 
@@ -102,8 +105,9 @@ class KnownOfExamples:
         texts: Of the role that was clustered.
         corpus: The same, cut into words.
         classes: "easy", "hard", "conflicting" or "uncovered", (N,).
-        gold_probabilities: Of the gold label, over epochs, checkpoints or runs, (M, N).
-        confidence: What the M are.
+        gold_probabilities: Of the gold label after each epoch, (R, T, N); or of M final models in their place, (M, N).
+        gold_predicted: Whether it was predicted, of the same shape.
+        confidence: What these are.
         correct: Condition to correctness of its runs, (R, N).
         patterns: Patterns that give labels away, to be looked for in the texts.
     """
@@ -112,6 +116,7 @@ class KnownOfExamples:
     corpus: TokenizedCorpus | None = None
     classes: NDArray[np.str_] | None = None
     gold_probabilities: NDArray[np.float64] | None = None
+    gold_predicted: NDArray[np.bool_] | None = None
     confidence: str = ""
     correct: Mapping[str, NDArray[np.float64]] | None = None
     patterns: PatternTable | None = None
@@ -129,8 +134,8 @@ def cross_clusters(
 ) -> Crossing:
     """Lay what all questions know of the examples beside the clusters that they form.
 
-    Confidence is the mean of the gold label's probability, variability its standard deviation (Swayamdipta et al.
-    2020). A cluster's share of the variance is cov(its part of the score, the score)/var(the score) over runs, as for
+    Confidence, variability and correctness are those of training dynamics (Swayamdipta et al. 2020); of final models
+    alone, without epochs, variability is the spread between them. A cluster's share of the variance is cov(its part of the score, the score)/var(the score) over runs, as for
     any group of examples (`decompose_by_group`); shares add to 1.
 
     Args:
@@ -182,6 +187,7 @@ def cross_clusters(
         confidence_high=high,
         biased_share=clustering.n_biased_examples / n,
         confidence=known.confidence,
+        n_checkpoints=_n_checkpoints(known),
         biased_histogram=inside,
         other_histogram=others,
     )
@@ -215,15 +221,18 @@ def _difficulty(known: KnownOfExamples, clusters: NDArray[np.int64], k: int) -> 
 def _dynamics(known: KnownOfExamples, clusters: NDArray[np.int64], k: int) -> dict[str, NDArray[np.float64]]:
     if known.gold_probabilities is None:
         return {}
-    confidence = known.gold_probabilities.mean(axis=0)
+    dynamics = training_dynamics(known.gold_probabilities, known.gold_predicted)
+    confidence = dynamics.confidence
     sizes = np.bincount(clusters, minlength=k)
     sums = np.bincount(clusters, confidence, minlength=k)
     found = {
         "confidence": sums / np.maximum(sizes, 1),
         "others_confidence": (confidence.sum() - sums) / np.maximum(confidence.size - sizes, 1),
     }
-    if len(known.gold_probabilities) > 1:
-        found["variability"] = _mean_in(known.gold_probabilities.std(axis=0), clusters, k)
+    if dynamics.n_epochs > 1:
+        found["variability"] = _mean_in(dynamics.variability, clusters, k)
+    if dynamics.correctness is not None:
+        found["correctness"] = _mean_in(dynamics.correctness, clusters, k)
     return found
 
 
@@ -243,19 +252,24 @@ def _accuracies(
     return found
 
 
+def _n_checkpoints(known: KnownOfExamples) -> int:
+    """Of one training; 0 of final models."""
+    found = known.gold_probabilities
+    return found.shape[1] if found is not None and found.ndim == 3 else 0
+
+
 def _confidence_correlation(known: KnownOfExamples, clustering: ClusterScore) -> tuple[float, float, float]:
     if known.gold_probabilities is None:
         return (float("nan"),) * 3
     # A divergence is one of a whole cluster, so that its examples are no pairs of their own.
-    return correlation_interval(
-        known.gold_probabilities.mean(axis=0), clustering.example_divergences, clusters=clustering.assignments
-    )
+    confidence = training_dynamics(known.gold_probabilities).confidence
+    return correlation_interval(confidence, clustering.example_divergences, clusters=clustering.assignments)
 
 
 def _histograms(known: KnownOfExamples, clustering: ClusterScore) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if known.gold_probabilities is None:
         return np.zeros(_BINS, np.int64), np.zeros(_BINS, np.int64)
-    confidence = known.gold_probabilities.mean(axis=0)
+    confidence = training_dynamics(known.gold_probabilities).confidence
     biased = clustering.biased[clustering.assignments]
     inside, others = (np.histogram(confidence[rows], _BINS, (0, 1))[0] for rows in (biased, ~biased))
     return inside, others

@@ -49,31 +49,35 @@ def known_of(evidence: ConditionEvidence, role: str, artifacts: Artifacts | None
     """All that is known of the examples, for one role's clusters."""
     test = evidence.test
     texts = test.texts(role) if test is not None and role in test.text_columns else None
-    probabilities, what = confidences(evidence)
+    probabilities, predicted, what = confidences(evidence)
     return KnownOfExamples(
         texts=texts,
         corpus=None if texts is None or test is None else tokenize(texts, tokenizer_of(test)),
         classes=None if artifacts is None else artifacts.classes,
         gold_probabilities=probabilities,
+        gold_predicted=predicted,
         confidence=what,
         correct={name: runs.final().scores for name, runs in evidence.conditions.items()},
         patterns=None if artifacts is None else artifacts.patterns,
     )
 
 
-def confidences(evidence: ConditionEvidence) -> tuple[NDArray[np.float64] | None, str]:
-    """The gold label's probability from the model of the whole, over checkpoints and runs, (M, N), and what M is.
+def confidences(
+    evidence: ConditionEvidence,
+) -> tuple[NDArray[np.float64] | None, NDArray[np.bool_] | None, str]:
+    """The gold label's probability from the model of the whole, whether it was predicted, and what these are of.
 
-    Training dynamics are of the checkpoints of one training; where only final models are at hand, the runs take their
-    place.
+    Training dynamics are of the checkpoints of one training, (R, T, N); where only final models are at hand, the runs
+    take their place, (R, N), and whether they predict it is not dynamics.
     """
     name = next((each for each in (PAIRED, TEXT) if each in evidence.conditions), "")
     runs = evidence.conditions.get(name)
     if runs is not None and runs.checkpoints is not None and runs.logits is not None and runs.n_checkpoints > 1:
         logits = np.asarray(runs.logits, dtype=np.float64)
-        found = softmax_at(logits, evidence.gold).reshape(-1, evidence.gold.size)
-        return found, f"the {runs.n_checkpoints} checkpoints of {runs.n_runs} runs of the {name} model"
+        found = softmax_at(logits, evidence.gold)
+        what = f"the {runs.n_checkpoints} checkpoints of {runs.n_runs} runs of the {name} model"
+        return found, logits.argmax(axis=-1) == evidence.gold, what
     final = evidence.probabilities.get(name)
     if final is None:
-        return None, ""
-    return final, f"{len(final)} trained model{'s' if len(final) > 1 else ''} of the {name} condition"
+        return None, None, ""
+    return final, None, f"{len(final)} trained model{'s' if len(final) > 1 else ''} of the {name} condition"

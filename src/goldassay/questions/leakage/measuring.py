@@ -395,6 +395,7 @@ def _confidence(found: RoleClusters) -> dict[str, Any]:
     return {
         "role": found.role,
         "of": crossing.confidence,
+        "n_checkpoints": crossing.n_checkpoints,
         "correlation": crossing.confidence_correlation,
         "low": crossing.confidence_low,
         "high": crossing.confidence_high,
