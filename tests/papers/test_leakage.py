@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goldassay.papers.outcome import StudyReport
+    from goldassay.papers.recipe import Conclusion
     from goldassay.papers.running import Study
 
 PRINTED = ("saxon2023_table1_examples", "saxon2023_table2_accuracy", "saxon2023_table3", "saxon2023_table4",
@@ -56,6 +57,23 @@ def test_the_study_runs_as_a_whole(report: StudyReport, tmp_path: Path):
     check_written(tmp_path, "leakage")
     for title in ("Table 3: models of a single sentence", "Figures 2, 5, 6 and 7", "Figure 1", "Figure 8"):
         assert title in page
+
+
+def test_figure_8_is_of_the_epochs_of_the_pairs_model(report: StudyReport):
+    """Averaged words train for 5 epochs, after each of which the tested examples are predicted."""
+    for name in ("averaged_words_SNLI", "averaged_words_CAugNLI"):
+        found = report.reports[name].to_dict()["leakage"]["confidence"]
+        assert found
+        assert {row["n_checkpoints"] for row in found} == {5}
+        assert {row["of"] for row in found} == {"the 5 checkpoints of 2 runs of the paired model"}
+    (figure,) = [row for row in report.document["conclusions"] if row["name"] == "Unlike"]
+    assert "training dynamics" in figure["statement"]
+
+
+@pytest.mark.parametrize("scale", list(SCALES))
+def test_every_network_is_tested_after_each_epoch(scale: Any):
+    for training in SCALES[scale].trainings:
+        assert training.checkpoint_epochs == dict.fromkeys(training.models, 1.0)
 
 
 def test_tables_stand_beside_what_is_printed(report: StudyReport):

@@ -1,4 +1,4 @@
-"""Training dynamics: how sure a model is of an example's label, and how that changes, over the epochs of its training."""
+"""Training dynamics: how sure a model is of an example's label over the epochs of its training."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TrainingDynamics:
 
 
 def training_dynamics(probabilities: ArrayLike, right: ArrayLike | None = None) -> TrainingDynamics:
-    """Confidence mean_t p_t, variability sqrt(mean_t (p_t - confidence)^2), correctness mean_t q_t, each averaged over R.
+    """Confidence mean_t p_t, variability sqrt(mean_t (p_t - mean_t p_t)^2), correctness mean_t q_t, averaged over R.
 
     Variability is within a training: what differs between seeds is none of it.
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _PAIRED, _HYPOTHESIS, _PREMISE = "paired", "hypothesis_only", "premise_only"
 _ALL = (_PAIRED, _HYPOTHESIS, _PREMISE)
+# Training dynamics of the tested examples, for Figure 8.
+_EACH_EPOCH = 1.0
 _RECORD = ["predictions", "logits", "embeddings", "relevance"]
 # What the runs of the printed protocol are called, whichever checkpoint is the one for a language.
 FINE_TUNED = "fine-tuned"
@@ -57,6 +59,7 @@ def _smoke() -> Scale:
                 seeds=2,
                 conditions=_ALL,
                 options={"record": _RECORD},
+                checkpoint_epochs={"averaged words": _EACH_EPOCH},
             ),
         ),
         note="Made-up sets under the names of real ones: it shows that the study runs, and nothing about them.",
@@ -73,6 +76,7 @@ def _desk() -> Scale:
             seeds=3,
             conditions=_ALL,
             options={"record": _RECORD, "precision": "auto", "rows": 12_000 if train == "HANS train" else 18_000},
+            checkpoint_epochs={"BiLSTM": _EACH_EPOCH},
         )
         for train, tests in (_PRINTED | _FURTHER).items()
     ]
@@ -87,6 +91,7 @@ def _desk() -> Scale:
                 "record": _RECORD, "precision": "auto", "rows": 5_000,
                 "changes": {"epochs": 2, "max_tokens": 96},
             },
+            checkpoint_epochs={PRETRAINED: _EACH_EPOCH},
         )
         for train, tests in _PRINTED.items()
     ]  # fmt: skip
@@ -137,6 +142,7 @@ def _paper() -> Scale:
             seeds=1,
             conditions=_ALL if name in _BOTH else (_PAIRED, _PREMISE if name == "FEVER" else _HYPOTHESIS),
             options=_as_printed(*settings),
+            checkpoint_epochs={FINE_TUNED: _EACH_EPOCH},
         )
         for name, settings in _RATES.items()
     ]
@@ -148,6 +154,7 @@ def _paper() -> Scale:
         seeds=1,
         conditions=(_PAIRED, _HYPOTHESIS),
         options=_as_printed(1e-5, 16),
+        checkpoint_epochs={FINE_TUNED: _EACH_EPOCH},
     )
     return Scale(
         sets={

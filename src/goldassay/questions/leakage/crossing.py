@@ -135,8 +135,8 @@ def cross_clusters(
     """Lay what all questions know of the examples beside the clusters that they form.
 
     Confidence, variability and correctness are those of training dynamics (Swayamdipta et al. 2020); of final models
-    alone, without epochs, variability is the spread between them. A cluster's share of the variance is cov(its part of the score, the score)/var(the score) over runs, as for
-    any group of examples (`decompose_by_group`); shares add to 1.
+    alone, without epochs, variability is the spread between them. A cluster's share of the variance is cov(its part of
+    the score, the score)/var(the score) over runs, as for any group of examples (`decompose_by_group`); all add to 1.
 
     Args:
         clustering: Of N examples.
