@@ -95,10 +95,9 @@ def lines(test: Dataset, out: Path, gold: Path) -> Iterator[str]:
     runs = {metric: read_runs(out, gold=gold, answer_metric=metric) for metric in ("exact_match", "f1")}
     place = {name: row for row, name in enumerate(test.examples["example_id"].to_list())}
     order = np.array([place[name] for name in runs["f1"].example_ids])
-    for at, step in enumerate(runs["f1"].checkpoints or [""]):
-        found = {
-            metric: (each.scores[0, at] if each.scores.ndim == 3 else each.scores[0]) for metric, each in runs.items()
-        }
+    steps = runs["f1"].checkpoints
+    for at, step in enumerate([] if steps is None else steps.tolist()):
+        found = {metric: each.scores[0, at] for metric, each in runs.items()}
         yield line(f"docqa, step {step}", found, codes[order])
 
 

@@ -12,9 +12,14 @@ pytest.importorskip("transformers")
 import torch
 
 from goldassay.core.errors import InputError
-from goldassay.models.configuration import Task
+from goldassay.models.configuration import Recipe, Task
 from goldassay.models.contextual_vectors import ContextualVectors
 from goldassay.models.registry import load_network
+from goldassay.training.loop import Examples, Loop
+from goldassay.training.objectives import load_objective
+from goldassay.training.precision import open_accelerator
+from goldassay.training.seeds import Seeds
+from goldassay.training.targets import LabelTarget
 from tests.models.network_cases import small_network, texts_of, tiny_checkpoint
 from tests.training.made_data import made_pairs
 
@@ -133,6 +138,47 @@ def test_layers_are_mixed_by_learnt_weights_and_the_encoder_is_not_trained(folde
     assert all(weight.grad is None for weight in network.encoder.model.parameters())
 
 
+def test_all_layers_are_the_encoders_hidden_states_with_what_enters_the_first(checkpoint):
+    found = ContextualVectors(checkpoint, 3, 64, "treebank").of(["there is a aab"], CPU, None)
+    from transformers import AutoModel, AutoTokenizer
+
+    tokens = AutoTokenizer.from_pretrained(checkpoint)(["there is a aab"], return_tensors="pt")
+    with torch.no_grad():
+        states = AutoModel.from_pretrained(checkpoint).eval()(**tokens, output_hidden_states=True).hidden_states
+    assert len(states) == 3
+    wanted = torch.stack(states, dim=2)[0, 1:-1].half().numpy()
+    np.testing.assert_allclose(found.vectors, wanted, atol=2e-3)
+
+
+def test_training_moves_the_mix_to_the_layer_that_tells_and_leaves_the_encoder(folder):
+    """One of two layers is noise, drawn anew for each batch; the weights must find the other."""
+    data = made_pairs(96)
+    network = small_network("contextual_esim", folder, n=96)
+    encoded = network.encode(texts_of(data))
+    collate, rng = network.collate, np.random.default_rng(0)
+
+    def with_noise(encoded, rows):
+        batch = collate(encoded, rows)
+        for role in range(2):
+            layer = batch[f"vectors{role}"][:, :, 0]
+            layer.copy_(torch.from_numpy(2 * rng.standard_normal(layer.shape)))
+        return batch
+
+    network.collate = with_noise
+    before = {name: each.clone() for name, each in network.encoder.model.state_dict().items()}
+    labels = LabelTarget.labels(data, Task(data.text_columns, data.label_names))
+    recipe = Recipe(epochs=8, batch_size=16, learning_rate=2e-2)
+    loop = Loop(
+        network, load_objective("cross_entropy")(), recipe, Seeds.varying(0), Examples(encoded, labels),
+        open_accelerator("cpu", "float32"),
+    )  # fmt: skip
+    for _ in loop.run():
+        pass
+    assert torch.softmax(network.mix, 0)[1] > 0.6
+    assert network.gain != 1
+    assert all(torch.equal(each, before[name]) for name, each in network.encoder.model.state_dict().items())
+
+
 def test_saved_weights_refuse_another_encoder(folder, tmp_path):
     data = made_pairs()
     network = small_network("contextual_esim", folder)
@@ -148,7 +194,7 @@ def test_saved_weights_refuse_another_encoder(folder, tmp_path):
     ("changes", "message"),
     [
         ({"encoder": ""}, "needs an encoder; name a checkpoint's folder or hub name: changes={'encoder': FOLDER}"),
-        ({"layers": 3}, "3 layers are asked for, and the encoder has 2"),
+        ({"layers": 4}, "4 layers are asked for, and the encoder has 3"),
         ({"encoder": "/nowhere/at/all"}, "no checkpoint can be loaded from there"),
     ],
 )

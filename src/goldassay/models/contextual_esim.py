@@ -34,8 +34,8 @@ class Sizes:
 
     Attributes:
         encoder: Folder of a transformers checkpoint, or its name on the hub; must be given.
-        layers: How many of its last layers are mixed, with weights that are learnt, as ELMo's three were; each takes
-            as much room as the first.
+        layers: How many of its last layers are mixed, with weights that are learnt, as ELMo's three were, which are all
+            of it and what enters the first; each takes as much room as the first.
         units: Of the LSTMs in each direction, and of the hidden layers.
         dropout: On word vectors, after each projection and before the classifier.
         max_tokens: Word pieces of a text beyond this are cut off; the encoder's own limit, if that is lower.

@@ -73,7 +73,7 @@ class ContextualVectors:
 
     Args:
         place: Folder of the encoder, or its name on the hub.
-        n_layers: How many of its last layers are given.
+        n_layers: How many of its last layers are given; one more than it has takes what enters the first, too.
         max_pieces: Pieces of a text beyond this, special ones among them, are cut off.
         tokenizer: Of the task: with "characters" each piece is a word.
 
@@ -90,7 +90,8 @@ class ContextualVectors:
         model = open_weights(AutoModel, place, config)
         self.model = (model.get_encoder() if getattr(config, "is_encoder_decoder", False) else model).eval()
         self.model.requires_grad_(requires_grad=False)
-        available = int(config.num_hidden_layers)
+        # What enters the first of its layers is one too, as ELMo's word representations were.
+        available = int(config.num_hidden_layers) + 1
         if not 1 <= n_layers <= available:
             raise InputError(
                 f"{n_layers} layers are asked for, and the encoder has {available}",
@@ -199,4 +200,4 @@ class ContextualVectors:
     def _states(self, model: Any, tokens: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
         """Of the last layers at each piece, (B, L, layers, width)."""
         out = model(input_ids=tokens, attention_mask=real.long(), output_hidden_states=True)
-        return torch.stack(out.hidden_states[-self.n_layers :], dim=2)
+        return torch.stack(out.hidden_states[len(out.hidden_states) - self.n_layers :], dim=2)
