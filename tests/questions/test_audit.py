@@ -41,7 +41,7 @@ def stable(report: goldassay.Report) -> str:
 
 
 def test_every_question_has_a_verdict(report: goldassay.Report) -> None:
-    assert set(report.verdicts) == {"artifacts", "leakage", "instability", "shift"}
+    assert set(report.verdicts) == {"artifacts", "leakage", "instability", "shift", "overlap"}
     for verdict in report.verdicts.values():
         assert verdict["verdict"] in {"sound", "caution", "unsound", "not measurable", "not asked"}
         assert verdict["evidence"].endswith((".", "!"))

@@ -12,10 +12,10 @@ def test_a_question_that_was_not_asked_has_neither_card_nor_section() -> None:
     assert [section.key for section in report.sections] == ["shift", "inputs"]
 
 
-def test_an_audit_asks_four_questions() -> None:
+def test_an_audit_asks_five_questions() -> None:
     report = compose_report({})
-    assert [card.key for card in report.cards] == ["artifacts", "leakage", "instability", "shift"]
-    assert [card.judged for card in report.cards] == [False] * 4
+    assert [card.key for card in report.cards] == ["artifacts", "leakage", "instability", "shift", "overlap"]
+    assert [card.judged for card in report.cards] == [False] * 5
     assert [section.key for section in report.sections] == [
         "artifacts", "leakage", "instability", "shift", "facts", "inputs",
     ]  # fmt: skip

@@ -55,10 +55,73 @@ def test_it_is_asked_with_a_corpus_and_agrees_with_its_command(tmp_path: Path) -
         assert alone[name] == found[name], name
 
 
-def test_without_a_corpus_it_is_not_asked(tmp_path: Path) -> None:
-    train, test = lines(tmp_path / "a.jsonl", pairs(200, 0)), lines(tmp_path / "b.jsonl", pairs(200, 1))
+def test_of_rows_that_were_set_apart_it_is_not_asked(tmp_path: Path) -> None:
+    report = goldassay.audit(lines(tmp_path / "a.jsonl", pairs(300, 0)), settings=QUICK)
+    assert report.verdicts["overlap"]["verdict"] == "not asked"
+    assert report.verdicts["overlap"]["evidence"] == "Not asked: overlap. Add --test."
+
+
+def mangled(row: dict[str, str]) -> dict[str, str]:
+    """A copy that has no n-gram and no equal text left: every word has a capital, and one letter of the row is lost."""
+    return {**row, "premise": row["premise"].title() + ",", "hypothesis": row["hypothesis"][:-1]}
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(0, "sound"), (10, "caution"), (60, "unsound")])
+def test_the_training_part_is_searched_for_near_copies(n: int, verdict: str, tmp_path: Path) -> None:
+    """Pairs are too short for n-grams of their own: a letter that is changed hides them from equality, too."""
+    test = [{**row, "premise": row["premise"][:30]} for row in pairs(300, 1)]
+    train = [*pairs(300, 0), *map(mangled, test[:n])]
+    paths = lines(tmp_path / "train.jsonl", train), lines(tmp_path / "test.jsonl", test)
+    report = goldassay.audit(*paths, settings=QUICK)
+    found = report.to_dict()["overlap"]
+    assert (found["n_found"], report.verdicts["overlap"]["verdict"]) == (n, verdict)
+    assert found["corpus"] == "training part"
+    texts = lines(tmp_path / "rows.jsonl", [{"text": whole(row)} for row in train])
+    alone = goldassay.measure_overlap(paths[1], texts, near_copies=True)
+    for name in ("share", "low", "high", "dirty", "partial", "coverage", "union", "kinds", "n_found"):
+        assert alone.to_dict()["overlap"][name] == found[name], name
+
+
+def test_a_premise_in_both_parts_is_no_overlap(tmp_path: Path) -> None:
+    """Of pairs with a long premise most words are equal by construction."""
+    rng = random.Random(7)
+    premises = [sentence(rng, 60) for _ in range(100)]
+    rows = [
+        {"premise": premise, "hypothesis": sentence(rng, 6), "label": rng.choice(["yes", "no"])}
+        for premise in premises
+        for _ in range(6)
+    ]
+    train, test = lines(tmp_path / "a.jsonl", rows[::2]), lines(tmp_path / "b.jsonl", rows[1::2])
     report = goldassay.audit(train, test, settings=QUICK)
-    assert "overlap" not in report.verdicts
+    found = report.to_dict()["overlap"]
+    assert (found["n_found"], report.verdicts["overlap"]["verdict"]) == (0, "sound")
+    kinds = {row["kind"]: row["n"] for row in found["kinds"]}
+    assert kinds["one part"] == 300
+
+
+def test_the_same_file_twice_is_unsound(tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", [{"premise": "Yes", "hypothesis": f"no {at}", "label": str(at % 2)}
+                                        for at in range(200)])  # fmt: skip
+    report = goldassay.audit(path, path, settings=QUICK)
+    assert (report.verdicts["overlap"]["verdict"], report.to_dict()["overlap"]["share"]) == ("unsound", 1.0)
+
+
+def test_choices_of_a_training_part(tmp_path: Path) -> None:
+    """Questions of a few words, with the choices in another order."""
+    rng = random.Random(4)
+
+    def items(n: int) -> list[dict[str, Any]]:
+        return [
+            {"question": sentence(rng, 4), "choices": [sentence(rng, 3) for _ in range(4)], "answer": rng.randrange(4)}
+            for _ in range(n)
+        ]
+
+    test = items(150)
+    turned = [{**row, "choices": row["choices"][::-1], "answer": 3 - row["answer"]} for row in test[:40]]
+    train = lines(tmp_path / "train.jsonl", [*items(100), *turned])
+    report = goldassay.audit(train, lines(tmp_path / "test.jsonl", test), settings=QUICK)
+    found = report.to_dict()["overlap"]
+    assert (found["n_found"], report.verdicts["overlap"]["verdict"]) == (40, "unsound")
 
 
 def test_a_corpus_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from tests.scanning.corpora import sought
         ("हिन्दी में", ["हिन्दी", "में"]),
         ("snake_case", ["snake", "case"]),
         ("\u2764\ufe0f yes \ud800", ["yes"]),
+        ("\x00\u00ad one two", ["one", "two"]),
         ("", []),
     ],
 )

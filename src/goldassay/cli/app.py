@@ -200,11 +200,12 @@ def goldassay(
     """Say how far a text benchmark, and a score reported on it, can be trusted.
 
     \b
-    Four questions are asked of a dataset, and of predictions made on it:
+    Five questions are asked of a dataset, and of predictions made on it:
       artifacts     which surface patterns give the label away?
       leakage       how much of the label can be read from a part of the input?
       instability   would the score come out the same with another random seed?
       shift         does the score hold on other data?
+      overlap       was the test set seen in training?
 
     \b
     To see it work, make a specimen with known flaws and audit it:

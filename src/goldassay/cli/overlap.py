@@ -38,6 +38,7 @@ def overlap(
     corpus: RequiredCorpusPaths,
     field: Field = "text",
     n: Annotated[int, of_option("n", "--n", metavar="N", group=METHOD)] = 13,
+    near_copies: Annotated[bool, of_option("near_copies", group=METHOD)] = False,
     runs: RunPaths = None,
     dataset: DatasetName = None,
     scheduler: Scheduler = None,
@@ -70,7 +71,7 @@ def overlap(
 
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
     choice = SearchChoice(
-        field, n, skip_broken, None if out is None else out / "shards", runs or None, dataset, scheduler
+        field, n, skip_broken, None if out is None else out / "shards", runs or None, dataset, scheduler, near_copies
     )
     report, found = study_overlap(
         test, corpus, choice, settings, columns=columns, file_format=file_format, quiet=quiet

@@ -233,6 +233,14 @@ OPTIONS: dict[str, Key] = {
     "skip_broken": Key(
         help="Leave out what of the corpus cannot be read, without an error at the end.", kind=bool, default=False
     ),
+    "near_copies": Key(
+        help=(
+            "Compare documents as short as an item with it as a whole, too: finds copies with a letter or a word "
+            "changed, and items of fewer than 8 words."
+        ),
+        kind=bool,
+        default=False,
+    ),
     "seed_list": Key(help="Which seeds, in place of --seeds.", kind=Sequence[int]),
     "by_classifier": Key(
         help=(
@@ -514,8 +522,8 @@ COMMANDS = {
     ),
     "overlap": Command(
         _named(
-            "corpus", "field", "n", "runs", "dataset", "scheduler", "skip_broken", "columns", "clusters", "format",
-            "out", "seed",
+            "corpus", "field", "n", "near_copies", "runs", "dataset", "scheduler", "skip_broken", "columns", "clusters",
+            "format", "out", "seed",
         )
         | _SETTINGS,
         shell=_SHOWN,

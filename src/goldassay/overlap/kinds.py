@@ -13,8 +13,10 @@ CLASSES = ("clean", "partial", "dirty")
 # Below the first share an item is clean, from the second on dirty.
 PARTIAL_FROM, DIRTY_FROM = 0.2, 0.8
 # The worst first. Those that count hold all that is asked of a model, with its answer where it has one.
-KINDS = ("question and answer", "whole item", "question only", "answer only", "one part", "some words", "none")
-COUNTED = KINDS[:2]
+KINDS = (
+    "question and answer", "whole item", "near copy", "question only", "answer only", "one part", "some words", "none",
+)  # fmt: skip
+COUNTED = KINDS[:3]
 
 
 def classify(coverage: ArrayLike) -> NDArray[np.str_]:
@@ -37,11 +39,16 @@ def kinds_of(
     answered: ArrayLike,
     part: ArrayLike,
     has_answer: ArrayLike,
+    near: ArrayLike = 0.0,
+    near_asked: ArrayLike = 0.0,
+    near_answer: ArrayLike = 0.0,
 ) -> NDArray[np.int64]:
     """The kind of hit of an item in a document, as an index into `KINDS`.
 
     An item with an answer is held where the question, or all of it, is covered to 80 % and the answer follows within 50
     words; one without where 80 % of it are covered, and of what is asked in it: a long premise alone is not the item.
+    A document is a near copy of an item where its words are nearly the item's, and nearly all of the question is there,
+    and of the answer: two pairs with the same long premise are no copies of each other.
     A question without its answer, an answer without its question, and one part of an item, such as a premise that many
     items share, are kinds of their own and do not count.
 
@@ -52,17 +59,23 @@ def kinds_of(
         answered: Whether the answer follows the question.
         part: Of the part that is covered most.
         has_answer: Whether the item has an answer that can be looked for.
+        near: Jaccard similarity of the item with the document, where it was measured and is .8 or more.
+        near_asked: Share of the question's shingles that the document has.
+        near_answer: Of the answer's.
     """
     whole, question, reply, single = (np.asarray(each) >= DIRTY_FROM for each in (coverage, asked, answer, part))
     follows, is_posed = np.asarray(answered, bool), np.asarray(has_answer, bool)
     some = np.maximum.reduce([np.asarray(each, np.float64) for each in (coverage, asked, answer, part)])
+    close, close_asked, close_answer = (np.asarray(each) >= DIRTY_FROM for each in (near, near_asked, near_answer))
+    is_near = close & close_asked
     conditions = [
         is_posed & (question | whole) & follows,
         ~is_posed & whole & question,
-        is_posed & (question | whole),
+        is_near & (~is_posed | close_answer),
+        is_posed & (question | whole | is_near),
         is_posed & reply,
         single,
-        some >= PARTIAL_FROM,
+        (some >= PARTIAL_FROM) | close,
     ]
     found: NDArray[np.int64] = np.select(conditions, range(len(conditions)), len(KINDS) - 1).astype(np.int64)
     return found

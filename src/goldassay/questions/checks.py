@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # The questions of an audit, in the order in which reports show them; then those that their own command asks, and an
 # audit where its input allows it: it does not say of these that they were not asked.
-AUDITED = ("artifacts", "leakage", "instability", "shift")
-FURTHER = ("comparison", "sensitivity", "board", "judgments", "overlap", "suspect", "discount")
+AUDITED = ("artifacts", "leakage", "instability", "shift", "overlap")
+FURTHER = ("comparison", "sensitivity", "board", "judgments", "suspect", "discount")
 # What is no question: it describes the data, and has figures, sections and charts like one.
 DESCRIBING = "facts"
 
@@ -37,8 +37,8 @@ class Check(Protocol):
         question: Its key in reports, settings and the public interface.
         title: Its heading.
         asks: The question itself, for people.
-        needs: What an audit must be given for it, "runs", "elsewhere" or runs in several "configurations"; without that
-            the question is not asked.
+        needs: What an audit must be given for it, "runs", "elsewhere", "test" (a set, or a corpus to search) or runs in
+            several "configurations"; without that the question is not asked.
     """
 
     question: str

@@ -1,9 +1,10 @@
 """Compile what an audit needs late while it begins: on a machine's first audit a second core would have nothing to do.
 
 The first call of each compiled loop compiles it, which takes an audit longer than all its work on a small dataset.
-Numba compiles one loop after the other in a process; so the loops of the quick probes, of the coverage, and of the form
-and the words of texts, which come last, are compiled in a process of its own, which uses them on a few made rows. Both
-processes keep their machine code on disk, where the other one and all later audits find it.
+Numba compiles one loop after the other in a process; so the loops of the quick probes, of the coverage, of the form
+and the words of texts, and of the search for rows, which come last, are compiled in a process of its own, which uses
+them on a few made rows. Both processes keep their machine code on disk, where the other one and all later audits find
+it.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ def is_ready() -> bool:
     from goldassay.core.compiled import is_kept
     from goldassay.models.naive_bayes_kernels import add_evidence
     from goldassay.models.softmax_kernels import ascend_penalties
+    from goldassay.scanning.near_kernels import seek_near
 
-    return is_kept(count_coverage) and is_kept(ascend_penalties) and is_kept(add_evidence)
+    return all(map(is_kept, (count_coverage, ascend_penalties, add_evidence, seek_near)))
 
 
 def _begun() -> subprocess.Popen[bytes]:
@@ -53,14 +55,19 @@ def _begun() -> subprocess.Popen[bytes]:
 
 
 def compile_late_loops() -> None:
-    """Train a probe on a few made rows, count what a few patterns cover, read form, spelling and words of texts."""
+    """Train a probe on a few made rows, count what patterns cover, read form and words of texts, search for rows."""
     from goldassay.artifacts.coverage import CoverageCount
     from goldassay.artifacts.mining import mine_patterns
+    from goldassay.core.progress import Steps
+    from goldassay.core.settings import Settings
     from goldassay.data import Dataset
     from goldassay.data.text_form import form_words
     from goldassay.data.tokenization import tokenize
     from goldassay.data.word_shapes import spelled_with
     from goldassay.models.naive_bayes import word_evidence
+    from goldassay.questions.example_clusters import NONE
+    from goldassay.questions.overlap.in_audit import CorpusChoice, search_for
+    from goldassay.questions.overlap.items import items_of_dataset
     from goldassay.training import train_probes
 
     made = _made_rows(("yes", "no"))
@@ -73,6 +80,8 @@ def compile_late_loops() -> None:
     form_words(texts)
     of_known, of_asked = spelled_with(texts, texts, 2)
     word_evidence(of_known, codes, 2, of_asked)
+    items = items_of_dataset(Dataset.from_frame(made), NONE)
+    search_for(items, (pl.Series(made["premise"]),), CorpusChoice(()), Settings(), Steps(quiet=True))
 
 
 def _made_rows(labels: tuple[str, ...]) -> dict[str, list[str]]:

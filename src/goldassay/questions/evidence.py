@@ -18,7 +18,7 @@ from goldassay.questions.artifacts.inputs import Bounds
 from goldassay.questions.artifacts.search import describe_search, read_control
 from goldassay.questions.configuration_sets import by_configuration
 from goldassay.questions.example_clusters import example_clusters
-from goldassay.questions.inputs import describe_input, describe_runs, load_elsewhere, load_inputs
+from goldassay.questions.inputs import SET_APART, describe_input, describe_runs, load_elsewhere, load_inputs
 from goldassay.questions.instability.texts import read_texts
 from goldassay.questions.readers import plan_readers, reader_name, train_readers
 from goldassay.questions.run_choice import RunChoice
@@ -296,9 +296,14 @@ class Evidence:
         return self._gold_texts[path]
 
     def has(self, need: str) -> bool:
-        """Whether there is what a check needs: "runs" on the evaluation part, several "configurations", "elsewhere"."""
-        if need == "corpus":
-            return self._corpus is not None and bool(self._corpus.places)
+        """Whether there is what a check needs: "runs" on the evaluation part, several "configurations", "elsewhere".
+
+        A "test" part is there where one was given, or a corpus to search for one.
+        """
+        if need == "test":
+            # Rows that were set apart by us share nothing with the others by construction.
+            is_given = not any(each.startswith(SET_APART) for each in self.decisions)
+            return self._corpus is not None and (is_given or bool(self._corpus.places))
         if need == "configurations":
             return bool(by_configuration(self.run_sets).several)
         return bool({"runs": self.run_sets, "elsewhere": self.elsewhere}[need])

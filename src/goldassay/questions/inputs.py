@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
 
 
+# What a decision begins with where the evaluation part is a share of the training data.
+SET_APART = "The data have no test part"
+
+
 def load_inputs(
     train: Any,
     test: Any,
@@ -77,7 +81,7 @@ def load_inputs(
         together = " and ".join(evaluation.provenance.kept_together)
         besides = f"; {together} were kept together" if together else ""
         decisions.append(
-            f"The data have no test part: {len(evaluation):,} of {len(source):,} rows were set apart (seed "
+            f"{SET_APART}: {len(evaluation):,} of {len(source):,} rows were set apart (seed "
             f"{settings.seed}) such that no sentence stands in both parts{besides}."
         )
     require_classes(training)

@@ -130,7 +130,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
     examples = _examples(posed.test, patterns, finding)
     tables = {**patterns.tables, **finding.tables, "examples": examples, "words": _words(posed, settings)}
     findings = [finding, *_suspects(posed.test, examples)]
-    if corpus is not None and corpus.places:
+    if corpus is not None and (corpus.places or posed.train is not None):
         overlap = _overlap(posed, corpus, settings, steps)
         assert overlap.verdict is not None
         document["verdicts"]["overlap"] = {**overlap.verdict.to_dict(), "question": LEAD}
@@ -148,8 +148,16 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
 def _overlap(posed: Posed, corpus: CorpusChoice, settings: Settings, steps: Steps) -> Finding:
     """Search the training items and the corpus for the items."""
     items = items_of_choices(posed.test, posed.inputs[-1], settings.data.clusters)
-    training = [] if posed.train is None else items_of_choices(posed.train, {}, NONE).items
-    rows = ("\n".join([*(text for _, text in item.parts), item.answer]) for item in training)
+    if posed.train is None:
+        return search_for(items, (), corpus, settings, steps)
+    training = items_of_choices(posed.train, {}, NONE).items
+    # With all choices in their order, and with the right one alone: a copy may have turned or other choices.
+    renderings = ([item.parts for item in training], [item.renderings[-1] for item in training if item.renderings])
+    rows = []
+    for chosen in filter(None, renderings):
+        pairs = zip(training, chosen, strict=True)
+        texts = ["\n".join([*(text for _, text in parts), item.answer]) for item, parts in pairs]
+        rows.append(pl.Series(texts, dtype=pl.String))
     return search_for(items, rows, corpus, settings, steps)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,11 @@ from goldassay.scanning.confirmation_kernels import cover, longest_run, match_wo
 from goldassay.scanning.words import words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from goldassay.scanning.near_copies import NearCopy
     from goldassay.scanning.sought import Sought, SoughtText
 
 # From this share of an item's words on a document is kept, and from this on it holds the item by itself.
@@ -39,6 +42,10 @@ class ItemMatch:
         longest: Most words that follow each other in both.
         excerpt: Words of the document about the matches.
         marks: Which of them matched: begin, end, begin, end, ... in words of the excerpt.
+        near: Jaccard similarity with the document where that is a near copy, else 0.
+        near_asked: Share of the question's shingles that such a document has.
+        near_answer: Of the answer's.
+        counts: Whether the document has all that is asked, with its answer where it has one.
     """
 
     item: int
@@ -51,16 +58,21 @@ class ItemMatch:
     longest: int
     excerpt: str
     marks: tuple[int, ...]
+    near: float = 0.0
+    near_asked: float = 0.0
+    near_answer: float = 0.0
+    counts: bool = False
 
     @property
     def holds(self) -> bool:
         """Whether the question, or all of an item without one, stands in the document."""
-        return max(self.asked, self.coverage) >= WHOLE
+        return max(self.asked, self.coverage) >= WHOLE or min(self.near, self.near_asked) >= WHOLE
 
     @property
     def rank(self) -> float:
-        """The larger, the more of the item the document has; an answer weighs more than any share."""
-        return max(self.coverage, self.asked, self.answer, self.part) + (self.answered and self.holds)
+        """The larger, the more of the item the document has; what counts weighs more than any share."""
+        share = max(self.coverage, self.asked, self.answer, self.part, self.near)
+        return share + (2 if self.counts else self.holds)
 
 
 @dataclass(frozen=True)
@@ -146,17 +158,21 @@ class Confirmation:
         for place in largest.places.tolist():
             is_word[place : place + largest.length] = True
         excerpt, marks = _excerpt(words, is_word)
+        coverage = max((part.share for part in whole), default=0.0)
+        answered = self._is_answered(item, parts, document)
+        is_posed = bool(self.sought.answers[item])
         return ItemMatch(
             item=item,
-            coverage=max((part.share for part in whole), default=0.0),
+            coverage=coverage,
             asked=asked,
             answer=answer,
-            answered=self._is_answered(item, parts, document),
+            answered=answered,
             part=0.0 if most is None else most.share,
             part_name="" if most is None else most.text.part,
             longest=max(part.longest for part in parts),
             excerpt=excerpt,
             marks=marks,
+            counts=max(asked, coverage) >= WHOLE and answered if is_posed else min(asked, coverage) >= WHOLE,
         )
 
     def _is_answered(self, item: int, parts: list[_TextMatch], document: NDArray[np.int32]) -> bool:
@@ -175,6 +191,22 @@ class Confirmation:
         for place, word in enumerate(known):
             is_here &= document[place : document.size - size + 1 + place] == word
         return bool((_distances(after, np.flatnonzero(is_here)) <= ANSWER_WITHIN).any())
+
+
+def with_near_copies(matches: Sequence[ItemMatch], copies: Sequence[NearCopy], text: str) -> list[ItemMatch]:
+    """The matches of a document, together with the items of which it is a near copy."""
+    by_item = {match.item: match for match in matches}
+    excerpt = " ".join(words_of(text)[:_EXCERPT]) if copies else ""
+    for copy in copies:
+        match = by_item.get(copy.item) or ItemMatch(copy.item, 0.0, 0.0, 0.0, False, 0.0, "", 0, excerpt, ())
+        by_item[copy.item] = replace(
+            match,
+            near=copy.similarity,
+            near_asked=copy.asked,
+            near_answer=copy.answer,
+            counts=match.counts or copy.counts,
+        )
+    return [by_item[item] for item in sorted(by_item)]
 
 
 def _spans_of_equals(values: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ from goldassay.scanning.word_kernels import BASE
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _U29 = np.uint64(29)
+_ALL = np.uint64(2**64 - 1)
 
 
 @compiled_within
@@ -20,6 +21,44 @@ def _hash(words: Any, begin: int, length: int, keep: Any) -> Any:
         h = h * BASE + np.uint64(words[j] + 1)
         h = (h ^ (h >> _U29)) * _SPREAD
     return (h ^ (h >> _U29)) & keep
+
+
+@compiled
+def number_ngrams(words: Any, starts: Any, lengths: Any, slots: Any, grams: Any) -> int:
+    """Number the n-grams that begin at starts[i], equal ones alike, in the order in which they come.
+
+    Args:
+        words: Numbers of words.
+        starts: Where each n-gram begins, (W,).
+        lengths: Its words, (W,).
+        slots: An open table of zeros, of at least 2 W places.
+        grams: Filled: the number of each, (W,).
+
+    Returns:
+        How many distinct ones there are.
+    """
+    last = np.uint64(slots.size - 1)
+    n = 0
+    for i in range(starts.size):
+        at = _hash(words, starts[i], lengths[i], _ALL) & last
+        number = -1
+        while slots[at] != 0:
+            other = slots[at] - 1
+            same = lengths[other] == lengths[i]
+            j = 0
+            while same and j < lengths[i]:
+                same = words[starts[other] + j] == words[starts[i] + j]
+                j += 1
+            if same:
+                number = grams[other]
+                break
+            at = (at + np.uint64(1)) & last
+        if number < 0:
+            slots[at] = i + 1
+            number = n
+            n += 1
+        grams[i] = number
+    return n
 
 
 @compiled

@@ -45,7 +45,7 @@ class KeptShards:
 
     def load(self, file: CorpusFile, shard: Shard) -> ShardResult | None:
         """The result of a shard that was finished before; None where there is none that can be read."""
-        from goldassay.scanning.scan import ShardResult
+        from goldassay.scanning.scan import MATCHES, ShardResult
 
         if self._folder is None:
             return None
@@ -55,6 +55,8 @@ class KeptShards:
         try:
             said = json.loads(pl.read_parquet_metadata(path)["shard"])
             matches = pl.read_parquet(path)
+            if matches.columns != list(MATCHES):
+                return None
         except (pl.exceptions.PolarsError, OSError, KeyError, ValueError):
             return None
         return ShardResult(

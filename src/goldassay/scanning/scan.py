@@ -17,13 +17,13 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Progress, silent
 from goldassay.scanning import json_kernels, word_kernels
-from goldassay.scanning.confirmation import Confirmation, union_of
+from goldassay.scanning.confirmation import Confirmation, union_of, with_near_copies
 from goldassay.scanning.json_kernels import BLANK, NO_FIELD
 from goldassay.scanning.kept_shards import KeptShards
 from goldassay.scanning.on_cluster import scan_on_cluster
 from goldassay.scanning.reading import Documents, read_documents
 from goldassay.scanning.shards import SHARD, Corpus, CorpusFile, Shard
-from goldassay.scanning.word_kernels import BY_HAND, CANDIDATE, INVALID
+from goldassay.scanning.word_kernels import BY_HAND, CANDIDATE, INVALID, NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,16 +32,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.scanning.confirmation import ItemMatch
+    from goldassay.scanning.near_copies import NearCopy
     from goldassay.scanning.sought import Sought
 
 # Places that are kept of each item.
 MOST_PLACES = 5
 # Broken lines that are named by their number.
 _MOST_NAMED = 3
-_MATCHES: dict[str, Any] = {
+# What a document may be whose text can be read.
+_READABLE = (NOTHING, CANDIDATE, BY_HAND)
+MATCHES: dict[str, Any] = {
     "item": pl.Int64, "file": pl.Int64, "row": pl.Int64, "offset": pl.Int64, "coverage": pl.Float64,
     "asked": pl.Float64, "answer": pl.Float64, "answered": pl.Boolean, "part": pl.Float64, "part_name": pl.String,
-    "longest": pl.Int64, "rank": pl.Float64, "excerpt": pl.String, "marks": pl.List(pl.Int64),
+    "longest": pl.Int64, "near": pl.Float64, "near_asked": pl.Float64, "near_answer": pl.Float64, "rank": pl.Float64,
+    "excerpt": pl.String, "marks": pl.List(pl.Int64),
 }  # fmt: skip
 
 
@@ -75,7 +79,7 @@ class ShardResult:
     fields: list[str] = field(default_factory=list)
     n_found: dict[int, int] = field(default_factory=dict)
     n_holding: dict[int, int] = field(default_factory=dict)
-    matches: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_MATCHES))
+    matches: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MATCHES))
     windows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     error: str = ""
 
@@ -134,7 +138,7 @@ def scan_corpus(
         InputError: Nothing of the corpus can be read.
     """
     shards = corpus.shards(shard_size)
-    kept = KeptShards(keep_in, sought.digest, fields)
+    kept = KeptShards(keep_in, "" if keep_in is None else sought.digest, fields)
     total = sum(file.size for file in corpus.files)
     done: dict[int, int] = {}
 
@@ -192,7 +196,10 @@ def scan_shard(
                 json_kernels.seek_lines(block.data, block.ends, names, starts, *tables, status)
             else:
                 word_kernels.seek_texts(block.data, block.begins, block.ends, *tables, status)
-            for number in np.flatnonzero((status == CANDIDATE) | (status == BY_HAND) | (status == INVALID)).tolist():
+            near = _near_copies(confirmation.sought, block, status, fields)
+            is_looked_at = (status == CANDIDATE) | (status == BY_HAND) | (status == INVALID)
+            is_looked_at[list(near)] = True
+            for number in np.flatnonzero(is_looked_at).tolist():
                 text = _text_of(block, number, fields)
                 if text is None:
                     status[number] = INVALID
@@ -202,13 +209,33 @@ def scan_shard(
                     status[number] = CANDIDATE
                     offset = block.offset + int(block.begins[number]) if block.offset >= 0 else -1
                     row = found.n_lines + number if block.are_lines or block.offset < 0 else -1
-                    collected.add(text, shard.file, row, offset)
+                    collected.add(text, shard.file, row, offset, near.get(number, ()))
             _count(found, block, status)
             reached(block.done)
     except (InputError, OSError) as error:
         found.error = error.problem if isinstance(error, InputError) else (error.strerror or str(error))
     collected.finish(found)
     return found
+
+
+def _near_copies(
+    sought: Sought, block: Documents, status: NDArray[np.int64], fields: Sequence[str]
+) -> dict[int, list[NearCopy]]:
+    """Of which items documents of a block are near copies, {document: items}."""
+    if sought.near is None:
+        return {}
+    if not block.are_lines:
+        return sought.near.search(block.data, block.begins, block.ends, partial(_text_of, block, fields=fields))
+    # JSON may write a character in six, and a surrogate pair in twelve.
+    is_short = (block.ends - block.begins <= 3 * sought.near.most_bytes) & np.isin(status, _READABLE)
+    numbers = np.flatnonzero(is_short).tolist()
+    texts = [_text_of(block, number, fields) or "" for number in numbers]
+    encoded = [text.encode("utf-8", "replace") for text in texts]
+    edges = np.concatenate([[0], np.cumsum(list(map(len, encoded)))]).astype(np.int64)
+    found = sought.near.search(
+        np.frombuffer(b"".join(encoded) + b"\0", np.uint8), edges[:-1], edges[1:], texts.__getitem__
+    )
+    return {numbers[at]: copies for at, copies in found.items()}
 
 
 def _text_of(block: Documents, number: int, fields: Sequence[str]) -> str | None:
@@ -258,13 +285,13 @@ class _Collected:
         self._best: dict[int, list[tuple[tuple[float, int, int], ItemMatch, int]]] = {}
         self._windows = np.zeros(confirmation.sought.window_text.size, bool)
 
-    def add(self, text: str, file: int, row: int, offset: int) -> None:
-        """Search one document, exactly."""
+    def add(self, text: str, file: int, row: int, offset: int, near: Sequence[NearCopy] = ()) -> None:
+        """Search one document, exactly; it may be a near copy of items."""
         confirmed = self._confirmation.confirm(text)
-        if confirmed is None:
-            return
-        self._windows[confirmed.windows] = True
-        for match in confirmed.matches:
+        if confirmed is not None:
+            self._windows[confirmed.windows] = True
+        matches = () if confirmed is None else confirmed.matches
+        for match in with_near_copies(matches, near, text) if near else matches:
             self._found[match.item] = self._found.get(match.item, 0) + 1
             if match.holds:
                 self._holding[match.item] = self._holding.get(match.item, 0) + 1
@@ -282,13 +309,14 @@ class _Collected:
             {
                 "item": item, "file": file, "row": place[1], "offset": place[2], "coverage": match.coverage,
                 "asked": match.asked, "answer": match.answer, "answered": match.answered, "part": match.part,
-                "part_name": match.part_name, "longest": match.longest, "rank": match.rank, "excerpt": match.excerpt,
-                "marks": list(match.marks),
+                "part_name": match.part_name, "longest": match.longest, "near": match.near,
+                "near_asked": match.near_asked, "near_answer": match.near_answer, "rank": match.rank,
+                "excerpt": match.excerpt, "marks": list(match.marks),
             }
             for item, best in sorted(self._best.items())
             for place, match, file in sorted(best, key=lambda each: each[0])
         ]  # fmt: skip
-        found.matches = pl.DataFrame(rows, schema=_MATCHES)
+        found.matches = pl.DataFrame(rows, schema=MATCHES)
 
 
 def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult]) -> ScanResult:
@@ -319,7 +347,7 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
     union = np.zeros(sought.n_items)
     for item, share in union_of(sought, np.flatnonzero(is_found)).items():
         union[item] = share
-    together = pl.concat([pl.DataFrame(schema=_MATCHES), *matches]).sort(
+    together = pl.concat([pl.DataFrame(schema=MATCHES), *matches]).sort(
         ["item", "rank", "file", "row", "offset"], descending=[False, True, False, False, False]
     )
     return ScanResult(

@@ -6,11 +6,13 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from goldassay.scanning import word_kernels
+from goldassay.scanning.near_copies import NearTable
 from goldassay.scanning.words import ascii_letters, point_table
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ class Sought:
         clusters: Of each item, (N,); items of one cluster share a text by construction.
         n: Words of an n-gram.
         keep: Bits of the hashes that are kept: with few of them many n-grams share a hash, and nothing else may change.
+        near: Whether near copies of whole items are sought, too: documents as short as an item, and items that are too
+            short for n-grams.
     """
 
     def __init__(
@@ -71,21 +75,22 @@ class Sought:
         clusters: NDArray[np.int64],
         n: int = 13,
         keep: int = ALL_BITS,
+        near: bool = False,
     ) -> None:
         self.n = n
+        self.near = NearTable.of(texts, answers) if near else None
         self.answers = tuple(answers)
         self.clusters = clusters
         self.texts = tuple(each for each in texts if len(each.words) >= min(LEAST_WORDS, n))
-        self.vocabulary: dict[str, int] = {}
-        for words in (*(each.words for each in self.texts), *self.answers):
-            for word in words:
-                self.vocabulary.setdefault(word, len(self.vocabulary))
+        words = dict.fromkeys(chain(chain.from_iterable(each.words for each in self.texts), *self.answers))
+        self.vocabulary: dict[str, int] = dict(zip(words, range(len(words)), strict=True))
         self.keep = np.uint64(keep)
         sizes = np.array([len(each.words) for each in self.texts], np.int64)
         self.offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.lengths: NDArray[np.int64] = np.minimum(sizes, n)
-        self.words: NDArray[np.int32] = np.array(
-            [self.vocabulary[word] for each in self.texts for word in each.words], np.int32
+        all_words = chain.from_iterable(each.words for each in self.texts)
+        self.words: NDArray[np.int32] = np.fromiter(
+            map(self.vocabulary.__getitem__, all_words), np.int32, int(self.offsets[-1])
         )
         self.items: NDArray[np.int64] = np.array([each.item for each in self.texts], np.int64)
         windows = sizes - self.lengths + 1
@@ -100,22 +105,21 @@ class Sought:
         """Number distinct n-grams, and list where each begins."""
         starts = self.offsets[self.window_text] + self.window_start
         lengths = self.lengths[self.window_text]
-        spelled = np.array(
-            [self.words[s : s + size].tobytes() for s, size in zip(starts.tolist(), lengths.tolist(), strict=True)],
-            dtype=object,
-        )
-        numbers: dict[bytes, int] = {}
-        grams = np.array([numbers.setdefault(each, len(numbers)) for each in spelled], np.int64)
+        from goldassay.scanning.confirmation_kernels import number_ngrams
+
+        grams = np.empty(starts.size, np.int64)
+        slots = np.zeros(1 << max(6, int(np.ceil(np.log2(max(1, starts.size) * 2)))), np.int64)
+        n_grams = number_ngrams(self.words, starts, lengths, slots, grams)
         self.grams = grams
         order = np.argsort(grams, kind="stable")
         self.posting_windows: NDArray[np.int64] = order
-        self.posting_offsets: NDArray[np.int64] = np.searchsorted(grams[order], np.arange(len(numbers) + 1))
-        first = order[self.posting_offsets[:-1]] if len(numbers) else np.empty(0, np.int64)
+        self.posting_offsets: NDArray[np.int64] = np.searchsorted(grams[order], np.arange(n_grams + 1))
+        first = order[self.posting_offsets[:-1]] if n_grams else np.empty(0, np.int64)
         self.gram_starts: NDArray[np.int64] = starts[first]
         self.gram_lengths: NDArray[np.int64] = lengths[first]
         n_clusters = int(self.clusters.max(initial=0)) + 1
         of_cluster = np.unique(grams * n_clusters + self.clusters[self.items[self.window_text]]) // n_clusters
-        self.is_common: NDArray[np.bool_] = (np.bincount(of_cluster, minlength=len(numbers)) > MOST_CLUSTERS)[grams]
+        self.is_common: NDArray[np.bool_] = (np.bincount(of_cluster, minlength=n_grams) > MOST_CLUSTERS)[grams]
 
     @property
     def n_items(self) -> int:
@@ -124,7 +128,15 @@ class Sought:
 
     @property
     def is_sought(self) -> NDArray[np.bool_]:
-        """Items of which something is long enough to be sought, (N,)."""
+        """Items of which something is sought, (N,)."""
+        found = self.has_ngrams
+        if self.near is not None:
+            found[[text.item for text in self.near.texts]] = True
+        return found
+
+    @property
+    def has_ngrams(self) -> NDArray[np.bool_]:
+        """Items of which something is long enough for n-grams, (N,)."""
         found = np.zeros(self.n_items, bool)
         found[self.items] = True
         return found
@@ -132,7 +144,7 @@ class Sought:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of everything that decides what is found."""
-        said = {
+        said: dict[str, Any] = {
             "n": self.n,
             "texts": [
                 [each.words, each.item, each.asked, each.answer, each.is_whole, each.part] for each in self.texts
@@ -140,6 +152,8 @@ class Sought:
             "answers": self.answers,
             "clusters": self.clusters.tolist(),
         }
+        if self.near is not None:
+            said["near"] = [[each.words, each.item, each.asked, each.answer] for each in self.near.texts]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
     @cached_property
@@ -152,7 +166,7 @@ class Sought:
         # Characters that are words by themselves are hashed as such: their entry lacks the bit.
         word_kernels.hash_words(points, starts, hashes)
         of_words, n = hashes[self.words], self.gram_starts.size
-        lengths = np.unique(self.gram_lengths)
+        lengths = np.unique(self.gram_lengths) if n else np.array([self.n])
         shortest = lengths[:1].repeat(n)
         found, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
         word_kernels.hash_ngrams(of_words, self.gram_starts, self.gram_lengths, self.keep, found)

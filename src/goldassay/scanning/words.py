@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +51,8 @@ def words_of(text: str) -> list[str]:
     normal = _lower(unicodedata.normalize("NFKC", text))
     kinds = _kinds()[np.minimum(_points(normal), N_POINTS)]
     if (kinds == _UNSEEN).any():
-        normal = "".join(np.array(list(normal))[kinds != _UNSEEN].tolist())
+        # No array of characters: one of NumPy's loses those that are zero.
+        normal = "".join(compress(normal, kinds != _UNSEEN))
         kinds = kinds[kinds != _UNSEEN]
     inside = (kinds == _INSIDE).astype(np.int8)
     edges = np.diff(inside, prepend=0, append=0)
@@ -93,6 +95,11 @@ def _kinds() -> NDArray[np.uint8]:
         elif _in_word(chr(point)):
             found[point] = _ALONE_KIND if alone[point] else _INSIDE
     return found
+
+
+def is_alone(word: str) -> bool:
+    """Whether a word is a character of a script without spaces."""
+    return len(word) == 1 and ord(word) < N_POINTS and bool(_is_alone()[ord(word)])
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from dataclasses import replace
@@ -12,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from goldassay.core.finding import Finding
-from goldassay.questions.overlap.measuring import measure_items
-from goldassay.questions.overlap.report import TRAINING, describe_overlap, tables_of
+from goldassay.questions.overlap.measuring import TRAINING, measure_items
+from goldassay.questions.overlap.report import describe_overlap, tables_of
 from goldassay.questions.overlap.study import TEXT_FIELD, fields_of, sought_of
-from goldassay.scanning import CorpusFile, find_corpus, scan_corpus
+from goldassay.scanning import Corpus, CorpusFile, find_corpus, scan_corpus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
@@ -54,13 +53,15 @@ class CorpusChoice(NamedTuple):
 
 
 def search_for(
-    items: TestItems, rows: Iterable[str], corpus: CorpusChoice, settings: Settings, steps: Steps
+    items: TestItems, training: Sequence[pl.Series], corpus: CorpusChoice, settings: Settings, steps: Steps
 ) -> Finding:
     """Search training rows and a corpus for the items of a test set; what cannot be read leaves a doubt.
 
+    Rows of the training part are searched for n-grams and for near copies, and so is the corpus beside it.
+
     Args:
         items: Of the evaluation part.
-        rows: The texts of each training row; none where there is no training part.
+        training: The text of each training row, in one rendering or several; none where there is no training part.
         corpus: The corpus.
         settings: Hold the limits.
         steps: Progress.
@@ -69,18 +70,19 @@ def search_for(
         InputError: There is no such corpus, nothing of it can be read, or no item is long enough.
     """
     fields = fields_of(corpus.field)
-    sought = sought_of(items, 13)
-    files = find_corpus(corpus.places, items.files)
+    sought = sought_of(items, 13, near=bool(training))
+    files = find_corpus(corpus.places, items.files) if corpus.places else Corpus(())
+    name = "searching the corpus" if corpus.places else "searching the training part"
     with (
         tempfile.TemporaryDirectory(prefix="goldassay-") as folder,
-        steps.step("searching the corpus", of_bytes=True) as progress,
+        steps.step(name, of_bytes=True) as progress,
     ):
-        path = Path(folder) / "training.jsonl"
-        with path.open("w", encoding="utf-8") as stream:
-            stream.writelines(json.dumps({fields[0]: text}) + "\n" for text in rows)
-        size = path.stat().st_size
-        training = (CorpusFile(path, TRAINING, "jsonl", False, size),) if size else ()
-        searched = replace(files, files=(*training, *files.files))
+        parts = []
+        for number, rows in enumerate(training):
+            path = Path(folder) / f"training-{number}.parquet"
+            pl.DataFrame({fields[0]: rows}).write_parquet(path, compression="uncompressed")
+            parts.append(CorpusFile(path, TRAINING, "parquet", False, path.stat().st_size))
+        searched = replace(files, files=(*parts, *files.files))
         scanned = scan_corpus(sought, searched, fields, progress=progress)
     found = measure_items(items, sought, scanned, searched, settings)
     tables = tables_of(found)

@@ -97,11 +97,18 @@ class TestItems:
 def _sought_of(number: int, item: Item) -> tuple[list[SoughtText], tuple[str, ...]]:
     answer = tuple(words_of(item.answer))
     found = []
+    known: dict[str, list[str]] = {}
+
+    def spelled(text: str) -> list[str]:
+        if text not in known:
+            known[text] = words_of(text)
+        return known[text]
+
     for parts in (item.parts, *item.renderings):
         words: list[str] = []
         asked = (0, 0)
         for name, text in parts:
-            own = words_of(text)
+            own = spelled(text)
             if name == item.asked:
                 asked = (len(words), len(words) + len(own))
             words += own
@@ -115,7 +122,7 @@ def _sought_of(number: int, item: Item) -> tuple[list[SoughtText], tuple[str, ..
         found.append(SoughtText(tuple(words), number, asked, span))
     if len(item.parts) > 1 or answer:
         for name, text in item.parts:
-            words = words_of(text)
+            words = spelled(text)
             whole = (0, len(words))
             asked = whole if name == item.asked else (0, 0)
             found.append(SoughtText(tuple(words), number, asked, is_whole=False, part=name))

@@ -29,12 +29,15 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.questions.overlap.items import TestItems
     from goldassay.scanning import Corpus, ScanResult, Sought
+    from goldassay.scanning.near_copies import NearTable
 
 # From this share of the items or documents on, those that cannot be searched leave the rest no sample.
 _MOST_UNSEARCHED = 0.05
 # Items that are looked for in themselves, to see that the search finds what is there.
-_MOST_CONTROLS = 200
-_QUESTION_ONLY = KINDS.index("question only")
+_MOST_CONTROLS = 100
+_QUESTION_ONLY, _NEAR_COPY = KINDS.index("question only"), KINDS.index("near copy")
+# What reports call the training part, where it is searched.
+TRAINING = "training part"
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class Overlap(Result):
     """What a corpus has of a test set.
 
     Attributes:
-        rows: One row an item: item, class, kind, coverage, union, asked, answer, longest, n_documents, n_holding.
+        rows: One row an item: item, class, kind, coverage, union, asked, answer, longest, similarity (to the nearest
+            near copy), n_documents, n_holding.
         places: The best places of each item.
         share: Of the searched items, those found with their answers.
         interval: Its interval over clusters; None where there are too few.
@@ -89,15 +93,19 @@ def measure_items(
     places = scanned.matches
     has_answer = np.array([bool(words) for words in sought.answers])
     numbers = places["item"].to_numpy()
-    shares = {name: places[name].to_numpy() for name in ("coverage", "asked", "answer", "answered", "part")}
+    shares = {
+        name: places[name].to_numpy()
+        for name in ("coverage", "asked", "answer", "answered", "part", "near", "near_asked", "near_answer")
+    }
     kinds = kinds_of(**shares, has_answer=has_answer[numbers])
     worst = worst_kinds(numbers, kinds, n)
-    best = {name: np.zeros(n) for name in ("coverage", "asked", "answer")}
+    best = {name: np.zeros(n) for name in ("coverage", "asked", "answer", "near")}
     longest = np.zeros(n, np.int64)
     for name, values in best.items():
         np.maximum.at(values, numbers, places[name].to_numpy())
     np.maximum.at(longest, numbers, places["longest"].to_numpy())
-    classes = classify(best["coverage"])
+    # A near copy holds the item, though a changed word in each line leaves no n-gram.
+    classes = np.where(worst == _NEAR_COPY, "dirty", classify(best["coverage"]))
     is_searched = sought.is_sought
     files = [file.name for file in corpus.files]
     rows = pl.DataFrame(
@@ -110,6 +118,7 @@ def measure_items(
             "asked": best["asked"],
             "answer": best["answer"],
             "longest": longest,
+            "similarity": best["near"],
             "n_documents": scanned.n_found,
             "n_holding": scanned.n_holding,
         }
@@ -123,7 +132,7 @@ def measure_items(
     searched = np.flatnonzero(is_searched)
     share, interval = _share(counts[searched], np.asarray(items.clusters.codes)[searched])
     doubts = _doubts(sought, scanned, corpus, is_searched)
-    said = _said(items, counts, worst, is_searched, scanned, share, interval)
+    said = _said(items, counts, worst, is_searched, scanned, share, interval, corpus)
     is_known = worst <= _QUESTION_ONLY
     _, known = _share(is_known[searched], np.asarray(items.clusters.codes)[searched])
     verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap, known)
@@ -150,29 +159,43 @@ def _said(
     scanned: ScanResult,
     share: float,
     interval: Interval | None,
+    corpus: Corpus,
 ) -> list[str]:
     n, n_searched = int(counts.sum()), int(is_searched.sum())
     between = "" if interval is None else f" ({percent(interval.low)} to {percent(interval.high)})"
     answers = " with their answers" if any(item.answer for item in items.items) else ""
+    is_training = _is_training(corpus)
+    where = f"the {TRAINING}" if is_training else "the corpus"
+    rows = where if is_training else f"the {count(scanned.n_documents)} documents of {where}"
     found = [
-        f"{count(n)} of {count(n_searched)} items stand in the corpus{answers}: {percent(share)}{between}."
+        f"{count(n)} of {count(n_searched)} items stand in {where}{answers}: {percent(share)}{between}."
         if n
-        else f"None of {count(n_searched)} items stands in the {count(scanned.n_documents)} documents of the corpus"
-        f"{answers}: {percent(share)}{between}."
+        else f"None of {count(n_searched)} items stands in {rows}{answers}: {percent(share)}{between}."
     ]
+    near = int((worst[is_searched] == _NEAR_COPY).sum())
+    if near:
+        found.append(f"{count(near)} of these are near copies, with some letters or words changed.")
     only = int((worst[is_searched] == _QUESTION_ONLY).sum())
     if only:
         found.append(f"Of {count(only)} more the question stands there without its answer.")
     return found
 
 
+def _is_training(corpus: Corpus) -> bool:
+    return {file.name for file in corpus.files} == {TRAINING}
+
+
 def _doubts(sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: NDArray[np.bool_]) -> list[Doubt]:
     found = []
-    short = int((~is_searched).sum())
+    # Rows of the training part are compared as a whole, documents of a corpus are longer than an item.
+    alone = _is_training(corpus)
+    short = int((~(is_searched if alone else sought.has_ngrams)).sum())
     if short > _MOST_UNSEARCHED * is_searched.size:
+        why = "have no words" if alone else "have fewer than 8 words"
         found.append(
             Doubt(
-                f"{count(short)} of {count(is_searched.size)} items have fewer than 8 words: they cannot be searched.",
+                f"{count(short)} of {count(is_searched.size)} items {why}: they cannot be searched"
+                + ("." if alone or sought.near is None else ", except as near copies of whole documents."),
                 "Ask the question of a test set with longer items.",
             )
         )
@@ -210,7 +233,7 @@ def _doubts(sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: ND
 
 
 def _missed(sought: Sought) -> int:
-    """Of up to 200 items, those that are not found in a document that is the item: the positive control."""
+    """Of up to 100 items, those that are not found in a document that is the item: the positive control."""
     confirmation = Confirmation(sought)
     wholes = [text for text in sought.texts if text.is_whole]
     tried = wholes[:: max(1, len(wholes) // _MOST_CONTROLS)]
@@ -219,7 +242,21 @@ def _missed(sought: Sought) -> int:
         confirmed = confirmation.confirm(" ".join(text.words))
         found = () if confirmed is None else confirmed.matches
         missed += not any(match.item == text.item and match.coverage == 1 for match in found)
+    if sought.near is not None:
+        missed += _missed_near(sought.near)
     return missed
+
+
+def _missed_near(near: NearTable) -> int:
+    """The same of the search for near copies."""
+    tried = near.texts[:: max(1, len(near.texts) // _MOST_CONTROLS)]
+    said = [" ".join(text.words) for text in tried]
+    ends = np.cumsum([len(text.encode()) for text in said])
+    data = np.frombuffer("".join(said).encode() + b"\0", np.uint8)
+    found = near.search(data, np.append(0, ends[:-1]), ends, said.__getitem__)
+    return sum(
+        not any(copy.item == text.item and copy.counts for copy in found.get(at, ())) for at, text in enumerate(tried)
+    )
 
 
 def _notes(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,14 @@ from goldassay.core.results import to_plain
 from goldassay.overlap import CLASSES, COUNTED, KINDS
 from goldassay.questions.data_notes import describe_clusters
 from goldassay.questions.inputs import describe_runs
+from goldassay.questions.overlap.measuring import TRAINING
 from goldassay.questions.overlap.scored_runs import say_scores
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.scanning.confirmation import Confirmation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.questions.overlap.items import TestItems
@@ -27,10 +31,10 @@ if TYPE_CHECKING:
     from goldassay.scanning import Sought
 
 # Items that the page shows beside the place where they stand, and files that it names.
-TRAINING = "training part"
 MOST_SHOWN, _MOST_FILES = 30, 20
 _TABLE_COLUMNS = (
     "id", "kind", "place", "row", "offset", "coverage", "asked", "answer", "answered", "part", "part_name", "longest",
+    "near", "near_asked", "near_answer",
 )  # fmt: skip
 
 
@@ -64,6 +68,7 @@ def report_overlap(
             "n": choice.n,
             "field": choice.field,
             "skip_broken": choice.skip_broken,
+            "near_copies": choice.near_copies,
         },
     }
     document = frame_findings(f"Overlap of {items.name} with {section['corpus']}", findings, steps, settings)
@@ -120,6 +125,7 @@ def describe_overlap(found: Overlap, items: TestItems, sought: Sought) -> dict[s
             "n_broken_lines": found.scanned.n_broken_lines,
             "n_broken": len(found.scanned.broken),
             "n_boilerplate": int(sought.is_common.sum()),
+            "near_copies": sought.near is not None,
             "notes": [*items.decisions, *found.notes],
         }
     )  # fmt: skip
@@ -171,21 +177,34 @@ def _worst(found: Overlap, sought: Sought) -> list[dict[str, Any]]:
         if text is None:
             continue
         is_marked = confirmation.covered(text, row["excerpt"])
+        in_excerpt = _within(row["marks"])
+        if row["near"] > row["coverage"]:
+            is_marked, in_excerpt = _alike(text.words, row["excerpt"].split(" "))
         at = row["row"]
         shown.append(
             {
                 "item": row["id"],
                 "kind": row["kind"],
                 "coverage": row["coverage"],
+                "near": row["near"] or None,
                 "longest": row["longest"],
                 "place": f"{row['place']}, row {at}" if at > 0 else f"{row['place']}, byte {row['offset']}",
                 "text": " ".join(text.words),
                 "marks": _spans(text.words, is_marked),
                 "excerpt": row["excerpt"],
-                "excerpt_marks": _spans(tuple(row["excerpt"].split(" ")), _within(row["marks"])),
+                "excerpt_marks": _spans(tuple(row["excerpt"].split(" ")), in_excerpt),
             }
         )
     return shown
+
+
+def _alike(words: Sequence[str], others: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Which words of two texts stand in both in the same order."""
+    found = np.zeros(len(words), bool), np.zeros(len(others), bool)
+    for begin, other, size in difflib.SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks():
+        found[0][begin : begin + size] = True
+        found[1][other : other + size] = True
+    return found
 
 
 def _within(edges: list[int]) -> np.ndarray[Any, Any]:

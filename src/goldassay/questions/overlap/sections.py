@@ -80,6 +80,7 @@ def _worst(found: Mapping[str, Any]) -> Table:
         Column("text", "in the test set", "prose", marks="marks"),
         Column("excerpt", "in the corpus", "prose", marks="excerpt_marks", aside="place"),
         Column("coverage", "coverage", "percent"),
+        Column("near", "similarity of a near copy", "percent"),
         Column("longest", "longest match, words", "count"),
     )
     rows = tuple(records(found.get("worst")))

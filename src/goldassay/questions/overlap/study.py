@@ -42,6 +42,7 @@ class SearchChoice(NamedTuple):
         runs: Predictions on the test set.
         dataset: Which dataset of the runs it is.
         scheduler: Address of a dask scheduler; None searches here.
+        near_copies: Whether documents as short as an item are compared as near copies, too.
     """
 
     field: str = TEXT_FIELD
@@ -51,6 +52,7 @@ class SearchChoice(NamedTuple):
     runs: Any = None
     dataset: str | None = None
     scheduler: str | None = None
+    near_copies: bool = False
 
 
 @takes("overlap")
@@ -64,6 +66,7 @@ def measure_overlap(
     dataset: str | None = None,
     scheduler: str | None = None,
     skip_broken: bool = False,
+    near_copies: bool = False,
     columns: str | Mapping[str, str] | None = None,
     clusters: str | None = None,
     format: str = "auto",  # noqa: A002
@@ -80,6 +83,8 @@ def measure_overlap(
             read once, from end to end.
         field: Of JSON and Parquet the field of the text; several are joined by "+".
         n: Words of an n-gram, from 5 to 63.
+        near_copies: Compare documents as short as an item with it as a whole, too: finds copies with a letter or a word
+            changed, and items of fewer than 8 words.
         runs: Predictions on the test set: paths, `Runs` or tables. Each model's score on items that stand in the
             corpus is set beside that on items that do not.
         dataset: Which dataset of the runs is the test set, where they are on several.
@@ -103,7 +108,7 @@ def measure_overlap(
     """
     settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
     keep_in = None if out is None else Path(out) / "shards"
-    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler)
+    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler, near_copies)
     report, found = study_overlap(test, corpus, choice, settings, columns=columns, file_format=format, quiet=quiet)
     refuse_broken(found, skip_broken=skip_broken)
     return report
@@ -131,7 +136,7 @@ def study_overlap(
     with steps.step("reading the test set"):
         items = read_items(test, columns, file_format, settings.data.clusters)
         found_files = find_corpus(places, items.files)
-        sought = sought_of(items, choice.n)
+        sought = sought_of(items, choice.n, near=choice.near_copies)
         scores = {}
         if choice.runs is not None:
             gold = {} if items.dataset is None else {"": items.dataset}
@@ -159,15 +164,15 @@ def fields_of(field: str) -> tuple[str, ...]:
     return names
 
 
-def sought_of(items: TestItems, n: int) -> Sought:
-    """The tables of a test set's n-grams.
+def sought_of(items: TestItems, n: int, *, near: bool = False) -> Sought:
+    """The tables of a test set's n-grams, and of its items where near copies are sought.
 
     Raises:
         InputError: No item is long enough.
     """
     texts, answers = items.sought()
-    sought = Sought(texts, answers, np.asarray(items.clusters.codes, np.int64), n)
-    if not sought.texts:
+    sought = Sought(texts, answers, np.asarray(items.clusters.codes, np.int64), n, near=near)
+    if not near and not sought.texts:
         raise InputError(
             "no item has 8 words or more, so that nothing can be searched", file=items.name,
             mend=f"name the column of the texts with {option('columns', 'question=NAME')}",
