@@ -102,8 +102,8 @@ def test_the_list_of_first_rows_has_each_question(report: goldassay.Report) -> N
 
 
 def test_other_questions_are_refused(report: goldassay.Report) -> None:
-    with pytest.raises(InputError, match=r"no rows of the question 'sensitivity'; there are rows of artifacts, leakage"):
-        report.rows("sensitivity")
+    with pytest.raises(InputError, match=r"no rows of the question 'board'; there are rows of artifacts, leakage"):
+        report.rows("board")
     with pytest.raises(InputError, match="no rows of the question 'shift'; audit with a test part"):
         goldassay.Report({}).rows("shift")
 

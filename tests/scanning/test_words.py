@@ -29,6 +29,8 @@ from tests.scanning.corpora import sought
         ("snake_case", ["snake", "case"]),
         ("\u2764\ufe0f yes \ud800", ["yes"]),
         ("\x00\u00ad one two", ["one", "two"]),
+        ("se\u034fcret wo\u3164rd ta\U000e0061g vs\U000e0100", ["secret", "word", "tag", "vs"]),
+        ('<p class="x">don&#39;t</p> a&nbsp;b &copy; A&B 1 < 2 > 1', ["don", "t", "a", "b", "a", "b", "1", "2", "1"]),
         ("", []),
     ],
 )
@@ -63,7 +65,17 @@ def test_what_depends_on_its_neighbours_is_left_to_python() -> None:
             assert table[point] in (DEPENDS, DROPPED), hex(point)
 
 
-@given(st.text(min_size=1), st.booleans(), st.booleans())
+# What markup is made of, and what breaks it off.
+_MARKUP = st.text(st.sampled_from('<>&;/#xXab7 "\\\n\u00e9\u034f\U000e0061')) | st.sampled_from(
+    ["<b>", "</b>", "&amp;", "&#39;", "&#x2019;", '<a href="x">', "<" + "a" * 300 + ">", "&" + "a" * 9 + ";", "a<b"]
+)
+
+
+@given(
+    st.text(min_size=1) | st.lists(_MARKUP, min_size=1).map(lambda parts: "a".join(parts) + "a"),
+    st.booleans(),
+    st.booleans(),
+)
 def test_bytes_are_read_as_their_words(text: str, in_json: bool, in_ascii: bool) -> None:
     """What is sought is found in its own bytes; what differs in one word is not."""
     words = words_of(text)

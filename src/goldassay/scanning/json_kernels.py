@@ -1,4 +1,7 @@
-"""JSON lines as bytes: where the texts of the wanted fields lie, and which lines are no JSON objects."""
+"""JSON lines as bytes: where the texts of the wanted fields lie, and which lines are no JSON objects.
+
+Numba keeps machine code by the file of the outer loop: a change of `seek_span` needs a change here, or an empty cache.
+"""
 
 from __future__ import annotations
 

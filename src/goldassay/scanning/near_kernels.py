@@ -8,7 +8,8 @@ import numpy as np
 
 from goldassay.core.compiled import compiled
 from goldassay.data.near_copy_kernels import SHINGLE, enter_shingles, shingle_key
-from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, N_POINTS
+from goldassay.scanning.word_kernels import entry_of, markup_end
+from goldassay.scanning.words import ALONE, DEPENDS, DROPPED
 
 # A text that only Python can bring to its words.
 LEFT = -1
@@ -54,7 +55,11 @@ def write_words(data: Any, begins: Any, ends: Any, letters: Any, points: Any, fo
                     for j in range(i, i + more):
                         c = (c << 6) | np.int64(data[j] & 0x3F)
                     i += more
-                entry = np.int64(points[c]) if c < N_POINTS else np.int64(0)
+                elif c == 60 or c == 38:
+                    after = markup_end(data, i, end, False, c)
+                    if after >= 0:
+                        i = after
+                entry = entry_of(points, c)
                 if entry == DROPPED:
                     continue
                 if entry == DEPENDS:

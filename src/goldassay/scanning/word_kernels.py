@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
-from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, N_POINTS
+from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, MOST_IN_TAG, N_POINTS, UNSEEN_FIRST, UNSEEN_LAST
 
 # What a text is found to be.
 NOTHING, CANDIDATE, BY_HAND, INVALID = 0, 1, 2, 3
@@ -101,6 +101,81 @@ def _hex(data: Any, i: Any) -> int:
 
 
 @compiled_within
+def entry_of(points: Any, c: Any) -> Any:
+    """What a code point is, beyond the table too."""
+    if c < N_POINTS:
+        return np.int64(points[c])
+    return np.int64(DROPPED if UNSEEN_FIRST <= c <= UNSEEN_LAST else 0)
+
+
+@compiled_within
+def _is_letter(c: Any) -> bool:
+    return bool(97 <= (c | 32) <= 122)
+
+
+@compiled_within
+def markup_end(data: Any, i: Any, end: int, escaped: bool, c: Any) -> int:
+    """Where a tag or an entity of HTML ends of which i follows the first byte c; -1 where it is none, -2 by hand.
+
+    As `words_of` has it; within JSON a character may be written by its number, which is left to Python.
+    """
+    j = i
+    if c == 38:
+        n, least, most, is_hex, is_number = 0, 2, 8, False, False
+        if j < end and data[j] == 35:
+            is_number, least, most = True, 1, 7
+            j += 1
+            if j < end and (data[j] | 32) == 120:
+                is_hex, most = True, 6
+                j += 1
+        while j < end and n <= most:
+            d = data[j]
+            if d == 59:
+                return j + 1 if n >= least else -1
+            if escaped and d == 92 and j + 1 < end and data[j + 1] == 117:
+                return -2
+            is_digit = 48 <= d <= 57
+            if is_number:
+                if not (is_digit or (is_hex and 97 <= (d | 32) <= 102)):
+                    return -1
+            elif not _is_letter(d):
+                return -1
+            n += 1
+            j += 1
+        return -1
+    if escaped and j + 1 < end and data[j] == 92:
+        if data[j + 1] == 117:
+            return -2
+        if data[j + 1] == 47:
+            j += 2
+    elif j < end and data[j] == 47:
+        j += 1
+    if j >= end:
+        return -1
+    if escaped and data[j] == 92 and j + 1 < end and data[j + 1] == 117:
+        return -2
+    if not _is_letter(data[j]):
+        return -1
+    j += 1
+    n = 0
+    while j < end:
+        d = data[j]
+        if d == 62:
+            return j + 1
+        if d == 60 or d >= 128:
+            return -1
+        if escaped and d == 92 and j + 1 < end:
+            if data[j + 1] == 117:
+                return -2
+            j += 1
+        n += 1
+        if n > MOST_IN_TAG:
+            return -1
+        j += 1
+    return -1
+
+
+@compiled_within
 def seek_span(
     data: Any, begin: int, end: int, escaped: bool, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any, ring: Any, state: Any,
@@ -131,6 +206,13 @@ def seek_span(
                         if 0xDC00 <= low < 0xE000:
                             c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00)
                             i += 6
+                    elif c == 60 or c == 38:
+                        # Spelled by its number: what follows may be markup.
+                        after = markup_end(data, i + 1, end, escaped, c)
+                        if after == -2:
+                            return BY_HAND
+                        if after >= 0:
+                            i = after - 1
                 i += 1
             elif c >= 128:
                 more = 1 if 0xC2 <= c < 0xE0 else 2 if 0xE0 <= c < 0xF0 else 3 if 0xF0 <= c < 0xF5 else 0
@@ -145,7 +227,13 @@ def seek_span(
                 if c < least or c > 0x10FFFF or 0xD800 <= c < 0xE000:
                     return INVALID
                 i += more
-            entry = np.int64(points[c]) if c < N_POINTS else np.int64(0)
+            elif c == 60 or c == 38:
+                after = markup_end(data, i, end, escaped, c)
+                if after == -2:
+                    return BY_HAND
+                if after >= 0:
+                    i = after
+            entry = entry_of(points, c)
             if 0 < entry < ALONE:
                 h = h * _STEP + np.uint64(entry)
                 inside = np.uint64(1)

@@ -31,10 +31,17 @@ _ALONE = (
     (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF),
     (0x20000, 0x3FFFF),
 )  # fmt: skip
-# Variation selectors, and characters of category Cf, which are not seen: soft hyphens, joiners, spaces without width,
-# marks of direction, byte order marks.
-_DROPPED = frozenset(
-    point for point in range(N_POINTS) if unicodedata.category(chr(point)) == "Cf" or 0xFE00 <= point < 0xFE10
+# Characters that are not seen: those of category Cf (soft hyphens, joiners, spaces without width, marks of direction,
+# byte order marks), variation selectors, fillers and the like (Unicode's Default_Ignorable_Code_Point).
+_FILLERS = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, *range(0xFE00, 0xFE10), 0xFFA0)
+_DROPPED = frozenset(point for point in range(N_POINTS) if unicodedata.category(chr(point)) == "Cf").union(_FILLERS)
+# The same beyond the table: tags, and the other variation selectors.
+UNSEEN_FIRST, UNSEEN_LAST = 0xE0000, 0xE0FFF
+# Tags and entities of HTML, of ASCII. They separate words: a copy of a page has them where the item has none.
+MOST_IN_TAG = 256
+_MARKUP = re.compile(
+    rf"</?[A-Za-z][\x00-\x3b\x3d\x3f-\x7f]{{0,{MOST_IN_TAG}}}>"
+    r"|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});"
 )
 _INSIDE, _ALONE_KIND, _UNSEEN = 1, 2, 3
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
@@ -46,10 +53,14 @@ def words_of(text: str) -> list[str]:
     Args:
         text: Any text; lone surrogates separate words.
     """
+    if "<" in text or "&" in text:
+        text = _MARKUP.sub(" ", text)
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     normal = _lower(unicodedata.normalize("NFKC", text))
-    kinds = _kinds()[np.minimum(_points(normal), N_POINTS)]
+    points = _points(normal)
+    kinds = _kinds()[np.minimum(points, N_POINTS)]
+    kinds[(points >= UNSEEN_FIRST) & (points <= UNSEEN_LAST)] = _UNSEEN
     if (kinds == _UNSEEN).any():
         # No array of characters: one of NumPy's loses those that are zero.
         normal = "".join(compress(normal, kinds != _UNSEEN))
