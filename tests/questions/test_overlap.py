@@ -261,6 +261,38 @@ class TestRuns:
         figures = [row for row in report.to_dict()["figures"] if row["id"] == "overlap.score_difference"]
         assert [row["of"]["model"] for row in figures] == [row["model"] for row in found["scores"]]
 
+    def test_items_that_are_easy_for_others_make_no_difference_at_equal_difficulty(self, tmp_path: Path) -> None:
+        """The items in the corpus are easy, and the model is no better on them than other systems."""
+        rows, path, _ = self.given(tmp_path)
+        rng = random.Random(2)
+        ease = [rng.uniform(0.5, 0.9) if at < 100 else rng.uniform(0.2, 0.7) for at in range(N)]
+        runs = pl.DataFrame(
+            [{"model": "m", "dataset": "d", "example_id": str(at), "score": int(rng.random() < ease[at])}
+             for at in range(N)]
+        )  # fmt: skip
+        board = tmp_path / "board.csv"
+        systems = [f"s{number}" for number in range(30)]
+        lines = ["item," + ",".join([*systems, "M"])]
+        lines += [f"{at}," + ",".join(str(int(rng.random() < ease[at])) for _ in systems) + ",1" for at in range(N)]
+        board.write_text("\n".join(lines) + "\n")
+        found, report = measured(rows, path, runs=runs, board=board)
+        row = found["scores"][0]
+        assert row["n_systems"] == 30
+        assert row["difference_low"] > 0.05
+        assert row["adjusted_low"] < 0 < row["adjusted_high"]
+        assert any("equally hard for 30 other systems" in said for said in found["sentences"])
+        assert "seen the items, too" in found["sentences"][-1]
+        figures = {each["id"]: each["value"] for each in report.to_dict()["figures"]}
+        assert figures["overlap.adjusted_difference"] == row["adjusted"]
+
+    def test_a_board_needs_runs_and_the_same_items(self, tmp_path: Path) -> None:
+        rows, path, scores = self.given(tmp_path, 1)
+        board = pl.DataFrame({"item": ["a", "b"], "one": [1, 0], "two": [0, 1]})
+        with pytest.raises(InputError, match="needs the runs of a model"):
+            measured(rows, path, board=board)
+        with pytest.raises(InputError, match="it has none of the items; the first item is '0'"):
+            measured(rows, path, runs=pl.DataFrame(scores), board=board)
+
     def test_nothing_to_compare(self, tmp_path: Path) -> None:
         rows, _, scores = self.given(tmp_path, 1)
         found, report = measured(rows, written(tmp_path / "o.jsonl", other_texts()), runs=pl.DataFrame(scores))

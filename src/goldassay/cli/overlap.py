@@ -40,6 +40,7 @@ def overlap(
     n: Annotated[int, of_option("n", "--n", metavar="N", group=METHOD)] = 13,
     near_copies: Annotated[bool, of_option("near_copies", group=METHOD)] = False,
     runs: RunPaths = None,
+    board: Annotated[str | None, of_option("board", metavar="TABLE", group=DATA)] = None,
     dataset: DatasetName = None,
     scheduler: Scheduler = None,
     skip_broken: Annotated[bool, of_option("skip_broken", group=DATA)] = False,
@@ -71,8 +72,9 @@ def overlap(
 
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
     choice = SearchChoice(
-        field, n, skip_broken, None if out is None else out / "shards", runs or None, dataset, scheduler, near_copies
-    )
+        field, n, skip_broken, None if out is None else out / "shards", runs or None, dataset, scheduler, near_copies,
+        board,
+    )  # fmt: skip
     report, found = study_overlap(
         test, corpus, choice, settings, columns=columns, file_format=file_format, quiet=quiet
     )  # fmt: skip

@@ -233,6 +233,9 @@ OPTIONS: dict[str, Key] = {
     "skip_broken": Key(
         help="Leave out what of the corpus cannot be read, without an error at the end.", kind=bool, default=False
     ),
+    "board": Key(
+        help="Scores of other systems on the same items: compares items that are equally hard for these, too.",
+    ),
     "near_copies": Key(
         help=(
             "Compare documents as short as an item with it as a whole, too: finds copies with a letter or a word "
@@ -522,8 +525,8 @@ COMMANDS = {
     ),
     "overlap": Command(
         _named(
-            "corpus", "field", "n", "near_copies", "runs", "dataset", "scheduler", "skip_broken", "columns", "clusters",
-            "format", "out", "seed",
+            "corpus", "field", "n", "near_copies", "runs", "board", "dataset", "scheduler", "skip_broken", "columns",
+            "clusters", "format", "out", "seed",
         )
         | _SETTINGS,
         shell=_SHOWN,

@@ -46,6 +46,18 @@ _DIFFERENCE = declare(
 )
 
 
+_ADJUSTED = declare(
+    Measure(
+        "overlap.adjusted_difference",
+        "the same at equal difficulty for other systems",
+        "points",
+        "neither",
+        least=-1,
+        most=1,
+    )
+)
+
+
 def figures(document: Mapping[str, Any]) -> list[Figure]:
     """The share of items found, by class, and mean coverage."""
     found = document.get("overlap") or {}
@@ -60,6 +72,14 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
             n=row["n_dirty"] + row["n_clean"], reason=row["reason"], model=row["model"], **of,
         )
         for row in found.get("scores") or ()
+    ]  # fmt: skip
+    compared += [
+        _ADJUSTED.figure(
+            row["adjusted"], row["adjusted_low"], row["adjusted_high"],
+            n=row["n_adjusted"], reason=row["adjusted_reason"], model=row["model"], **of,
+        )
+        for row in found.get("scores") or ()
+        if "n_systems" in row
     ]  # fmt: skip
     return [
         _FOUND.figure(found["share"], low, high, n=n, reason=found["reason"], **of),

@@ -78,6 +78,7 @@ def measure_items(
     corpus: Corpus,
     settings: Settings,
     scores: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
+    difficulty: Mapping[str, tuple[NDArray[np.float64], int]] = MappingProxyType({}),
 ) -> Overlap:
     """Classes, kinds and the share that counts, from the places of a scan.
 
@@ -88,6 +89,7 @@ def measure_items(
         corpus: Where.
         settings: Hold the limits.
         scores: Of each model on each item, (N,), NaN where there is none.
+        difficulty: For each model what others score on each item, and how many they are.
     """
     n = sought.n_items
     places = scanned.matches
@@ -139,7 +141,9 @@ def measure_items(
     is_dirty = is_searched & (counts | (classes == "dirty"))
     is_clean = is_searched & (classes == "clean") & ~counts
     codes = np.asarray(items.clusters.codes)
-    compared = tuple(compare_scores(model, own, is_dirty, is_clean, codes) for model, own in scores.items())
+    compared = tuple(
+        compare_scores(model, own, is_dirty, is_clean, codes, difficulty.get(model)) for model, own in scores.items()
+    )
     return Overlap(rows, named, share, interval, verdict, scanned, corpus, _notes(corpus, scanned), compared)
 
 

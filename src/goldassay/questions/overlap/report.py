@@ -59,6 +59,7 @@ def report_overlap(
                 "n_rows": scanned.n_documents,
             },
             *(describe_runs(path) for path in _paths(choice.runs)),
+            *({**describe_runs(path), "role": "board"} for path in _paths(choice.board)),
         ],
         "clusters": describe_clusters(items.clusters),
         "overlap": section,

@@ -61,6 +61,7 @@ def _kinds(found: Mapping[str, Any]) -> Table:
 
 
 def _scores(found: Mapping[str, Any]) -> Table:
+    has_board = any("n_systems" in row for row in records(found.get("scores")))
     columns = (
         Column("model", "model", "data"),
         with_bounds("all", "all items", "points"),
@@ -69,6 +70,7 @@ def _scores(found: Mapping[str, Any]) -> Table:
         with_bounds("clean", "not in it", "points"),
         Column("n_clean", "items", "count"),
         with_bounds("difference", "difference", "difference"),
+        *([with_bounds("adjusted", "at equal difficulty", "difference")] if has_board else []),
     )
     caption = "Scores on items that stand in the corpus (80 % or more), and on such of which it has less than 20 %"
     return Table("overlap_scores", caption, columns, tuple(records(found.get("scores"))), file="overlap_scores")
@@ -80,7 +82,7 @@ def _worst(found: Mapping[str, Any]) -> Table:
         Column("text", "in the test set", "prose", marks="marks"),
         Column("excerpt", "in the corpus", "prose", marks="excerpt_marks", aside="place"),
         Column("coverage", "coverage", "percent"),
-        Column("near", "similarity of a near copy", "percent"),
+        *([Column("near", "similarity of a near copy", "percent")] if found.get("near_copies") else []),
         Column("longest", "longest match, words", "count"),
     )
     rows = tuple(records(found.get("worst")))

@@ -16,7 +16,7 @@ from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.questions.overlap.items import TestItems, read_items
 from goldassay.questions.overlap.measuring import Overlap, measure_items
 from goldassay.questions.overlap.report import report_overlap
-from goldassay.questions.overlap.scored_runs import scores_by_model
+from goldassay.questions.overlap.scored_runs import difficulty_by_model, scores_by_model
 from goldassay.questions.run_choice import RunChoice
 from goldassay.scanning import Sought, find_corpus, scan_corpus
 
@@ -43,6 +43,7 @@ class SearchChoice(NamedTuple):
         dataset: Which dataset of the runs it is.
         scheduler: Address of a dask scheduler; None searches here.
         near_copies: Whether documents as short as an item are compared as near copies, too.
+        board: Scores of other systems on the items, for their difficulty.
     """
 
     field: str = TEXT_FIELD
@@ -53,6 +54,7 @@ class SearchChoice(NamedTuple):
     dataset: str | None = None
     scheduler: str | None = None
     near_copies: bool = False
+    board: Any = None
 
 
 @takes("overlap")
@@ -63,6 +65,7 @@ def measure_overlap(
     field: str = TEXT_FIELD,
     n: int = 13,
     runs: Any = None,
+    board: Any = None,
     dataset: str | None = None,
     scheduler: str | None = None,
     skip_broken: bool = False,
@@ -87,6 +90,8 @@ def measure_overlap(
             changed, and items of fewer than 8 words.
         runs: Predictions on the test set: paths, `Runs` or tables. Each model's score on items that stand in the
             corpus is set beside that on items that do not.
+        board: Scores of other systems on the same items, as `rank_systems` takes them: the models are then compared on
+            items that are equally hard for these, too.
         dataset: Which dataset of the runs is the test set, where they are on several.
         scheduler: Address of a dask scheduler, or its scheduler file: its workers then search, which must see the
             corpus under the same paths. The result is the same.
@@ -108,7 +113,7 @@ def measure_overlap(
     """
     settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
     keep_in = None if out is None else Path(out) / "shards"
-    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler, near_copies)
+    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler, near_copies, board)
     report, found = study_overlap(test, corpus, choice, settings, columns=columns, file_format=format, quiet=quiet)
     refuse_broken(found, skip_broken=skip_broken)
     return report
@@ -137,18 +142,25 @@ def study_overlap(
         items = read_items(test, columns, file_format, settings.data.clusters)
         found_files = find_corpus(places, items.files)
         sought = sought_of(items, choice.n, near=choice.near_copies)
-        scores = {}
+        scores, difficulty = {}, {}
+        if choice.board is not None and choice.runs is None:
+            raise InputError(
+                f"{option('board')} says how hard the items are for others: it needs the runs of a model",
+                mend=f"give them with {option('runs', 'PATH')}",
+            )
         if choice.runs is not None:
             gold = {} if items.dataset is None else {"": items.dataset}
             reading = RunChoice(dataset=choice.dataset, gold=gold)
             scores = scores_by_model(choice.runs, reading, [item.id for item in items.items])
+            if choice.board is not None:
+                difficulty = difficulty_by_model(choice.board, list(scores), [item.id for item in items.items])
     fields = fields_of(choice.field)
     with steps.step("searching the corpus", of_bytes=True) as progress:
         scanned: ScanResult = scan_corpus(
             sought, found_files, fields, keep_in=choice.keep_in, scheduler=choice.scheduler, progress=progress
         )
     with steps.step("measuring overlap"):
-        found = measure_items(items, sought, scanned, found_files, settings, scores)
+        found = measure_items(items, sought, scanned, found_files, settings, scores, difficulty)
     return report_overlap(found, items, sought, choice, settings, steps), found
 
 

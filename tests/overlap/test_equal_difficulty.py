@@ -1,0 +1,56 @@
+"""The difference at equal difficulty against a regression of statsmodels, and where difficulty alone makes one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from goldassay.overlap import adjusted_difference, strata_of
+
+
+def drawn(gain: float, seed: int = 0, n: int = 3000) -> tuple[np.ndarray, ...]:
+    """Items that are dirty the more often, the easier they are."""
+    rng = np.random.default_rng(seed)
+    ease = rng.uniform(0.1, 0.8, n)
+    dirty = rng.random(n) < ease / 2
+    board = rng.binomial(60, ease) / 60
+    scores = (rng.random(n) < ease + gain * dirty).astype(float)
+    return scores, dirty, board, rng.integers(0, n // 3, n)
+
+
+def test_it_is_the_coefficient_of_a_regression_with_clustered_errors() -> None:
+    scores, dirty, board, clusters = drawn(0.1)
+    found = adjusted_difference(scores, dirty, board, clusters)
+    strata = strata_of(board)
+    design = np.column_stack([dirty, *(strata == each for each in np.unique(strata))]).astype(float)
+    fitted = sm.OLS(scores, design).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    assert found.interval is not None
+    assert found.value == pytest.approx(fitted.params[0])
+    assert [found.interval.low, found.interval.high] == pytest.approx(fitted.conf_int()[0].tolist())
+    assert (found.n_strata, found.n_left_out) == (10, 0)
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.15])
+def test_items_that_are_easier_by_themselves_make_no_difference(gain: float) -> None:
+    covered, plain = 0, []
+    for seed in range(40):
+        scores, dirty, board, clusters = drawn(gain, seed)
+        found = adjusted_difference(scores, dirty, board, clusters)
+        assert found.interval is not None
+        covered += found.interval.low <= gain <= found.interval.high
+        plain.append(scores[dirty].mean() - scores[~dirty].mean())
+    assert covered >= 35
+    assert np.mean(plain) > gain + 0.08
+
+
+def test_without_items_of_both_kinds_it_is_undefined() -> None:
+    found = adjusted_difference([1, 0, 1, 0], [1, 1, 0, 0], [0.9, 0.9, 0.1, 0.1], [0, 1, 2, 3])
+    assert np.isnan(found.value)
+    assert (found.interval, found.n_items, found.n_left_out) == (None, 0, 4)
+
+
+def test_equal_difficulties_share_a_step() -> None:
+    assert np.unique(strata_of([0.5, 0.5, 0.5])).size == 1
+    steps = strata_of([0.0, 0.0, 0.5, 1.0, 1.0])
+    assert np.unique(steps).size == 3
