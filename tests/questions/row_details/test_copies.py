@@ -77,5 +77,5 @@ def test_an_audit_names_training_rows_that_hold_a_test_row(tmp_path: Path) -> No
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text('{"text": "nothing of this"}\n')
     found = goldassay.audit(train, test, corpus=corpus).tables["near_copies"]
-    held = found.filter(part="training part", example_id="copy")
+    held = found.filter(part="training part", example_id="copy", kind="holds it")
     assert held.select("copy_id", "label").rows() == [("r3", rows[3]["label"])]
