@@ -21,9 +21,13 @@ class PanicError(BaseException):
 @pytest.mark.parametrize(
     ("raised", "status", "said"),
     [
-        (ZeroDivisionError("division by zero"), 70, "internal error: ZeroDivisionError: division by zero; set"),
-        (PanicError("panicked"), 70, "internal error: PanicError: panicked; set GOLDASSAY_DEBUG=1"),
-        (OSError(28, "No space left on device"), 2, "it cannot be read or written (No space left on device)"),
+        (
+            ZeroDivisionError("division by zero"),
+            70,
+            "internal error in audit: ZeroDivisionError: division by zero; set",
+        ),
+        (PanicError("panicked"), 70, "internal error in audit: PanicError: panicked; set GOLDASSAY_DEBUG=1"),
+        (OSError(28, "No space left on device"), 2, "standard output: cannot be written (No space left on device)"),
         (OSError(36, "File name too long", "x" * 300), 2, f"{'x' * 300}: it cannot be read or written (File name"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (MemoryError(), 2, "out of memory"),
@@ -46,14 +50,14 @@ def test_each_failure_is_one_line(
     assert err.count("\n") == 1
 
 
-def test_debugging_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_debugging_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def app(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setenv("GOLDASSAY_DEBUG", "1")
     monkeypatch.setitem(sys.modules, "goldassay.cli.app", types.SimpleNamespace(app=app))
-    with pytest.raises(ZeroDivisionError):
-        run(["audit"])
+    assert run(["audit"]) == 70
+    assert "Traceback" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-", "2>/dev/full"])

@@ -6,10 +6,13 @@ traceback instead.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
+import traceback
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from goldassay.core.boundary import described
 from goldassay.core.doors import SHELL, entered
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 # EX_SOFTWARE of sysexits.h. 1 means that a policy is violated, and is what a traceback would leave with.
 INTERNAL_ERROR = 70
+_LONGEST_COMMAND = 120
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -55,29 +59,35 @@ def run(arguments: Sequence[str] | None = None) -> int:
         command = context.command_path if context is not None else "goldassay"
         return _fail(f"{error.format_message().rstrip('.')}; see {command} --help", 2)
     except GoldassayError as error:
-        if os.environ.get("GOLDASSAY_DEBUG"):
-            raise
+        if _shows_traceback():
+            return error.exit_status
         return _fail(str(error), error.exit_status)
     except (KeyboardInterrupt, typer.exceptions.Abort):
         return _fail(str(InterruptionError()), InterruptionError.exit_status)
     except BrokenPipeError:
         # The reader of our output went away, as `head` does; Python must not complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
         return 0
     except MemoryError:
         return _fail("out of memory; audit a sample of the rows, or use a machine with more memory", 2)
     except OSError as error:
-        if os.environ.get("GOLDASSAY_DEBUG"):
-            raise
+        if _shows_traceback():
+            return 2
+        if error.filename is None and error.errno in (errno.ENOSPC, errno.EIO):
+            # Files that are written name themselves.
+            _give_up(sys.stdout)
+            return _fail(f"standard output: cannot be written ({described(error)}); send it elsewhere", 2)
         place = f"{error.filename}: " if error.filename is not None else ""
         return _fail(f"{place}it cannot be read or written ({described(error)}); check the path", 2)
     except SystemExit:
         raise
     # Panics of the table engine are no `Exception`.
     except BaseException as error:
-        if os.environ.get("GOLDASSAY_DEBUG"):
-            raise
-        return _fail(f"internal error: {described(error)}; set GOLDASSAY_DEBUG=1 for the traceback", INTERNAL_ERROR)
+        if _shows_traceback():
+            return INTERNAL_ERROR
+        words = " ".join(sys.argv[1:] if arguments is None else arguments)
+        line = f"internal error in {words[:_LONGEST_COMMAND]}: {described(error)}"
+        return _fail(f"{line}; set GOLDASSAY_DEBUG=1 for the traceback", INTERNAL_ERROR)
     return status if isinstance(status, int) else 0
 
 
@@ -93,8 +103,23 @@ def _fail(line: str, status: int) -> int:
         sys.stderr.flush()
     except OSError:
         # Nobody can read it; Python must not complain again at exit, and the status says enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        _give_up(sys.stderr)
     return status
+
+
+def _give_up(stream: TextIO) -> None:
+    """Send the rest of a stream that nobody can read to nowhere, so that Python does not fail at it once more."""
+    with contextlib.suppress(OSError):
+        # Within another program it may be no file.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _shows_traceback() -> bool:
+    """Print the traceback of the error at hand where the user asked for tracebacks; whether it did."""
+    asked = bool(os.environ.get("GOLDASSAY_DEBUG"))
+    if asked:
+        traceback.print_exc()
+    return asked
 
 
 def _open_closed_streams() -> None:

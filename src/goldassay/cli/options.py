@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from goldassay.core.errors import InputError
+from goldassay.core.files import check_folder
 from goldassay.core.options import COMMANDS, Command
 from goldassay.core.visible import one_line
 
@@ -83,7 +84,14 @@ Seed = Annotated[int | None, of_option("seed", metavar="N", group=GENERAL)]
 
 # --- Output --------------------------------------------------------------------------------------------------------
 
-_out = of_option("out", "--out", "-o", metavar="DIR", group=OUTPUT)
+
+def _checked_folder(path: Path | None) -> Path | None:
+    if path is not None:
+        check_folder(path, "-o")
+    return path
+
+
+_out = of_option("out", "--out", "-o", metavar="DIR", group=OUTPUT, callback=_checked_folder)
 Out = Annotated[Path, _out]
 OptionalOut = Annotated[Path | None, _out]
 Figures = Annotated[

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goldassay.core.bounds import DEPTH
 from goldassay.core.errors import GoldassayError, InputError
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
         raise InputError("it may not be read", file=path, mend=mend) from error
     except OSError as error:
         raise InputError(f"it cannot be read ({described(error)})", file=path, mend="check the path") from error
+    except RecursionError as error:
+        mend = f"write it flatter, see {DEPTH.variable} in the settings"
+        raise InputError("it cannot be read (nested too deeply)", file=path, mend=mend) from error
     except BaseException as error:
         if os.environ.get("GOLDASSAY_DEBUG"):
             raise
@@ -77,10 +81,28 @@ def panics_unprinted() -> Iterator[None]:
 
 def described(error: BaseException) -> str:
     """Kind and message of an error, in one line."""
+    told = _in_words(error)
+    if told is not None:
+        return told
+    message = reason(error)
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def reason(error: BaseException) -> str:
+    """The message of an error alone, in one line."""
+    told = _in_words(error)
+    if told is not None:
+        return told
+    message = " ".join(str(error).split())
+    return message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
+
+
+def _in_words(error: BaseException) -> str | None:
+    """What is wrong, where Python's own words name no bound that a user can lift; None for all other errors."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if isinstance(error, RecursionError):
         return "nested too deeply"
-    message = " ".join(str(error).split())
-    message = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+    if "set_int_max_str_digits" in str(error):
+        return f"a number has more than {sys.get_int_max_str_digits()} digits, which PYTHONINTMAXSTRDIGITS bounds"
+    return None

@@ -63,6 +63,25 @@ def written_whole(path: str | os.PathLike[str], option: str = "-o") -> Iterator[
             aside.unlink(missing_ok=True)
 
 
+def check_folder(path: Path, option: str) -> None:
+    """Refuse a folder that could not be written to, before hours are spent on what belongs into it.
+
+    Raises:
+        OutputError: It or a folder above it is a file, may not be written to, or has a name that is too long.
+    """
+    number = None
+    try:
+        nearest = next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
+        if not nearest.is_dir():
+            number = errno.ENOTDIR
+        elif not os.access(nearest, os.W_OK | os.X_OK):
+            number = errno.EACCES
+    except OSError as error:
+        raise output_error(error, path, option) from error
+    if number is not None:
+        raise output_error(OSError(number, os.strerror(number)), path, option)
+
+
 def check_place(path: Path, option: str) -> None:
     """Refuse a file that could not be written, before hours are spent on what belongs into it.
 

@@ -7,6 +7,7 @@ known is refused with the nearest one that is, since a setting that is silently 
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
+from goldassay.core.boundary import reason
+from goldassay.core.bounds import DEPTH
 from goldassay.core.errors import InputError
 from goldassay.core.files import sha256_of
 from goldassay.core.invalid import in_words
@@ -241,7 +244,7 @@ def read_toml(file: Path) -> dict[str, Any]:
     """
     try:
         # Some editors begin a file with a byte order mark.
-        return tomllib.loads(seekable(file).read_bytes().decode("utf-8-sig"))
+        return parse_toml(seekable(file).read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise InputError(
             f"cannot be read ({error.strerror})", file=file, mend="name a settings file that exists"
@@ -250,7 +253,22 @@ def read_toml(file: Path) -> dict[str, Any]:
         raise InputError("is nested too deeply", file=file, mend="write tables of plain values") from error
     # Of text that is no TOML, of bytes that are no text, and of numbers of thousands of digits.
     except ValueError as error:
-        raise InputError(f"is not TOML: {error}", file=file, mend="correct it at that place") from error
+        raise InputError(f"is not TOML: {reason(error)}", file=file, mend="correct it at that place") from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """What TOML holds.
+
+    Raises:
+        RecursionError: It is nested more than `GOLDASSAY_MAX_DEPTH` deep. The parser takes time and memory by the
+            square of the parts of a dotted key.
+        ValueError: It is no TOML.
+    """
+    # Spaces and quotation marks may lie between the parts of a key.
+    keys = re.split(r"[\r\n=,{}\[\]]", re.sub(r"[ \t\"']", "", text))
+    if max(key.count(".") for key in keys) > DEPTH.limit():
+        raise RecursionError
+    return tomllib.loads(text)
 
 
 def parse_settings(content: dict[str, Any], file: str | os.PathLike[str] | None = None) -> Settings:

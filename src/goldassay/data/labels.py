@@ -44,6 +44,7 @@ _SCHEMES: tuple[dict[str, str], ...] = (
 DASH = "gold label is '-'"
 EMPTY = "label is empty"
 NULL = "label is null"
+INFINITE = "label is infinite"
 HIDDEN = "label is -1 (hidden)"
 _EXACT = 2.0**53
 
@@ -79,6 +80,9 @@ def clean_labels(column: pl.Series, is_pair: bool, class_names: Sequence[str] | 
     decisions: list[str] = []
     text = as_text(column).str.strip_chars()
     reasons = _reasons(text)
+    if column.dtype.is_float():
+        endless = column.is_infinite().fill_null(value=False)
+        reasons = pl.select(pl.when(endless).then(pl.lit(INFINITE)).otherwise(reasons)).to_series()
     if class_names:
         text, reasons = _named(column, class_names, reasons)
         decisions.append(f"Integer labels carry the names that the file gives: {', '.join(class_names)}.")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _GZIP = b"\x1f\x8b"
+_ZIP = b"PK\x03\x04"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BOM = b"\xef\xbb\xbf"
 _HEAD = 1 << 16
@@ -88,6 +89,8 @@ def check_text(data: bytes, path: Path) -> None:
     Raises:
         InputError: Names the line of the first bad byte and the command that mends the file.
     """
+    if data.startswith(_ZIP):
+        raise InputError("is a zip archive, not a dataset", file=path, mend=f"unpack it with: unzip {path.name}")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf16(data):
         raise InputError(
             "the text is UTF-16, not UTF-8",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.progress import Progress, silent
+from goldassay.core.report_seal import as_json
 from goldassay.core.results import to_plain
 from goldassay.data.splits import split_disjoint
 
@@ -80,8 +80,7 @@ class Splits:
                 for name, part in zip(PARTS, parts, strict=True):
                     names.append(place / f"{name}.jsonl")
                     part.examples.drop("split", strict=False).write_ndjson(folder / names[-1])
-            told = json.dumps(to_plain(self.to_dict()), ensure_ascii=False, indent=2)
-            (folder / "split.json").write_text(f"{told}\n", encoding="utf-8")
+            (folder / "split.json").write_text(as_json(to_plain(self.to_dict())), encoding="utf-8")
         return [Path(directory) / name for name in (*names, Path("split.json"))]
 
 

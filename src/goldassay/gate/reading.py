@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic import ValidationError
 
+from goldassay.core.boundary import reason
 from goldassay.core.digest import digest_of
 from goldassay.core.document import FILE_NAME, SCHEMA, SCHEMA_VERSION, TIMING_NAME, Document
 from goldassay.core.errors import InputError
@@ -131,7 +132,7 @@ def _read_json(file: Path) -> Any:
     try:
         return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON: {error}", file=file, mend=_AGAIN) from error
+        raise InputError(f"is not JSON: {reason(error)}", file=file, mend=_AGAIN) from error
 
 
 def _refuse(name: str) -> NoReturn:

@@ -20,6 +20,7 @@ from goldassay.runs.curves import kind_of_scores
 from goldassay.runs.grades import as_shares
 from goldassay.runs.slices import UNNAMED_MODEL, Collection, Columns, Request, Slice
 from goldassay.runs.tables import refuse_pickle
+from goldassay.runs.unreadable import refuse_unreadable
 
 if TYPE_CHECKING:
     from goldassay.runs.adapters import Adapter
@@ -75,6 +76,7 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
                 mend="save the predictions and references that the metric was given, a row an example",
             )
         if not parts:
+            refuse_unreadable(place)
             raise NoRunsError(
                 "no runs were recognized here",
                 file=place,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goldassay.core.boundary import panics_unprinted
+from goldassay.core.boundary import panics_unprinted, reason
 from goldassay.core.bounds import check_columns, check_depth, check_parquet
 from goldassay.core.errors import InputError
 from goldassay.runs.tables import (
@@ -165,7 +165,7 @@ def _of_json_lines(path: Path, is_key: Callable[[str], bool]) -> KeyColumns | No
             if number == 1:
                 return None
             raise InputError(
-                f"the line is not JSON ({error})", file=path, row=number, mend="write or copy the file again"
+                f"the line is not JSON ({reason(error)})", file=path, row=number, mend="write or copy the file again"
             ) from error
         if not isinstance(record, dict):
             raise InputError("the line is not a JSON object", file=path, row=number)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import polars as pl
 
-from goldassay.core.boundary import panics_unprinted
+from goldassay.core.boundary import panics_unprinted, reason
 from goldassay.core.bounds import Unpacking, check_columns, check_depth, check_parquet, check_size, check_texts
 from goldassay.core.errors import InputError
 from goldassay.runs.validation import listing
@@ -235,7 +235,7 @@ def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
             if number == 1:
                 return None
             raise InputError(
-                f"the line is not JSON ({error})", file=path, row=number, mend="write or copy the file again"
+                f"the line is not JSON ({reason(error)})", file=path, row=number, mend="write or copy the file again"
             ) from error
         if not isinstance(record, dict):
             raise InputError("the line is not a JSON object", file=path, row=number)

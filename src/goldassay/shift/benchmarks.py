@@ -29,7 +29,6 @@ Robustness", section 2, and its released code where the paper is silent.
 
 from __future__ import annotations
 
-import tomllib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,7 +36,7 @@ from pydantic import Field, model_validator
 
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
-from goldassay.core.settings import StrictSection, validated
+from goldassay.core.settings import StrictSection, parse_toml, validated
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -150,8 +149,10 @@ def parse_recipe(text: str, name: str) -> Recipe:
         InputError: It is no TOML, or says what no recipe can.
     """
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = parse_toml(text)
+    except RecursionError as error:
+        raise InputError("is nested too deeply", file=name, mend="write tables of plain values") from error
+    except ValueError as error:
         raise InputError(f"is not TOML: {error}", file=name) from error
     base = content.pop("base", None)
     if base is not None:
@@ -164,7 +165,7 @@ def _content(name: str) -> dict[str, Any]:
     wanted = name.lower().replace("-", "_")
     if wanted not in recipe_names():
         raise InputError(f"there is no recipe {name!r}", mend=did_you_mean(wanted, recipe_names()))
-    return tomllib.loads(_file(wanted).read_text("utf-8"))
+    return parse_toml(_file(wanted).read_text("utf-8"))
 
 
 def _file(name: str) -> Traversable:

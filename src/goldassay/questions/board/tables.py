@@ -311,16 +311,19 @@ def _numbers(values: pl.Series, scale: tuple[float, float] | None, file: str) ->
         row = int(wrong.arg_true()[0])
         raise InputError(
             f"{count(wrong.sum())} scores are no numbers, the first is {(cell_texts(values)[row] or '')[:40]!r}",
-            file=file, row=row + 1, column=values.name, mend="give 0 or 1, true or false, or a number",
+            file=file, column=values.name, mend="give 0 or 1, true or false, or a number",
         )  # fmt: skip
     outside = found.is_not_null() & ~found.is_between(low, high).fill_null(value=False)
     if outside.any():
-        row = int(outside.arg_true()[0])
+        # An infinite one lies on no scale.
+        endless = outside & found.is_infinite().fill_null(value=False)
+        first = found.filter(endless if endless.any() else outside)[0]
         raise InputError(
             f"{count(outside.sum())} of {count(len(found))} scores lie outside {low:g} to {high:g}, the first is "
-            f"{found[row]:g}",
-            file=file, row=row + 1, column=values.name,
-            mend=f"give the lowest and the highest score there can be with {option('grades', 'LOW:HIGH')}",
+            f"{first:g}",
+            file=file, column=values.name,
+            mend="give a number, or leave the cell empty" if endless.any()
+            else f"give the lowest and the highest score there can be with {option('grades', 'LOW:HIGH')}",
         )  # fmt: skip
     return (found - low) / (high - low)
 
