@@ -32,7 +32,7 @@ from goldassay.training.running import run_job
 from goldassay.training.seeds import Seeds
 from goldassay.training.span_target import SpanTarget
 from goldassay.training.state import restore_weights, weights_of
-from tests.models.made_reading import write_record
+from tests.models.made_reading import PEOPLE, write_record
 from tests.models.test_question_answering import made_questions
 
 ROLES = ("question", "context")
@@ -290,6 +290,16 @@ def test_a_made_record_file_is_read_to_its_known_answers(tmp_path):
     assert done.scores["test"] == {"f1": 1.0, "exact_match": 1.0}
     answers = read_runs(tmp_path / "runs")
     assert answers.scores.shape[-1] == 16
+
+
+def test_the_runs_of_a_job_hold_no_answer_but_candidates(tmp_path):
+    """Of a reader that has learnt next to nothing, whose best stretch would be any other."""
+    train = write_record(tmp_path / "train.json", n=12)
+    (job,) = plan_jobs(train, "docqa", {"test": train}, out=tmp_path / "runs", seeds=1, changes={**TINY, "epochs": 1})
+    run_job(job)
+    answers = pl.concat([pl.read_parquet(file) for file in (tmp_path / "runs").glob("*.parquet")])["prediction"]
+    assert len(answers) == 12
+    assert set(answers.to_list()) <= set(PEOPLE)
 
 
 def test_a_training_that_was_stopped_gives_the_same_bits():

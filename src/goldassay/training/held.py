@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# What is learnt, and of questions what may be answered.
+_ANSWERS = ("label", "answers", "answer_starts", "candidate_starts", "candidate_ends")
+
+
 @dataclass(frozen=True)
 class Held(HeldTable):
     """A dataset in the folder of the runs; its digest is of its ids, texts, labels, groups and weights."""
@@ -44,7 +48,7 @@ def hold(dataset: Dataset, folder: Path, columns: Sequence[str] = ()) -> Held:
     Raises:
         OutputError: The folder cannot be written to, or the disk is full.
     """
-    answers = [name for name in ("label", "answers", "answer_starts") if name in dataset.examples.columns]
+    answers = [name for name in _ANSWERS if name in dataset.examples.columns]
     kept = ["example_id", *dataset.text_columns, *answers, *dataset.groups, *columns]
     examples = dataset.examples.select(list(dict.fromkeys(kept)))
     about = description_of(
