@@ -27,6 +27,8 @@ def made(n: int = 900, seed: int = 0) -> tuple[pl.Series, np.ndarray]:
             words.append("Nobody")
         if rng.random() < (0.05, 0.5, 0.05)[code]:
             words.append("perhaps")
+        if rng.random() < (0.15, 0.15, 0.4)[code]:
+            words.append("soon")
         texts.append(" ".join(words) + ".")
     return pl.Series(texts), codes
 
@@ -53,13 +55,15 @@ def by_loop(texts: pl.Series, codes: np.ndarray, q: float) -> dict[str, tuple[st
     }
 
 
+@pytest.mark.parametrize("q", [0.01, 1e-15])
 @pytest.mark.parametrize("seed", range(3))
-def test_words_are_those_of_a_loop(seed: int) -> None:
+def test_words_are_those_of_a_loop(seed: int, q: float) -> None:
     texts, codes = made(seed=seed)
-    table = telling_words(texts, codes, NAMES, q=0.01)
+    table = telling_words(texts, codes, NAMES, q=q)
     told = {row["word"]: (row["label"], row["support"], row["lift"]) for row in table.iter_rows(named=True)}
-    wanted = by_loop(texts, codes, 0.01)
-    assert {"nobody", "perhaps"} <= set(wanted)
+    wanted = by_loop(texts, codes, q)
+    # The last is planted such that it is sure, and not that sure.
+    assert {"nobody", "perhaps", "soon"} - set(wanted) == (set() if q == 0.01 else {"soon"})
     assert told.keys() == wanted.keys()
     for word, (label, support, lift) in wanted.items():
         assert told[word] == (label, support, pytest.approx(lift, rel=1e-9))
