@@ -185,7 +185,7 @@ def _copies(posed: Posed, examples: pl.DataFrame, places: pl.DataFrame | None) -
     if posed.train is None:
         return found
     known = item_frame(posed.train)
-    own = pl.Series(posed.train.rows).cast(pl.String), known["answer"].list.join(" / ")
+    own = known["example_id"], known["answer"].list.join(" / ")
     return pl.concat([found, copies_in_training(places, _texts(known), *own)])
 
 

@@ -83,7 +83,9 @@ def copies_in_training(
     held = held.filter(pl.col("row").is_between(1, len(ids))).unique(["id", "row"], keep="first", maintain_order=True)
     held = held.group_by("id", maintain_order=True).head(MOST_COPIES)
     rows = (held["row"] - 1).to_list()
-    shown = pl.select(pl.concat_str([each[rows].fill_null("") for each in texts], separator=" / ")).to_series()
+    # An item without a passage has an empty one.
+    told = [each[rows].replace("", None) for each in texts]
+    shown = pl.select(pl.concat_str(told, separator=" / ", ignore_nulls=True)).to_series()
     return pl.DataFrame(
         {
             "example_id": held["id"],
