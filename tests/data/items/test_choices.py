@@ -344,3 +344,9 @@ def test_white_space_around_choices_is_read_as_a_trait_of_its_own() -> None:
     assert plain is not None
     assert plain.padded is None
     assert "white space at an end" not in {each.rule for each in pick_all(plain)}
+
+
+def test_items_of_one_choice_are_refused_for_that() -> None:
+    frame = pl.DataFrame({"question": ["q", "r"], "choices": [["a"], ["b"]], "answer": [0, 0]})
+    with pytest.raises(InputError, match="fewer than two choices"):
+        read_choices(Table(frame, ""), "made")

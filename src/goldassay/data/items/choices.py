@@ -184,6 +184,12 @@ def read_choices(
     found = _Problems()
     kept = [at for at, (own, places) in enumerate(zip(compared, right, strict=True)) if found.check(at, own, places)]
     if not kept:
+        reason = Counter(why for _, why in found.found).most_common(1)[0][0] if found.found else UNKNOWN_ANSWER
+        if reason in (TOO_FEW, ALL_RIGHT):
+            raise InputError(
+                f"no item can be used: {reason}", file=source,
+                mend="give items of two choices or more, some of them wrong",
+            )  # fmt: skip
         raise InputError(
             "no item has an answer among its choices", file=source, column=shape.answer,
             mend="give the right choice's position from 0, its letter, its label or its text",
