@@ -19,6 +19,7 @@ from goldassay.papers.leakage import SCALES, prepare
 from goldassay.papers.leakage.conclusions import conclude
 from goldassay.papers.leakage.evidence import clusters_of, is_printed_part
 from goldassay.papers.leakage.tables import compare_tables
+from goldassay.papers.printed import printed_table
 from goldassay.papers.recipe import Scale, Training
 from goldassay.papers.workplace import Workplace
 from goldassay.runs.beside import read_embeddings
@@ -314,3 +315,17 @@ def test_every_size_tests_what_it_has_or_makes():
         made |= {"A1", "A2", "A3"}
         asked = {name for each in scale.trainings for name in (each.train, *each.tests)}
         assert asked <= scale.sets.keys() | made
+
+
+def test_the_printed_protocol_trains_the_conditions_that_are_printed():
+    """Of FEVER the premise alone, of three sets both sentences, of all others the hypothesis alone."""
+    printed = printed_table("saxon2023_table3").select("dataset", "condition").unique().rows()
+    trained = {
+        (test, condition)
+        for training in SCALES["paper"].trainings
+        for test in training.tests
+        for condition in training.conditions
+        if condition != "paired"
+    }
+    assert trained == set(printed)
+    assert all("paired" in training.conditions for training in SCALES["paper"].trainings)

@@ -90,6 +90,15 @@ def test_what_is_no_checkpoint_is_refused_before_sets_are_read(recipe: Recipe, t
     assert not (tmp_path / "out").exists()
 
 
+def test_a_checkpoint_without_a_tokenizer_is_refused_before_sets_are_read(recipe: Recipe, tmp_path: Path):
+    """Such as one for images: it would else be refused when the other networks are trained."""
+    (tmp_path / "vision").mkdir()
+    (tmp_path / "vision" / "config.json").write_text('{"model_type": "vit"}')
+    with pytest.raises(InputError, match=r"--pretrained .*vision is no checkpoint: the checkpoint has no tokenizer; "):
+        open_study("instability", "smoke", tmp_path / "out", Steps(), pretrained=str(tmp_path / "vision"))
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_refused_study_leaves_the_specimen_of_the_other(recipe: Recipe, tmp_path: Path):
     open_study("instability", "smoke", tmp_path, Steps())
     begin(tmp_path)

@@ -135,10 +135,15 @@ def _check_networks(pretrained: str | None) -> None:
     if pretrained is not None:
         try:
             load_network(pretrained)
+            if Path(pretrained).is_dir():
+                from goldassay.models.checkpoint import open_tokenizer
+
+                # What is none would else be refused halfway, when the other networks are trained.
+                open_tokenizer(pretrained)
         except InputError as error:
             raise InputError(
                 f"--pretrained {pretrained} is no checkpoint: {error.problem}",
-                mend="name a folder that holds config.json and weights, or a name on the hub",
+                mend="name a folder that holds config.json, weights and tokenizer.json, or a name on the hub",
             ) from error
 
 

@@ -59,7 +59,7 @@ def test_accuracies_are_means_of_the_runs(made: Made, masks: dict[str, NDArray[n
             found = cell(table(made, name), subset=subset, **keys)
             assert found["ours"] == pytest.approx(100 * rows[:, mask].mean())
             assert found["low"] <= found["ours"] <= found["high"]
-            assert found["n_runs"] == len(rows) == 2
+            assert found["n_runs"] == len(rows) == 3
             assert found["printed"] == printed(
                 name.removesuffix("_SNLI_test"), subset=subset, dataset="SNLI test", **keys
             )
