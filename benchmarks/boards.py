@@ -7,7 +7,9 @@ wrong. Swapped systems: the answers of a real board (SWE-bench Verified, four sy
 GOLDASSAY_DATA, by default ../shared/data, holds it) are dealt to the systems anew in each item. A planted gap: one of
 five systems has an advantage of which a sure first place is expected in 80 of 100 draws, by normal theory.
 
-Speed: 134 systems on 500 items, and 2,000 on 10,000, beside plain numpy that holds the differences of all pairs.
+Speed: 134 systems on 500 items, and 2,000 on 10,000, beside plain numpy that holds the differences of all pairs; two
+models on 60 datasets, beside statsmodels' regression of the differences on datasets with robust errors (HC2), of which
+the means over datasets and over examples are contrasts.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import numpy as np
 import polars as pl
 from scipy.stats import norm
 
+import goldassay
 from benchmarks.verdicts.cells import Cell, at_least, at_most, print_table
 from goldassay.board import describe_items, first_in_halves, rank, reliability
 from goldassay.core.resampling import resample_examples
@@ -125,6 +128,40 @@ def timed(n_systems: int, n_items: int) -> None:
         )
 
 
+def suites(n_datasets: int = 60) -> None:
+    """Two models, one run each, on datasets of 200 to 1,500 examples; the statsmodels reference has the same answer."""
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(6)
+    tables, differences = [], []
+    for number in range(n_datasets):
+        n = int(rng.integers(200, 1500))
+        chance = rng.random(n)
+        own = [(rng.random(n) < chance * skill).astype(np.float64) for skill in (0.8, 0.77)]
+        differences.append(own[0] - own[1])
+        tables += [
+            pl.DataFrame({"example_id": np.arange(n), "dataset": f"d{number:02}", "model": model, "score": values})
+            for model, values in zip(("a", "b"), own, strict=True)
+        ]
+    table = pl.concat(tables)
+    start, cpu = time.perf_counter(), time.process_time()
+    found = goldassay.compare_models(table).tables["totals"].row(0, named=True)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    print(f"2 models on {n_datasets} datasets, {table.height // 2:,} examples: {seconds:.2f} s, {cpu:.2f} CPU s")
+    start = time.process_time()
+    sizes = np.array([len(each) for each in differences])
+    dummies = np.repeat(np.eye(n_datasets), sizes, axis=0)
+    fitted = sm.OLS(np.concatenate(differences), dummies).fit(cov_type="HC2")
+    for key, weights in (("macro", np.full(n_datasets, 1 / n_datasets)), ("micro", sizes / sizes.sum())):
+        test = fitted.t_test(weights)
+        effect, error = float(test.effect[0]), float(np.ravel(test.sd)[0])
+        ours = found[f"{key}_difference"], (found[f"{key}_high"] - found[f"{key}_low"]) / 2 / 1.959964
+        print(f"       {key}: {ours[0]:.6f} +- {ours[1]:.6f}; statsmodels {effect:.6f} +- {error:.6f}")
+        if not math.isclose(ours[0], effect, abs_tol=1e-9) or not math.isclose(ours[1], error, rel_tol=2e-3):
+            raise SystemExit("not the same answer")
+    print(f"       statsmodels: {time.process_time() - start:.2f} CPU s")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=500)
@@ -135,6 +172,7 @@ def main() -> int:
         rank(answers(np.random.default_rng(0)), n_draws=10)
         timed(134, 500)
         timed(2000, 10_000)
+        suites()
         return 0
     return print_table([*equal(asked.draws), planted(asked.draws), *swapped(asked.swaps)])
 

@@ -233,6 +233,26 @@ class TestGap:
         )
         assert [line.split()[0] for line in chosen.out.splitlines()[1:]] == ["model", "uni*"]
 
+    def test_predictions_named_otherwise_and_runs_of_fewer_examples(self, goldassay: Command, tmp_path: Path):
+        ids, right = [f"e{i}" for i in range(40)], [0, 1] * 20
+        classes = pl.DataFrame({"example_id": ids, "class": ["easy"] * 20 + ["hard"] * 20})
+        classes.with_columns(label=pl.Series(["no", "yes"] * 20)).write_csv(tmp_path / "classes.csv")
+        (tmp_path / "runs").mkdir()
+        for seed, n in ((1, 40), (2, 37)):
+            answers = [1 - r if i % (4 + 3 * seed) == 0 else r for i, r in enumerate(right)]
+            table = pl.DataFrame({"example_id": ids[:n], "prediction": answers[:n]})
+            table.write_csv(tmp_path / "runs" / f"seed_{seed}.csv")
+        asked = ("artifacts", "gap", "classes.csv", "--runs", "runs")
+        assert "lacks 3 of the 40 examples" in goldassay(*asked, "--labels", "0=no,1=yes", "-q").line
+        assert "none in common" in goldassay(*asked, "--align", "intersect", "-q").line
+        both = goldassay(*asked, "--labels", "0=no,1=yes", "--align", "intersect", "--json", "gap.json")
+        assert both.status == 0, both.err
+        found = json.loads((tmp_path / "gap.json").read_text())
+        assert found["n_examples"] == {"full": 37, "easy": 20, "hard": 17}
+        wrong = [sum(i % (4 + 3 * seed) == 0 for i in range(37)) / 37 for seed in (1, 2)]
+        assert found["rows"][0]["full"] == pytest.approx(1 - sum(wrong) / 2)
+        assert "3 of 40 examples of the subsets are left out" in both.out
+
 
 class TestDownsample:
     def test_debias_and_its_control(self, goldassay: Command, specimen: Path, patterns: Path, tmp_path: Path):

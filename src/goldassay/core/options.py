@@ -466,7 +466,10 @@ COMMANDS = {
         places=("train",),
     ),
     "artifacts gap": Command(
-        _named("runs", "model", "condition", "dataset", "names", "test", "columns", "clusters", "class", "out", "seed")
+        _named(
+            "runs", "model", "condition", "dataset", "names", "test", "columns", "labels", "align", "clusters", "class",
+            "out", "seed",
+        )
         | _SETTINGS,
         own={"model": _SEVERAL_MODELS},
         shell=_SHOWN,

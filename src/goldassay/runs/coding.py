@@ -142,11 +142,12 @@ def _gold_rows(ids: pl.Series, gold: Gold) -> pl.Series:
         same_length = (
             f"{option('align', 'position')} takes row for row, " if ids.len() == gold.example_ids.len() else ""
         )
+        left_out = f" ({gold.left_out})" if gold.left_out else ""
+        check = "fill in the labels" if gold.left_out else "check that it is the same dataset"
         raise InputError(
-            f"{missing.len()} of {ids.len()} examples are not in the gold of {gold.name}, "
+            f"{missing.len()} of {ids.len()} examples are not in the gold of {gold.name}{left_out}, "
             f"first {listing(missing.head(6).to_list())}",
-            mend=f"check that it is the same dataset; {same_length}{option('align', 'intersect')} keeps the "
-            f"common examples",
+            mend=f"{check}; {same_length}{option('align', 'intersect')} keeps the common examples",
         )
     beyond = gold.example_ids.len() - ids.len()
     return rows if beyond >= 0 else rows.head(gold.example_ids.len())

@@ -29,6 +29,7 @@ class Gold:
         label_names: In order.
         groups: Per-example group names.
         name: Of the dataset.
+        left_out: How many of its rows are not among these, and why; "" where all are.
     """
 
     example_ids: pl.Series
@@ -36,6 +37,7 @@ class Gold:
     label_names: tuple[str, ...]
     groups: dict[str, pl.Series]
     name: str
+    left_out: str = ""
 
 
 def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
@@ -64,6 +66,7 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
         label_names=tuple(gold.label_names),
         groups={name: gold.examples[name].cast(pl.String) for name in gold.groups},
         name=gold.name,
+        left_out=", ".join(f"{n:,} rows were left out: {why}" for why, n in gold.provenance.dropped.items()),
     )
 
 
@@ -105,8 +108,15 @@ def _read_labels(path: Path) -> Gold | None:
     if table is None or not {"example_id", "label"} <= roles.keys() or table.height == 0:
         return None
     ids, label = table[roles["example_id"]], table[roles["label"]]
-    if ids.null_count() or label.null_count() or label.dtype.is_nested():
+    if ids.null_count() or label.dtype.is_nested():
         return None
+    # An empty cell is no label of its own, of which all answers would be wrong.
+    is_blank = label.is_null() | (label.cast(pl.String).str.strip_chars() == "").fill_null(value=False)
+    n_blank, n_rows = int(is_blank.sum()), table.height
+    if n_blank == n_rows:
+        raise InputError(f"all {n_rows:,} right labels are blank", file=path, column=label.name, mend="fill them in")
+    table = table.filter(~is_blank)
+    ids, label = table[roles["example_id"]], table[roles["label"]]
     others = [name for name in table.columns if name not in (ids.name, label.name)]
     groups = [name for name in others if table[name].dtype == pl.String and _repeats(table[name])]
     return Gold(
@@ -115,6 +125,7 @@ def _read_labels(path: Path) -> Gold | None:
         label_names=order_labels(label.cast(pl.String).unique().to_list()),
         groups={name: table[name] for name in groups},
         name=path.name.split(".")[0],
+        left_out=f"{n_blank:,} of its {n_rows:,} rows have a blank label" if n_blank else "",
     )
 
 

@@ -11,11 +11,13 @@ from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import (
     METHOD,
     RUNS,
+    AlignOption,
     Columns,
     Condition,
     Config,
     DatasetName,
     ExampleClusters,
+    Labels,
     Models,
     OptionalOut,
     Quiet,
@@ -25,6 +27,7 @@ from goldassay.cli.options import (
     of_option,
     say_settings,
 )
+from goldassay.cli.run_options import parse_labels
 
 
 @artifacts_app.command(short_help="Accuracy of any runs on full, easy and hard, and the gap.")
@@ -47,6 +50,8 @@ def gap(
     ] = None,
     test: Test = None,
     columns: Columns = None,
+    labels: Labels = None,
+    align: AlignOption = "exact",
     clusters: ExampleClusters = None,
     class_column: Annotated[
         str,
@@ -84,6 +89,8 @@ def gap(
             dataset=dataset,
             class_column=class_column,
             clusters=settings.data.clusters,
+            labels=parse_labels(labels),
+            align=align,
             seed=settings.seed,
             progress=progress,
         )

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goldassay.core.subsets import SubsetAccuracies
+    from goldassay.runs.assembly import Align
+    from goldassay.runs.runs import Runs
     from goldassay.runs.slices import Slice
 
 ID = "example_id"
@@ -87,6 +89,8 @@ def measure_gaps(
     names: str | None = None,
     class_column: str = "class",
     clusters: str = AUTO,
+    labels: Mapping[str, str] | None = None,
+    align: Align = "exact",
     seed: int = 0,
     progress: Progress = silent,
 ) -> GapTable:
@@ -108,6 +112,8 @@ def measure_gaps(
         class_column: The column of classes.
         clusters: Which examples count together, see `example_clusters`; by their texts in the table of classes or in
             `test`. Where there are none, each counts by itself.
+        labels: {name in the files: label}, for predictions that are named otherwise than the right labels.
+        align: As for `read_runs`: "intersect" keeps the examples that all runs of a row cover.
         seed: Of the bootstrap.
         progress: Told after each row.
 
@@ -131,11 +137,13 @@ def measure_gaps(
     rows, results, elsewhere = [], [], {}
     for done, which in enumerate(asked, start=1):
         last = "last" if which.pop("several") else None
-        of_one = runs_of(found, which, fallback_gold=gold, checkpoint=last)
+        of_one = runs_of(found, which, fallback_gold=gold, checkpoint=last, labels=labels, align=align)
         if dataset is None and classes.keys().isdisjoint(of_one.example_ids.tolist()):
             elsewhere[of_one.dataset] = of_one
             continue
-        result = difficulty_gap(of_one, classes, clusters=together, seed=seed)
+        common, said = _common(classes, of_one, align)
+        notes += said
+        result = difficulty_gap(of_one, common, clusters=together, seed=seed)
         rows.append(_row(of_one.model, of_one.condition, of_one.train_set, of_one.dataset, result))
         results.append(result)
         progress(done, len(asked))
@@ -145,6 +153,17 @@ def measure_gaps(
     if elsewhere:
         notes = (*notes, f"Runs on {', '.join(elsewhere)} are left out: they answer no example of the subsets.")
     return GapTable(pl.DataFrame(rows), tuple(results), notes)
+
+
+def _common(classes: dict[str, str], runs: Runs, align: Align) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The classes of the examples that the runs answer, where the others are to be left out, and a note of these."""
+    if align != "intersect":
+        return classes, ()
+    answered = set(runs.example_ids.tolist())
+    common = {example: name for example, name in classes.items() if example in answered}
+    n = len(classes) - len(common)
+    said = f"{runs.model}: {n:,} of {len(classes):,} examples of the subsets are left out, which not all runs answer."
+    return common, (said,) if n else ()
 
 
 def _clusters(examples: pl.DataFrame | Dataset, by: str) -> dict[str, int] | None:
