@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
+from goldassay.data.provenance import Provenance
 from goldassay.runs import Runs, list_runs, read_runs, write_runs
 from goldassay.runs.finding import find_slices
 from goldassay.runs.slices import Request
@@ -45,6 +46,7 @@ class GoldDataset:
     label_names: tuple[str, ...]
     groups: tuple[str, ...] = ()
     name: str = "gold"
+    provenance: Provenance = Provenance()  # noqa: RUF009
 
 
 def test_several_models_must_be_chosen_from(tmp_path: Path) -> None:
