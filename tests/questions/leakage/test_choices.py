@@ -240,7 +240,7 @@ def test_answers_that_are_always_in_one_place_are_unsound(place: int) -> None:
     [
         ([{"question": f"q{i}", "choices": ["a", "b"], "answer": i % 2} for i in range(4)], "too few for probes"),
         ([{"question": f"q{i}", "choices": ["a", "b"], "answer": 9} for i in range(30)], "no item has an answer"),
-        ([{"question": f"q{i}", "choices": ["a", "b"], "answer": [0, 1]} for i in range(30)], "no item has an answer"),
+        ([{"question": f"q{i}", "choices": ["a", "b"], "answer": [0, 1]} for i in range(30)], "all choices are right"),
         ([{"question": f"q{i}", "sol1": "a x", "sol2": "b x"} for i in range(30)], "no column says which"),
     ],
 )

@@ -184,10 +184,10 @@ def read_choices(
     found = _Problems()
     kept = [at for at, (own, places) in enumerate(zip(compared, right, strict=True)) if found.check(at, own, places)]
     if not kept:
-        reason = Counter(why for _, why in found.found).most_common(1)[0][0] if found.found else UNKNOWN_ANSWER
-        if reason in (TOO_FEW, ALL_RIGHT):
+        reasons = dict.fromkeys(why for _, why in found.found)
+        if reasons and reasons.keys() <= {TOO_FEW, ALL_RIGHT}:
             raise InputError(
-                f"no item can be used: {reason}", file=source,
+                f"no item can be used: {', or '.join(reasons)}", file=source,
                 mend="give items of two choices or more, some of them wrong",
             )  # fmt: skip
         raise InputError(
