@@ -61,7 +61,7 @@ def test_pictures_fit_the_width(opened: Callable[..., Browser]) -> None:
 def test_summary_fits_one_screen(opened: Callable[..., Browser]) -> None:
     browser = opened(width=1280, height=800)
     assert browser.run("return document.querySelector('#summary').getBoundingClientRect().bottom;") <= 800
-    assert browser.run("return document.querySelectorAll('.card').length;") == 5
+    assert browser.run("return document.querySelectorAll('.card').length;") == 4
 
 
 def test_rows_to_look_at_first_follow_the_cards(opened: Callable[..., Browser]) -> None:

@@ -108,8 +108,8 @@ def test_without_a_question_the_others_run(tmp_path: Path) -> None:
     shutil.rmtree(package / "questions" / "shift")
     registration = package / "questions" / "checks.py"
     text = registration.read_text()
-    assert text.count(', "shift")') == 1
-    registration.write_text(text.replace(', "shift")', ")"))
+    assert text.count(', "shift"') == 1
+    registration.write_text(text.replace(', "shift"', ""))
     for name, n, start in (("train", 120, 0), ("test", 60, 200)):
         lines = "".join(json.dumps(row) + "\n" for row in rows(n, start))
         (tmp_path / f"{name}.jsonl").write_text(lines)
@@ -118,6 +118,6 @@ def test_without_a_question_the_others_run(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert document["verdicts"].keys() == {"artifacts", "leakage", "instability"}
-    assert {row["question"] for row in document["figures"]} == {"facts", "artifacts", "leakage"}
+    assert document["verdicts"].keys() == {"artifacts", "leakage", "instability", "overlap"}
+    assert {row["question"] for row in document["figures"]} == {"facts", "artifacts", "leakage", "overlap"}
     assert "Shift" not in done.stdout

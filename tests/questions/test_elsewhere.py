@@ -394,7 +394,7 @@ def test_a_question_that_was_not_asked_is_one_line(quick: tuple[goldassay.Report
     assert document["verdicts"]["instability"]["verdict"] == "not asked"
     assert "instability" not in document
     assert all(row["question"] != "instability" for row in document["figures"])
-    assert [card.key for card in report.cards] == ["artifacts", "leakage", "shift"]
+    assert [card.key for card in report.cards] == ["artifacts", "leakage", "shift", "overlap"]
     assert "instability" not in {section.key for section in report.sections}
     assert not [name for name in (*report.charts, *report.tables) if "instability" in name]
     for text in (report.summary(), report.to_markdown(), report._repr_html_()):

@@ -111,7 +111,7 @@ def test_mining_does_not_call_such_a_test_part_sound(tmp_path: Path, monkeypatch
         pl.DataFrame({"premise": premises, "hypothesis": texts, "label": labels}).write_ndjson(f"{name}.jsonl")
     told = {}
     for name in ("clean", "flawed"):
-        for more in ((), ("--memory", "1GB")):
+        for more in ((), ("--memory", "8GB")):
             command = ["artifacts", "mine", "train.jsonl", "--test", f"{name}.jsonl", "-q", "-o", "out", *more]
             assert run(command) == 0
             told[name, *more] = json.loads((tmp_path / "out" / "report.json").read_bytes())["verdicts"]["artifacts"]

@@ -33,7 +33,7 @@ def example_document(n_scatter: int = 3000, seed: int = 0) -> dict[str, Any]:
         "schema_version": 2,
         "goldassay_version": "0.1.0",
         "title": "Audit of pairs & <i>friends</i>",
-        "verdicts": _verdicts(),
+        "verdicts": {**_verdicts(), "overlap": {"verdict": "not asked", "evidence": "Add --corpus."}},
         "dataset": {
             "name": "pairs & <i>friends</i>",
             "label_names": list(LABELS),

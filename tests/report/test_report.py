@@ -88,6 +88,7 @@ def test_verdicts(report: Report) -> None:
         "leakage": "unsound",
         "instability": "caution",
         "shift": "not measurable",
+        "overlap": "not asked",
     }
     assert compose_report({}).verdicts == {}
 

@@ -272,7 +272,7 @@ def test_a_benchmark_takes_the_place_of_the_one_before(
     assert run([*command, "kind"]) == 0
     assert (tmp_path / "a.jsonl").exists()
     assert refused(*command[:-2], "a.jsonl", "--by", "kind") == (
-        "goldassay: a.jsonl: is a file, and the sets need a folder; choose another with -o"
+        "goldassay: a.jsonl: cannot be written (Not a directory); choose another with -o"
     )
 
 

@@ -104,9 +104,10 @@ def open_study(
     choice.check(size)
     absent = lacking_sets(size, place, choice.without)
     if size.sets and not any(name not in absent for name in size.sets):
-        first = next(iter(absent))
+        first, names = next(iter(absent)), list(size.sets)
+        shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
         raise InputError(
-            f"all {len(size.sets)} of its sets are not there: {', '.join(size.sets)}; {first} {absent[first]}",
+            f"all {len(size.sets)} of its sets are not there: {shown}; {first} {absent[first]}",
             file=place,
             mend=f"`goldassay studies {name} --scale {scale} --files` lists all of them; give their folder with --data",
         )

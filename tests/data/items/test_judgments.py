@@ -157,3 +157,10 @@ def test_other_tables_are_no_judgments() -> None:
         {"text": ["a"], "annotator": ["x"], "choice": ["A"]},
     ):
         assert read_judgments(Table(pl.DataFrame(columns), ""), "none") is None
+
+
+@pytest.mark.parametrize("order", [["ab"], {"first": "a"}])
+def test_an_order_is_no_list(order: object) -> None:
+    rows = [{"item": item, "judge": "j", "order": order, "verdict": "A"} for item in "pq"]
+    with pytest.raises(InputError, match="holds lists or objects"):
+        read(rows)

@@ -163,7 +163,7 @@ def test_the_audit_of_items_says_what_leakage_measure_says(tmp_path: Path) -> No
     # "exactly" ends the right choice; a word that is learned from choices is a caution at most.
     assert whole.verdicts["artifacts"]["verdict"] == "caution"
     assert "exactly" in whole.tables["patterns"]["pattern"].to_list()
-    assert [row["verdict"] for row in whole.verdicts.values()].count("not asked") == 2
+    assert [row["verdict"] for row in whole.verdicts.values()].count("not asked") == 3
     of_leakage = [row for row in whole.to_dict()["figures"] if row["question"] == "leakage"]
     assert of_leakage == alone.to_dict()["figures"]
     rules = whole.tables["choice_rules"]

@@ -21,7 +21,6 @@ from goldassay.cli.options import (
     of_option,
 )
 from goldassay.cli.shift.group import shift_app
-from goldassay.core.errors import InputError
 
 if TYPE_CHECKING:
     from goldassay.questions.shift.building import Benchmark
@@ -68,8 +67,6 @@ def build(
     # With --by every name is that of a file.
     if name is not None and by is not None and places and Path(name).exists():
         published, name = [*published, name], None
-    if out.exists() and not out.is_dir():
-        raise InputError("is a file, and the sets need a folder", file=out, mend="choose another with -o")
     steps = Steps(quiet)
     with steps.step("building"):
         built = build_shift(name, published, by=by, min_rows=min_rows, columns=columns, seed=seed)

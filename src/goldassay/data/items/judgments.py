@@ -169,6 +169,11 @@ class _Reader:
         column = self.shape.order
         if column is None:
             return lambda _: True
+        if self.frame[column].dtype.is_nested():
+            raise InputError(
+                "an order has two values, and this column holds lists or objects", file=self.source, column=column,
+                mend="write original and swapped",
+            )  # fmt: skip
         values = self.frame[column].drop_nulls().unique().sort().to_list()
         if len(values) > 2:
             shown = ", ".join(repr(value) for value in values[:3])
