@@ -29,6 +29,7 @@ from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hi
 from goldassay.questions.leakage.item_rules import measure_item_rules
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
 from goldassay.questions.leakage.preference_tables import preference_tables
+from goldassay.questions.leakage.telling_choices import telling_choices
 from goldassay.runs import Runs
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
         kind=test.kind,
         rules=of_rules,
         planted=planted,
+        telling=lambda: telling_choices(posed.train, test, folds),
         tables={
             RULES: _rule_table(rules),
             SUBJECTS: rules_by_subject(test, picks, codes, settings.seed),

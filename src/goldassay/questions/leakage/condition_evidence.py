@@ -66,6 +66,7 @@ class ConditionEvidence:
         kind: Of the items, where these are no labelled texts.
         rules: What rules without parameters pick, likewise.
         planted: What the readers answer in a copy with words planted in a share of the items, by share and seed.
+        telling: What words of choices pick that lean to right ones by themselves.
         tables: Further tables of the report, by name.
         doubts: Why nothing here can be called sound.
     """
@@ -96,6 +97,7 @@ class ConditionEvidence:
     kind: Kind | None = None
     rules: tuple[Reading, ...] = ()
     planted: Callable[[float, int], list[Reading]] | None = None
+    telling: Callable[[], list[Reading]] | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
 

@@ -467,7 +467,8 @@ def _judge(
     if not can_plant(evidence) or judge_effects(effects, doubts).word == "sound":
         with steps.step("planting words") as progress:
             doubts += control_doubts(readings, evidence, codes, limits, seed, progress)
-    if evidence.train is not None and evidence.test is not None and judge_effects(effects, doubts).word == "sound":
+    has_words = evidence.telling is not None or (evidence.train is not None and evidence.test is not None)
+    if has_words and judge_effects(effects, doubts).word == "sound":
         with steps.step("adding up telling words"):
             doubts += telling_doubts(evidence, [each.part for each in readings], codes, limits, seed)
     if evidence.test is not None and evidence.chance is None and judge_effects(effects, doubts).word == "sound":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from goldassay.core.effects import BALANCED, measure_effects
+from goldassay.core.effects import ACCURACY, BALANCED, measure_effects
 from goldassay.core.numbers import percent, points, signed_points
 from goldassay.core.planting import WORDS_FOR_READERS, planted_share
 from goldassay.core.verdicts import Doubt, Verdict, judge_effects
@@ -127,11 +127,15 @@ def telling_doubts(
     word that gives 12 % came out below the limit in 11 of 100 sets. These readers have no say in the effects, since
     each further one widens the intervals of all; they forbid the word sound where one of their upper ends does.
     """
-    assert evidence.train is not None
-    assert evidence.test is not None
-    conditions = [f"{role}_only" for role in evidence.test.text_columns if part_name(f"{role}_only") in parts]
+    if evidence.telling is not None:
+        readings = evidence.telling()
+    else:
+        assert evidence.train is not None
+        assert evidence.test is not None
+        conditions = [f"{role}_only" for role in evidence.test.text_columns if part_name(f"{role}_only") in parts]
+        readings = telling_readings(evidence.train, evidence.test, conditions)
     found = measure_effects(
-        telling_readings(evidence.train, evidence.test, conditions),
+        readings,
         evidence.gold,
         len(evidence.label_names),
         limits_of(limits),
@@ -143,7 +147,8 @@ def telling_doubts(
     doubts = []
     for part in dict.fromkeys(each.part for each in found.effects):
         # Of accuracy too few rows of a rare label can be gained for its upper end to be near.
-        own = (each for each in found.of(part) if each.measurable and each.measure == BALANCED)
+        measure = BALANCED if evidence.chance is None else ACCURACY
+        own = (each for each in found.of(part) if each.measurable and each.measure == measure)
         worst = max(own, key=lambda each: each.high, default=None)
         if worst is not None and worst.high >= limits.unsound:
             doubts.append(

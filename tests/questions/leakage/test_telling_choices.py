@@ -1,0 +1,82 @@
+"""Words that lean to right choices by themselves: found where they are, and learned from other items alone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goldassay.data.items.preferences import read_preferences
+from goldassay.data.table import Table
+from goldassay.leakage.choice_rules import chance_of
+from goldassay.questions.leakage.readings import LEANINGS
+from goldassay.questions.leakage.telling_choices import telling_choices
+
+if TYPE_CHECKING:
+    from goldassay.data.items import ChoiceItems
+
+N = 600
+
+
+def made(share: float, seed: int) -> ChoiceItems:
+    """Pairs of responses of six of 200 words, and in this share of the pairs one of ten words in the preferred one."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for at in range(N):
+        chosen, rejected = (" ".join(f"w{word}" for word in rng.integers(0, 200, 6)) for _ in range(2))
+        told = f" tell{at % 10}" if rng.random() < share else " other"
+        rows.append({"prompt": f"q{at}", "chosen": chosen + told, "rejected": f"{rejected} other"})
+    items = read_preferences(Table(pl.DataFrame(rows), ""), "made")
+    assert items is not None
+    return items
+
+
+FOLDS = np.arange(N) % 5
+
+
+def test_they_are_found_where_they_are_and_nothing_else() -> None:
+    clean, flawed = (telling_choices(None, made(share, 0), FOLDS) for share in (0.0, 0.4))
+    assert len(clean) == len(LEANINGS)
+    for one, other in zip(clean, flawed, strict=True):
+        assert one.correct is not None
+        assert other.correct is not None
+        assert abs(one.correct.mean() - 0.5) < 0.07
+        assert other.correct.mean() > 0.6
+        assert other.chance is not None
+        assert np.array_equal(other.chance, chance_of(made(0.4, 0)))
+
+
+def test_a_loop_scores_the_same() -> None:
+    """With words of ten texts or more whose share among right choices is three standard errors from a half."""
+    items = made(0.4, 1)
+    found = telling_choices(None, items, FOLDS)[LEANINGS.index(3.0)].correct
+    texts, right = [text.split() for text in items.texts.to_list()], items.right
+    hits = []
+    for item in range(N):
+        train = [at for at in range(right.size) if FOLDS[items.item_of[at]] != FOLDS[item]]
+        counts = [
+            Counter(word for at in train if right[at] == side for word in set(texts[at])) for side in (False, True)
+        ]
+        scores = []
+        for at in np.flatnonzero(items.item_of == item).tolist():
+            score = 0.0
+            for word in set(texts[at]):
+                wrong, good = counts[0][word], counts[1][word]
+                n = wrong + good
+                if n >= 10 and abs(good - n / 2) / math.sqrt(n / 4) >= 3:
+                    score += math.log((good + 0.5) / (wrong + 0.5))
+            scores.append((round(score, 9), bool(right[at])))
+        best = [hit for score, hit in scores if score == max(scores)[0]]
+        hits.append(sum(best) / len(best))
+    assert found is not None
+    assert found[0] == pytest.approx(hits)
+
+
+def test_items_of_one_cluster_teach_nothing_of_each_other() -> None:
+    """All in one fold: nothing is left to learn from, so that every choice is as likely."""
+    found = telling_choices(None, made(0.4, 2), np.zeros(N, np.int64))
+    assert all(each.correct is not None and (each.correct == 0.5).all() for each in found)
