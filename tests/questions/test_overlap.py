@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,14 +14,16 @@ import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings, parse_settings
 from goldassay.questions.overlap.items import read_items
+from tests.conftest import DATA
 from tests.scanning.corpora import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from goldassay.report import Report
 
-DATA = os.environ.get("GOLDASSAY_DATA")
+CORPORA = DATA / "corpora"
 N = 400
 
 
@@ -322,14 +322,10 @@ def test_figures(tmp_path: Path) -> None:
     assert figures["overlap.searched"]["value"] == 1.0
 
 
-@pytest.mark.skipif(DATA is None, reason="needs the data folder")
+@pytest.mark.skipif(not CORPORA.is_dir(), reason=f"no corpora at {CORPORA}: set GOLDASSAY_DATA")
 class TestRealData:
-    @staticmethod
-    def corpora() -> Path:
-        return Path(str(DATA)) / "corpora"
-
     def test_gsm8k_shares_no_question_with_its_training_file(self) -> None:
-        folder = self.corpora()
+        folder = CORPORA
         found, report = measured(
             folder / "gsm8k-test.jsonl.gz", folder / "gsm8k-train.jsonl.gz", field="question+answer"
         )
@@ -337,7 +333,7 @@ class TestRealData:
         assert word(report) == "sound"
 
     def test_its_rewrites_are_missed_and_its_copies_are_not(self, tmp_path: Path) -> None:
-        folder = self.corpora()
+        folder = CORPORA
         rewritten = folder / "benbench-gsm8k-test-rewritten-1.jsonl.gz"
         found, _ = measured(folder / "gsm8k-test.jsonl.gz", rewritten, field="rewritten_question+rewritten_answer")
         assert found["n_found"] <= 2
