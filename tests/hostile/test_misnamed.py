@@ -52,6 +52,13 @@ def test_keys_of_thousands_of_parts_take_no_memory(capsys: pytest.CaptureFixture
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 100_000
 
 
+def test_rows_of_dots_are_no_keys() -> None:
+    dots = "." * 500
+    words = "a.b" * 300
+    Path("goldassay.toml").write_text(f"# {dots}\n# {words}\nseed = 1 # {dots}\n")
+    assert run(["split", "data.jsonl", "-q", "-o", "out"]) == 0
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [("inf", ("first is inf", "leave the cell empty")), ("7", ("first is 7", "--grades")), ("x", ("no numbers",))],

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import os
 
 FILE_NAME = "goldassay.toml"
+_KEYS, _NAME_ENDS = re.compile(r"[\r\n=,{}\[\]]"), re.compile(r"[\w-]\.(?=[\w-])")
 Section = TypeVar("Section", bound=BaseModel)
 
 
@@ -264,9 +265,9 @@ def parse_toml(text: str) -> dict[str, Any]:
             square of the parts of a dotted key.
         ValueError: It is no TOML.
     """
-    # Spaces and quotation marks may lie between the parts of a key.
-    keys = re.split(r"[\r\n=,{}\[\]]", re.sub(r"[ \t\"']", "", text))
-    if max(key.count(".") for key in keys) > DEPTH.limit():
+    # Spaces and quotation marks may lie between the parts of a key; a row of dots is a decoration.
+    close = re.sub(r"[ \t\"']", "", "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#")))
+    if max(len(_NAME_ENDS.findall(key)) for key in _KEYS.split(close)) > DEPTH.limit():
         raise RecursionError
     return tomllib.loads(text)
 
