@@ -14,7 +14,10 @@ import goldassay
 from goldassay.core.settings import Settings
 from goldassay.data.items import ChoiceItems, read_choices
 from goldassay.data.table import Table
-from goldassay.questions.item_patterns import _of_items, _pick, as_texts
+from goldassay.questions import item_patterns
+from goldassay.questions.item_patterns import _control, _of_items, _pick, as_texts
+from goldassay.questions.leakage import item_readers
+from goldassay.questions.leakage.posed_items import Posed
 
 WORDS = [f"w{i}" for i in range(300)]
 
@@ -71,6 +74,29 @@ def test_a_rule_that_may_gain_the_limit_forbids_sound() -> None:
         row["choices"][row["answer"]] += " w1 w2 w3"
     verdict = goldassay.audit(rows).verdicts["artifacts"]
     assert verdict["verdict"] != "sound"
+
+
+@pytest.mark.parametrize("train", [None, 800])
+def test_what_a_part_does_not_show_is_looked_for_in_all(monkeypatch: pytest.MonkeyPatch, train: int | None) -> None:
+    """Forty items are too few to find what is planted, and of all it is found."""
+    test, tried = items_of(made(800, 0.0, 0)), []
+    known = None if train is None else items_of(made(train, 0.0, 1))
+
+    def parts(clusters: Any, seed: int) -> list[Any]:
+        return [np.arange(40), np.arange(clusters.size)]
+
+    def pick(train: ChoiceItems | None, test: ChoiceItems, *given: Any) -> Any:
+        tried.append((None if train is None else len(train), len(test)))
+        return _pick(train, test, *given)
+
+    monkeypatch.setattr(item_readers, "control_parts", parts)
+    monkeypatch.setattr(item_patterns, "_pick", pick)
+    groups, settings = np.arange(800), Settings()
+    assert _control(Posed(known, test, ()), groups, None, settings, settings.verdicts.artifacts) == []
+    assert tried == [(None if train is None else 40, 40), (train, 800)]
+    monkeypatch.setattr(item_readers, "control_parts", lambda clusters, seed: parts(clusters, seed)[:1])
+    (doubt,) = _control(Posed(None, test, ()), groups, None, settings, settings.verdicts.artifacts)
+    assert "are not found by the same readers" in doubt.why
 
 
 @pytest.mark.slow

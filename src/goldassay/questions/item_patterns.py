@@ -33,7 +33,7 @@ from goldassay.questions.effect_sentences import skill_limits
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
 from goldassay.questions.leakage.choices import reading_doubts
-from goldassay.questions.leakage.item_readers import N_FOLDS, planted_items
+from goldassay.questions.leakage.item_readers import N_FOLDS, planted_copies
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
 
 if TYPE_CHECKING:
@@ -284,15 +284,15 @@ def _control(
     settings: Settings,
     limits: ArtifactLimits,
 ) -> list[Doubt]:
-    """Why these items cannot show that nothing is there; empty where planted words are found."""
+    """Why these items cannot show that nothing is there; empty where planted words are found in them or in a part."""
     share, seed, kind = planted_share(limits.unsound), settings.seed, posed.test.kind
-    train = None if posed.train is None else planted_items(posed.train, share, seed, WORDS_FOR_PATTERNS)
-    test = planted_items(posed.test, share, seed + 1, WORDS_FOR_PATTERNS)
-    picked = _pick(train, test, groups, settings)
-    found = _measure(picked, test, chance_of(test), codes, limits, seed, _CONTROL_DRAWS)
-    noticed = found is not None and any(each.measurable and each.ordinary_low > 0 for each in found.effects)
-    if found is not None and noticed and judge_effects(found).word != "sound":
-        return []
+    for copy, rows in planted_copies(posed, groups, share, seed, WORDS_FOR_PATTERNS):
+        picked = _pick(copy.train, copy.test, groups[rows], settings)
+        own = None if codes is None else np.unique(codes[rows], return_inverse=True)[1]
+        found = _measure(picked, copy.test, chance_of(copy.test), own, limits, seed, _CONTROL_DRAWS)
+        noticed = found is not None and any(each.measurable and each.ordinary_low > 0 for each in found.effects)
+        if found is not None and noticed and judge_effects(found).word != "sound":
+            return []
     return [
         Doubt(
             f"{WORDS_FOR_PATTERNS} words planted in the {kind.right} {kind.options} of {percent(share)} of the items "

@@ -124,7 +124,9 @@ class ChoiceItems:
 
     def take(self, items: NDArray[np.integer]) -> ChoiceItems:
         """Some of the items, by number."""
-        at = np.concatenate([np.arange(*self.offsets[[i, i + 1]]) for i in items.tolist()] or [np.empty(0, np.int64)])
+        sizes = self.sizes[items]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        at = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][items] - offsets[:-1], sizes)
         return replace(
             self,
             ids=self.ids[items],
@@ -132,7 +134,7 @@ class ChoiceItems:
             questions=self.questions[items],
             passages=self.passages[items],
             texts=self.texts[at],
-            offsets=np.concatenate([[0], np.cumsum(self.sizes[items])]).astype(np.int64),
+            offsets=offsets,
             right=self.right[at],
             padded=None if self.padded is None else self.padded[at],
             subjects=None if self.subjects is None else self.subjects[items],

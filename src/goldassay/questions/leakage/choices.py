@@ -25,7 +25,7 @@ from goldassay.models.quick_probe import deal_folds
 from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.leakage.calibration import cross_calibrate
 from goldassay.questions.leakage.condition_evidence import LONGEST, PROBES, ConditionEvidence
-from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits, masked, planted_items, read_parts
+from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits, masked, planted_copies, read_parts
 from goldassay.questions.leakage.item_rules import measure_item_rules
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
 from goldassay.questions.leakage.preference_tables import preference_tables
@@ -33,7 +33,7 @@ from goldassay.questions.leakage.telling_choices import telling_choices
 from goldassay.runs import Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -105,21 +105,25 @@ def choice_evidence(posed: Posed, seeds: Sequence[int], settings: Settings, prog
         hits = {condition: choice_hits(each, test).mean(axis=0) for condition, each in logits.items()}
         further = preference_tables(test, picks, hits, codes)
 
-    def planted(share: float, seed: int) -> list[Reading]:
-        """What the probes answer in a copy with words in the right choices and in the questions."""
-        copies = [
-            None if each is None else planted_items(each, share, seed + at)
-            for at, each in enumerate((posed.train, test))
-        ]
-        assert copies[1] is not None
+    def planted(share: float, seed: int) -> Iterator[tuple[NDArray[np.int64], list[Reading]]]:
+        """What the probes answer in copies with words in the right choices and in the questions."""
         parts = (test.kind.alone, test.kind.asked)
-        found = read_parts(Posed(copies[0], copies[1], ()), codes, [seed], most, lambda *_: None, parts)
-        return [
-            Reading(
-                condition.removesuffix("_only"), "quick probe", None, correct=choice_hits(each, test), chance=chance
+        for copy, rows in planted_copies(posed, groups, share, seed):
+            own = None if codes is None else groups[rows]
+            found = read_parts(copy, own, [seed], most, lambda *_: None, parts)
+            yield (
+                rows,
+                [
+                    Reading(
+                        condition.removesuffix("_only"),
+                        "quick probe",
+                        None,
+                        correct=choice_hits(each, copy.test),
+                        chance=chance[rows],
+                    )
+                    for condition, each in found.items()
+                ],
             )
-            for condition, each in found.items()
-        ]
 
     return ConditionEvidence(
         name=test.name,

@@ -13,7 +13,7 @@ from goldassay.core.naming import split_named_path
 from goldassay.questions.example_clusters import example_clusters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -65,7 +65,8 @@ class ConditionEvidence:
         chance: What guessing gets of each example, (N,), where it differs: of items with choices.
         kind: Of the items, where these are no labelled texts.
         rules: What rules without parameters pick, likewise.
-        planted: What the readers answer in a copy with words planted in a share of the items, by share and seed.
+        planted: What the readers answer in copies with words planted in a share of the items, by share and seed, and
+            which items are copied: of many a part, then all.
         telling: What words of choices pick that lean to right ones by themselves.
         tables: Further tables of the report, by name.
         doubts: Why nothing here can be called sound.
@@ -96,7 +97,7 @@ class ConditionEvidence:
     chance: NDArray[np.float64] | None = None
     kind: Kind | None = None
     rules: tuple[Reading, ...] = ()
-    planted: Callable[[float, int], list[Reading]] | None = None
+    planted: Callable[[float, int], Iterator[tuple[NDArray[np.int64], list[Reading]]]] | None = None
     telling: Callable[[], list[Reading]] | None = None
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()

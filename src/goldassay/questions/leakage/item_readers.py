@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goldassay.core.planting import WORDS_FOR_READERS, filling_word, planted_word
+from goldassay.core.planting import WORDS_FOR_READERS, control_parts, filling_word, planted_word
 from goldassay.data.items import PREFERENCES
 from goldassay.models import QuickProbe
 from goldassay.models.probe_features import build_features, tokenize_roles
 from goldassay.models.quick_probe import OneLabelError
 from goldassay.questions.leakage.condition_evidence import PAIRED
 from goldassay.questions.leakage.pairwise import ask_pairs
+from goldassay.questions.leakage.posed_items import Posed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from goldassay.core.progress import Progress
     from goldassay.data.items import ChoiceItems
     from goldassay.models.probe_features import ProbeFeatures
-    from goldassay.questions.leakage.posed_items import Posed
 
 N_FOLDS = 5
 _QUESTION, _CHOICE = "question", "choice"
@@ -158,6 +158,27 @@ def planted_items(items: ChoiceItems, share: float, seed: int, n_words: int = WO
         for at, (text, number, place) in enumerate(zip(items.questions, of_item.tolist(), first.tolist(), strict=True))
     ]
     return replace(items, texts=pl.Series("choice", texts), questions=pl.Series("question", questions))
+
+
+def planted_copies(
+    posed: Posed, groups: NDArray[np.integer], share: float, seed: int, n_words: int = WORDS_FOR_READERS
+) -> Iterator[tuple[Posed, NDArray[np.int64]]]:
+    """Copies with planted words, each with the numbers of its items: of many items a part, then all.
+
+    Args:
+        posed: What is copied; of many items to learn from a part goes with the part.
+        groups: The cluster of each item to read, (N,).
+        share: Of the items.
+        seed: Of the parts, and of the items that are chosen.
+        n_words: How many words take turns.
+    """
+    for at, rows in enumerate(parts := control_parts(groups, seed)):
+        known = posed.train
+        if known is not None:
+            if at < len(parts) - 1:
+                known = known.take(control_parts(np.arange(len(known)), seed)[0])
+            known = planted_items(known, share, seed, n_words)
+        yield Posed(known, planted_items(posed.test.take(rows), share, seed + 1, n_words), ()), rows
 
 
 def by_item(values: NDArray[np.float64], items: ChoiceItems, most: int) -> NDArray[np.float64]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from goldassay.core.effects import ACCURACY, BALANCED, measure_effects
 from goldassay.core.numbers import percent, points, signed_points
 from goldassay.core.planting import WORDS_FOR_READERS, planted_share
@@ -80,6 +82,22 @@ def control_doubts(
     """
     parts = list(dict.fromkeys(each.part for each in readings))
     train, test = evidence.train, evidence.test
+
+    def doubt_of(
+        part: str, planted: Sequence[Reading], gold: NDArray[np.integer], clusters: NDArray[Any] | None
+    ) -> Doubt | None:
+        return control_doubt(
+            part,
+            limits.unsound,
+            [each for each in planted if each.part == part],
+            gold,
+            limits_of(limits),
+            train_counts=evidence.train_counts,
+            clusters=clusters,
+            n_words=WORDS_FOR_READERS,
+            seed=seed,
+        )
+
     if not can_plant(evidence):
         names = " and ".join(parts)
         return [
@@ -90,28 +108,20 @@ def control_doubts(
             )
         ]
     if evidence.planted is not None:
-        planted = evidence.planted(planted_share(limits.unsound), seed)
-    else:
-        assert train is not None
-        assert test is not None
-        conditions = [f"{role}_only" for role in test.text_columns if part_name(f"{role}_only") in parts]
-        planted = planted_readings(train, test, conditions, planted_share(limits.unsound), seed, progress)
-    doubts = []
-    for part in parts:
-        doubt = control_doubt(
-            part,
-            limits.unsound,
-            [each for each in planted if each.part == part],
-            evidence.gold,
-            limits_of(limits),
-            train_counts=evidence.train_counts,
-            clusters=codes,
-            n_words=WORDS_FOR_READERS,
-            seed=seed,
-        )
-        if doubt is not None:
-            doubts.append(doubt if evidence.planted is None else _of_items(part, limits.unsound))
-    return doubts
+        # What is not found in a part may be found in all.
+        missed: list[str] = []
+        for rows, found in evidence.planted(planted_share(limits.unsound), seed):
+            own = None if codes is None else np.unique(codes[rows], return_inverse=True)[1]
+            missed = [part for part in parts if doubt_of(part, found, evidence.gold[rows], own) is not None]
+            if not missed:
+                break
+        return [_of_items(part, limits.unsound) for part in missed]
+    assert train is not None
+    assert test is not None
+    conditions = [f"{role}_only" for role in test.text_columns if part_name(f"{role}_only") in parts]
+    planted = planted_readings(train, test, conditions, planted_share(limits.unsound), seed, progress)
+    doubts = (doubt_of(part, planted, evidence.gold, codes) for part in parts)
+    return [doubt for doubt in doubts if doubt is not None]
 
 
 def telling_doubts(
