@@ -128,3 +128,15 @@ def test_a_traceback_that_was_asked_for_leaves_the_status(monkeypatch: pytest.Mo
                           env=environment, check=False)  # fmt: skip
     assert done.returncode == 2
     assert "Traceback" in done.stderr
+
+
+@pytest.mark.parametrize("goal", ["beside.jsonl", "nowhere"])
+@pytest.mark.parametrize("command", [["split"], ["audit"], ["runs", "list"], ["overlap", "data.jsonl", "--corpus"]])
+def test_a_link_that_leads_nowhere_is_said_to_be_one(
+    command: list[str], goal: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("link.jsonl").symlink_to(goal)
+    # A loop, where it is looked for.
+    Path("beside.jsonl").symlink_to("link.jsonl")
+    line = line_of([*command, "link.jsonl"], capsys)
+    assert line == f"goldassay: link.jsonl: the link leads to no file or folder ({goal}); mend the link\n"

@@ -7,6 +7,7 @@ The command prints exactly that line and leaves with `exit_status`.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 # A line that quotes a whole file helps nobody.
 LONGEST_LINE = 500
@@ -62,6 +63,19 @@ class InputError(GoldassayError, ValueError):
             line = f"{line}; {self.mend}"
         line = " ".join(line.split())
         return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+
+
+def no_such_file(path: str | os.PathLike[str], what: str = "file or folder") -> InputError:
+    """The error for a path where nothing is, which says of a link that it is one.
+
+    Args:
+        path: The path.
+        what: What was looked for there.
+    """
+    place = Path(path)
+    if not place.is_symlink():
+        return InputError(f"there is no such {what}", file=path, mend="check the path")
+    return InputError(f"the link leads to no {what} ({place.readlink()})", file=path, mend="mend the link")
 
 
 class OutputError(GoldassayError, OSError):

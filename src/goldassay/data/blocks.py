@@ -13,7 +13,7 @@ import zstandard
 
 from goldassay.core.bounds import Unpacking
 from goldassay.core.doors import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
 from goldassay.data.class_names import class_names_in
 from goldassay.data.delimited import parse_delimited
@@ -58,7 +58,7 @@ def read_blocks(path: Path, format_: str = "auto") -> Iterator[Block]:
         InputError: The file cannot be read, or is of a format that is only read whole.
     """
     if not path.exists():
-        raise InputError("there is no such file", file=path, mend="check the path")
+        raise no_such_file(path, "file")
     if path.is_dir():
         raise InputError(
             "a folder cannot be read part by part", file=path, mend=f"give its files, or leave out {option('memory')}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.boundary import reading
 from goldassay.core.bounds import check_columns, check_texts
-from goldassay.core.errors import InputError
+from goldassay.core.errors import no_such_file
 from goldassay.core.pipes import is_pipe
 from goldassay.data.building import build_dataset
 from goldassay.data.hub_names import is_hub_name
@@ -59,7 +59,7 @@ def read_table(path: Path, format: str = "auto") -> Table:  # noqa: A002
     """Read the rows of a file or folder, uninterpreted."""
     with reading(path):
         if not path.exists():
-            raise InputError("there is no such file or folder", file=path, mend="check the path")
+            raise no_such_file(path)
         table = reader_for(path, format).read(path)
         check_columns(path, table.frame.width)
         check_texts(path, table.frame)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from goldassay.core.bounds import Unpacking, check_size
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
 from goldassay.data.provenance import InputFile
 
@@ -134,7 +134,7 @@ def _open(path: Path) -> bytes:
 
 def _unreadable(error: OSError, path: Path) -> InputError:
     if isinstance(error, FileNotFoundError):
-        return InputError("there is no such file", file=path, mend="check the path")
+        return no_such_file(path, "file")
     if isinstance(error, PermissionError):
         return InputError("the file may not be read", file=path, mend=f"allow it with: chmod u+r {path.name}")
     return InputError(f"the file cannot be read ({error.strerror or error})", file=path, mend="check the path")

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.doors import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.runs.tables import is_parquet
 
@@ -172,7 +172,7 @@ def _write(frame: pl.DataFrame, path: Path, kind: Kind, origin: Origin, parts: l
 
 def _read(path: Path, kind: Kind, asked: Mapping[str, str | int]) -> Iterator[tuple[Origin, list[str], pl.DataFrame]]:
     if not path.exists():
-        raise InputError("there is no such file or folder", file=path, mend="check the path")
+        raise no_such_file(path)
     files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
     found = [(origin, parts, file) for file in files for origin, parts in _about(file, kind)]
     chosen = [entry for entry in found if all(getattr(entry[0], name) == want for name, want in asked.items())]

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of, written_together
 from goldassay.runs.configurations import canonical, digest
 from goldassay.version import __version__
@@ -266,7 +266,7 @@ def read_aggregates(path: str | os.PathLike[str]) -> pl.DataFrame:
     """
     place = Path(path)
     if not place.exists():
-        raise InputError("there is no such file or folder", file=place, mend="check the path")
+        raise no_such_file(place)
     files = [place] if place.is_file() else sorted(place.rglob("*.json"))
     rows = [row for file in files if (record := aggregate_in(file)) is not None for row in _rows(record, file)]
     if not rows:

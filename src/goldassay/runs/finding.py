@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from goldassay.core.boundary import reading
 from goldassay.core.doors import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
 from goldassay.runs.adapters import adapters, evaluate_results
 from goldassay.runs.configurations import pooled, tell_apart
@@ -55,7 +55,7 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
     for place in paths:
         with reading(place):
             if not place.exists():
-                raise InputError("there is no such file or folder", file=place, mend="check the path")
+                raise no_such_file(place)
             place = seekable(place)
         if place.is_file():
             refuse_pickle(place)

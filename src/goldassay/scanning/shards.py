@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, no_such_file
 from goldassay.data.source import bare_name, read_head
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _paths_at(place: str) -> list[tuple[Path, str]]:
         if not matched:
             raise InputError("the pattern matches nothing", file=place, mend="check it, and quote it for the shell")
         return [pair for each in matched for pair in _paths_at(os.fspath(each))]
-    raise InputError("there is no such file or folder", file=place, mend="check the path")
+    raise no_such_file(place)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from goldassay.core.doors import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
 from goldassay.data import read_dataset
 from goldassay.data.column_names import PARTS as PART_NAMES
@@ -77,7 +77,7 @@ def find_files(recipe: Recipe, places: Sequence[str | os.PathLike[str]]) -> list
     candidates: list[Path] = []
     for place in map(Path, places):
         if not place.exists():
-            raise InputError("there is no such file or folder", file=place, mend="check the path")
+            raise no_such_file(place)
         candidates.append(place)
         if place.is_dir():
             candidates += sorted(place.rglob("*"))

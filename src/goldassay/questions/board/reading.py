@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldassay.core.doors import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.files import sha256_of
 from goldassay.data.frames import table_of
 from goldassay.data.reading import name_of, read_table
@@ -84,7 +84,7 @@ def _holds_runs(given: Any) -> bool:
 def _in_place(place: Path, choice: RunChoice, by: tuple[str, ...], scale: tuple[float, float] | None) -> Cells | None:
     """The board of a table's file or of a folder of lists; None where it holds runs, or nothing that is known."""
     if not place.exists():
-        raise InputError("there is no such file or folder", file=place, mend="check the path")
+        raise no_such_file(place)
     if place.is_dir():
         return read_solved(place)
     try:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.doors import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import InputError, no_such_file
 from goldassay.questions.leakage.condition_evidence import aligned
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         with np.load(path, allow_pickle=False) as found:
             return {name: found[name] for name in found.files}
     except FileNotFoundError as error:
-        raise InputError("there is no such file", file=path, mend="check the path") from error
+        raise no_such_file(path, "file") from error
     except (OSError, ValueError, AttributeError, TypeError, BadZipFile) as error:
         raise InputError("the file holds no arrays of numbers", file=path, mend="write it with numpy.savez") from error
 
@@ -231,7 +231,7 @@ def _numpy(path: Path) -> NDArray[Any]:
     try:
         found: NDArray[Any] = np.load(path, allow_pickle=False)
     except FileNotFoundError as error:
-        raise InputError("there is no such file", file=path, mend="check the path") from error
+        raise no_such_file(path, "file") from error
     except (OSError, ValueError) as error:
         raise InputError("the file is no array of numbers", file=path, mend="write it with numpy.save") from error
     return _checked(found, path)
@@ -245,7 +245,7 @@ def _checked(found: NDArray[Any], path: Path) -> NDArray[Any]:
 
 def _table(path: Path) -> pl.DataFrame:
     if not path.is_file():
-        raise InputError("there is no such file", file=path, mend="check the path")
+        raise no_such_file(path, "file")
     suffix = [part for part in path.suffixes if part not in (".gz", ".zst")]
     try:
         if suffix and suffix[-1] in (".parquet", ".pq"):
