@@ -604,7 +604,7 @@ COMMANDS = {
         places=("data",),
     ),
     "view": Command({}, shell=("test", "decisions", "port", "export", "state", "quiet"), places=("report",)),
-    "mend": Command({}, shell=("decisions", "out", "columns", "format", "json", "quiet"), places=("data",)),
+    "mend": Command({}, shell=("decisions", "runs", "out", "columns", "format", "json", "quiet"), places=("data",)),
     "check": Command({"policy": "config"}, shell=("junit", "json", "quiet"), places=("reports",), function="check"),
     "diff": Command({}, shell=("out", "json", "quiet"), places=("before", "after"), function="diff"),
     "runs list": Command(_named("format", "columns"), shell=("json", "quiet"), places=("path",)),

@@ -45,6 +45,8 @@ class Mended:
         left: {what: how many} decisions that changed nothing, in words.
         n_before: Rows of the file.
         n_after: Rows that are left.
+        dropped: Places of the rows in the file that are left out, ascending.
+        rows: The rows as they were; None for items with choices.
     """
 
     name: str
@@ -54,6 +56,8 @@ class Mended:
     left: dict[str, int]
     n_before: int
     n_after: int
+    dropped: tuple[int, ...] = ()
+    rows: TextRows | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -108,11 +112,11 @@ def mend_dataset(
     table = read_table(data, file_format)
     decided = read_decisions(file)
     roles = None if columns is None else parse_columns(columns)
-    rows: _Items | _Texts
+    rows: _Items | TextRows
     if find_shape(table.frame, {}) is not None and not set(roles or {}) - {*ROLES, "ignore"}:
         rows = _Items(table, name_of(data), roles or {}, str(data))
     else:
-        rows = _Texts(table, name_of(data), roles, data)
+        rows = TextRows(table, name_of(data), roles, data)
     left: dict[str, int] = {}
     placed = _placed(rows.keys, rows.ids, list(decided.by_row.values()))
     unplaced = [each for each in decided.by_row.values() if each.decision != "undecided"]
@@ -151,6 +155,8 @@ def mend_dataset(
         left=left,
         n_before=table.frame.height,
         n_after=table.frame.height - len(dropped),
+        dropped=tuple(sorted(dropped)),
+        rows=rows if isinstance(rows, TextRows) else None,
     )
 
 
@@ -174,8 +180,13 @@ def _placed(keys: list[str], ids: list[str], decisions: list[Decision]) -> dict[
     return found
 
 
-class _Texts:
-    """Rows of a labelled set of texts."""
+class TextRows:
+    """Rows of a labelled set of texts.
+
+    Attributes:
+        dataset: The rows that were read.
+        places: Where each of them is in the file, from 0.
+    """
 
     def __init__(self, table: Table, name: str, roles: Any, path: Path) -> None:
         marked = replace(table, frame=table.frame.with_row_index(_PLACE))
@@ -245,7 +256,7 @@ class _Items:
                 self._raw.setdefault(label, set()).add(table.frame[self.answer][place])
 
     def change(self, at: int, decision: Decision, file: Path) -> list[dict[str, Any]] | None:
-        """As `_Texts.change`."""
+        """As `TextRows.change`."""
         if decision.decision == "rewrite":
             return None
         if decision.decision != "relabel":

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from goldassay.runs import Runs
     from goldassay.runs.slices import Columns, Slice
 
+# Runs that lack no more than this share of their examples are taken for those of the dataset before it was mended.
+_FEW = 0.1
+_AFTER_MENDING = "where the dataset was mended, goldassay mend --runs writes the runs anew"
+
 
 @dataclass(frozen=True)
 class Answered:
@@ -33,10 +37,12 @@ class Answered:
     Attributes:
         sets: {dataset: its sets of runs}; a dataset that nothing answers is missing.
         remarks: What was left out, in sentences.
+        left_out: Sets of runs that answer none of the datasets.
     """
 
     sets: Mapping[str, list[RunSet]]
     remarks: tuple[str, ...] = ()
+    left_out: tuple[RunSet, ...] = ()
 
 
 def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], datasets: Mapping[str, Dataset]) -> Answered:
@@ -56,13 +62,15 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
     """
     places = {name: _places(each) for name, each in datasets.items()}
     sets: dict[str, list[RunSet]] = {}
-    remarks = []
+    remarks, left_out = [], []
+    # How many examples of a set that was left out are missing, to name the nearest of these.
+    lacking: list[tuple[float, str, RunSet]] = []
     for runs in found:
         ids, own = _examples(runs)
         rows = {name: np.array([place.get(each, -1) for each in ids]) for name, place in places.items()}
         beyond = {name: int((at < 0).sum()) for name, at in rows.items()}
         whole = [name for name, n in beyond.items() if n == 0] or [
-            name for name, n in beyond.items() if n < len(ids) and n <= sum(datasets[name].provenance.dropped.values())
+            name for name, n in beyond.items() if n < len(ids) and n <= _dropped(ids, places[name], datasets[name])
         ]
         if not whole:
             missing = min(beyond.values())
@@ -71,6 +79,8 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
                 f"The runs of {runs.model} on {runs.dataset} were left out: {missing:,} of their {len(ids):,} examples "
                 f"are not in {sought}."
             )
+            left_out.append(runs)
+            lacking.append((missing / len(ids), remarks[-1], runs))
             continue
         name = _choose(runs, whole, own, rows, datasets)
         if beyond[name]:
@@ -90,12 +100,14 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
             replace(runs, dataset=called, gold=coarser, fallback=datasets[name], is_complete=complete)
         )
     if found and not sets:
+        share, said, nearest = min(lacking, key=lambda each: each[0])
+        mend = f"give predictions on these sets, with their example ids, to {option('runs')}"
         raise InputError(
-            f"no runs answer {' or '.join(datasets)}: {remarks[0][0].lower()}{remarks[0][1:-1]}",
-            file=found[0].file,
-            mend=f"give predictions on these sets, with their example ids, to {option('runs')}",
+            f"no runs answer {' or '.join(datasets)}: {said[0].lower()}{said[1:-1]}",
+            file=nearest.file,
+            mend=mend + (f"; {_AFTER_MENDING}" if share <= _FEW else ""),
         )
-    return Answered(sets, tuple(remarks))
+    return Answered(sets, tuple(remarks), tuple(left_out))
 
 
 def say_unknown_labels(runs: Runs, label_names: Sequence[str]) -> str:
@@ -108,6 +120,20 @@ def say_unknown_labels(runs: Runs, label_names: Sequence[str]) -> str:
         return ""
     names = ", ".join(repr(runs.label_names[code]) for code in unknown[:3])
     return f"{runs.model} predicts {names}, no label of the test set, {n:,} times: counted as wrong."
+
+
+def _dropped(ids: Sequence[str], place: Mapping[str, int], dataset: Dataset) -> int:
+    """How many of the runs' examples may be rows that the dataset lost when it was read.
+
+    Row numbers beyond the file's end are of no row of it: the runs are of a file with other rows, whose numbers here
+    are those of other texts.
+    """
+    if "id" not in dataset.provenance.roles:
+        # A part of a file has the numbers of the file.
+        end = max([dataset.provenance.n_read, *(int(each) + 1 for each in place if each.isdecimal())])
+        if any(each.isdecimal() and int(each) >= end for each in ids if each not in place):
+            return 0
+    return sum(dataset.provenance.dropped.values())
 
 
 def _places(dataset: Dataset) -> dict[str, int]:
@@ -174,5 +200,5 @@ def _check_labels(runs: RunSet, own: pl.Series | None, rows: NDArray[Any], datas
             f"the labels of {runs.model} on {runs.dataset} differ from those of {dataset.name} in "
             f"{int(differ.sum()):,} of {rows.size:,} examples, first {first}",
             file=runs.file,
-            mend="give runs on that set, or leave their label column out",
+            mend=f"give runs on that set, or leave their label column out; {_AFTER_MENDING}",
         )
