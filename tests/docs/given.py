@@ -74,7 +74,7 @@ def _reviews(folder: Path, page: Path) -> None:
 
 
 def _decided(folder: Path, page: Path) -> None:
-    """reviews.jsonl, with decisions about some of its rows."""
+    """reviews.jsonl, with decisions about some of its rows, and predictions.csv, what a model said of them."""
     rows = [{"id": f"r{i}", "text": f"review {i}", "label": "good" if i % 2 else "bad"} for i in range(6)]
     file = folder / "reviews.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
@@ -82,6 +82,8 @@ def _decided(folder: Path, page: Path) -> None:
     keys = keys_of(dataset.examples, content_columns(dataset))
     for at, (word, label) in enumerate((("drop", ""), ("relabel", "bad"), ("rewrite", ""))):
         append_decision(decisions_beside(file), Decision(keys[at], f"r{at}", word, label))
+    answers = pl.DataFrame({"example_id": [row["id"] for row in rows], "prediction": ["good"] * len(rows)})
+    answers.write_csv(folder / "predictions.csv")
 
 
 def _predictions(folder: Path, page: Path) -> None:

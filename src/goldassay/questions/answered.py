@@ -95,7 +95,12 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
         # By labels that are given outright, answers are told in these.
         coarser = datasets[name] if set(datasets[name].label_names) - set(label_names) else None
         called = name if own is None and runs.dataset == UNNAMED else runs.dataset
-        complete = len(set(ids)) == len(datasets[name])
+        complete = (n_answered := len(set(ids))) == len(datasets[name])
+        if not complete:
+            remarks.append(
+                f"The runs of {runs.model} on {runs.dataset} answer {n_answered:,} of the {len(datasets[name]):,} "
+                f"examples of {name}; classes of rows and suspect labels need runs that answer all."
+            )
         sets.setdefault(name, []).append(
             replace(runs, dataset=called, gold=coarser, fallback=datasets[name], is_complete=complete)
         )
