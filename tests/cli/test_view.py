@@ -13,6 +13,8 @@ import pytest
 
 from goldassay.cli.main import run
 from goldassay.core.progress import Steps
+from goldassay.data import read_dataset
+from goldassay.data.row_keys import row_key
 from goldassay.questions.report_frame import frame_findings
 from goldassay.report.report import Report
 from tests.cli.run_files import refused
@@ -104,7 +106,36 @@ def test_an_unfinished_last_line_is_said_and_kept(made: tuple[Path, Path], tmp_p
 
 
 def test_a_folder_that_is_no_report_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
-    assert "report.json" in refused("view", str(tmp_path))
+    assert f"{tmp_path}: the folder has no report.json; name the folder that" in refused("view", str(tmp_path))
+    assert f"{tmp_path}/no: there is no such report; name a report.json or its" in refused("view", str(tmp_path / "no"))
+
+
+def test_an_export_refuses_the_pages_that_the_server_refuses(
+    made: tuple[Path, Path], tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    page = tmp_path / "page.html"
+    said = refused("view", str(made[1]), "--export", str(page), "--state", "page=-1")
+    assert "the page '-1' is no number from 1 on" in said
+    assert not page.exists()
+    assert run(["view", str(made[1]), "--export", str(page), "--state", "page=99", "-q"]) == 0
+
+
+def test_mend_names_the_line_of_a_decision_and_what_to_do(
+    made: tuple[Path, Path], tmp_path: Path, refused: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset, file = made[0], made[0].with_name("made.decisions.jsonl")
+    first = read_dataset(dataset).examples.row(0, named=True)
+    key = row_key({name: first[name] for name in ("premise", "hypothesis", "label")})
+    line = {"key": key, "id": first["example_id"], "decision": "relabel", "label": "natural"}
+    file.write_text(OTHER + json.dumps(line) + "\n")
+    said = refused("mend", str(dataset), "-o", str(tmp_path / "out"))
+    assert f"{file}, line 2: the line relabels a row to 'natural', which is no label of made.jsonl" in said
+    assert "correct or remove the line; did you mean 'neutral'?" in said
+    file.write_text(json.dumps({**line, "label": "neutral"}) + '\n{"key": "half')
+    assert run(["mend", str(dataset), "-o", str(tmp_path / "out")]) == 0
+    assert (
+        "- 1 unfinished last line of made.decisions.jsonl is left out: correct or remove it" in capsys.readouterr().out
+    )
 
 
 def test_a_report_on_judgments_has_no_texts_to_show(tmp_path: Path, refused: Callable[..., str]) -> None:

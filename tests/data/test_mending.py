@@ -129,7 +129,7 @@ def test_what_no_longer_fits_is_counted(data: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "more", "said"),
     [
-        ("relabel", {"label": "entailed"}, "'entailed', which is no label of set.jsonl; did you mean 'entailment'"),
+        ("relabel", {"label": "entailed"}, "'entailed', which is no label of set.jsonl; correct or remove the line; did you mean 'entailment'"),
         ("rewrite", {"texts": {"text": "x"}}, "'text', which is no text of set.jsonl"),
     ],
 )
@@ -170,7 +170,7 @@ def test_items_are_dropped_and_relabelled(tmp_path: Path) -> None:
     assert [row["answer"] for row in after(file)] == ["C", "C", "A", "B", "C"]
     assert mended.counts == {"relabel": 1, "drop": 1}
     append_decision(decisions, Decision(keys[2], ids[2], "relabel", "D"))
-    with pytest.raises(InputError, match="none of its choices; its choices are A, B, C"):
+    with pytest.raises(InputError, match="none of its choices; correct or remove the line; its choices are A, B, C"):
         mend_dataset(file)
 
 

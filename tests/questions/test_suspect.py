@@ -11,13 +11,19 @@ import pytest
 
 import goldassay
 from goldassay.cli.main import run
+from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings
 from goldassay.data import Dataset
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.run_sources import run_paths
 from goldassay.questions.suspect.defects import ANNOTATORS, OTHER_LABEL, find_defects
+from goldassay.questions.suspect.figures import figures
+from goldassay.questions.suspect.sections import sections
 from goldassay.questions.suspect.study import Suspects, family_of, find_suspects
+from goldassay.runs import Runs
+from goldassay.view.opening import open_workbench
+from goldassay.view.page import render_list
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,8 +103,36 @@ def test_few_families_are_said_and_mark_nothing() -> None:
     truth = rng.integers(0, 3, 300)
     few = answers(rng, truth, truth).filter(pl.col("model").is_in(["albert", "bert-base", "bert-large", "t5"]))
     found = suspects(pairs(rng.integers(0, 3, 60)).with_columns(premise="x " + pl.col("premise")), pairs(truth), few)
-    assert found.section == {}
+    said = "The 4 models are of 3 families by the first word of their names: it takes 5 families, 3 of them strong, to"
+    assert found.section["why_not"].startswith(said)
+    assert found.section["sentences"] == [found.section["why_not"]]
     assert found.examples == {}
+
+
+def test_confidence_of_one_model_says_that_no_answers_are_held_against_labels(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, 3, 200)
+    runs = Runs.from_arrays(
+        logits=rng.normal(size=(1, 200, 3)) + 3 * np.eye(3)[gold], gold=gold, label_names=LABELS, model="bert",
+        example_ids=[f"e{i}" for i in range(200)],
+    )  # fmt: skip
+    train = pairs(rng.integers(0, 3, 60)).with_columns(premise="Other " + pl.col("premise"))
+    found = suspects(train, pairs(gold), runs)
+    said = found.section["why_not"]
+    assert said.startswith("The model is of 1 family by the first word of its name: it takes 5 families")
+    assert said in found.section["sentences"]
+    assert found.rows is not None
+
+
+def test_an_audit_without_runs_says_what_it_takes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    found = suspects(pairs(rng.integers(0, 3, 60)).with_columns(premise="x " + pl.col("premise")),
+                     pairs(rng.integers(0, 3, 90)), None)  # fmt: skip
+    assert found.section == {
+        "why_not": "No runs of models were given: it takes 5 families, 3 of them strong, to hold their answers against "
+        "a label."
+    }
+    assert (sections({"suspect": found.section}), figures({"suspect": found.section})) == ((), [])
 
 
 def test_many_models_of_one_family_say_why_nothing_is_marked(tmp_path: Path) -> None:
@@ -108,9 +142,23 @@ def test_many_models_of_one_family_say_why_nothing_is_marked(tmp_path: Path) -> 
     numbered = answers(rng, truth, truth).with_columns(model="model-" + pl.col("model").rank("dense").cast(pl.String))
     report = goldassay.audit(train, pairs(truth), runs=numbered)
     (said,) = report.document["suspect"]["sentences"]
-    assert said.startswith("The 7 models are of 1 families by the first word of their names")
+    assert said.startswith("The 7 models are of 1 family by the first word of their names: it takes 5 families")
     assert said in report.save(tmp_path / "report").read_text("utf-8")
-    assert report.figures.filter(pl.col("id") == "suspect.unison")["reason"][0].startswith("it takes five families")
+    assert report.figures.filter(pl.col("id") == "suspect.unison")["reason"][0] == said
+    # Each place where people look for suspects says the same.
+    clause = said[0].lower() + said[1:-1]
+    with pytest.raises(InputError, match=f"no rows of the question 'suspect': {clause}; there are rows of"):
+        report.rows("suspect")
+    bench = open_workbench(tmp_path / "report")
+    for query in ("f.suspect=contradicted in unison", "sort=-suspicion", "n.suspicion=0.9..1"):
+        with pytest.raises(InputError, match=clause):
+            bench.state(query)
+    state = bench.state("")
+    page = render_list(bench, state, bench.selector.select(state), base="/t/")
+    assert (
+        f'<section class="facet" aria-label="suspect">\n<h2>suspect</h2>\n<ul>\n</ul>\n<p class="why"><bdi>{said}'
+        in page
+    )
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,10 @@ def test_an_address_gives_its_state_back(state: State) -> None:
         ("n.pvi=a..b", "not LOW..HIGH"),
         ("n.pvi=2..1", "not LOW..HIGH"),
         ("sort=nope", "no order 'nope'"),
+        ("page=-1", "the page '-1' is no number from 1 on"),
+        ("page=0", "the page '0' is no number from 1 on"),
+        ("page=", "the page '' is no number from 1 on"),
+        ("page=1.5", "the page '1.5' is no number from 1 on"),
         ("what=1", "unknown part 'what'"),
         ("q=" + "x" * 501, "at most 500"),
     ],
@@ -49,6 +53,18 @@ def test_an_address_gives_its_state_back(state: State) -> None:
 def test_what_is_not_there_is_refused(query: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         parse_state(query, FACETS, NUMBERS, SORTABLE)
+
+
+@pytest.mark.parametrize("page", ["999", "0999", "9" * 5000])
+def test_a_page_behind_the_last_is_the_last(page: str) -> None:
+    assert parse_state(f"page={page}", FACETS, NUMBERS, SORTABLE).page == (999 if len(page) < 5 else 10**9)
+
+
+def test_what_is_missing_says_why() -> None:
+    with pytest.raises(InputError, match="no filter 'suspect': it takes five models; did you mean"):
+        parse_state("f.suspect=no", {"suspects": ()}, NUMBERS, SORTABLE, {"suspect": "It takes five models."})
+    with pytest.raises(InputError, match="label is never 'z': it takes five models; known"):
+        parse_state("f.label=z", FACETS, NUMBERS, SORTABLE, {"label": "It takes five models."})
 
 
 def test_a_value_is_chosen_and_taken_back() -> None:

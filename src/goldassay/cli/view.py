@@ -34,12 +34,11 @@ def view(
     from goldassay.view.opening import open_workbench
     from goldassay.view.page import render_export
     from goldassay.view.server import serve
-    from goldassay.view.state import parse_state
 
     if state and export is None:
         raise InputError("--state is given without --export", mend="open the address with the state after its ?")
     bench = open_workbench(report, test, decisions)
-    asked = parse_state(state, bench.selector.values, bench.table.numbers, bench.selector.sortable)
+    asked = bench.state(state)
     if export is not None:
         page = render_export(bench, asked, bench.selector.select(asked))
         with written_whole(export, "--export") as aside:

@@ -8,6 +8,7 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.files import output_error
 from goldassay.core.visible import has_half_pair
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 ENDING = ".decisions.jsonl"
 # "note" changes nothing; "undecided" takes an earlier decision back.
 WORDS = ("keep", "rewrite", "relabel", "drop", "note", "undecided")
-_MEND = "mend the line, or name another file of decisions"
+MEND_LINE = "correct or remove the line"
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,13 @@ class Decided:
         by_row: The last decision on each row, by (key, id), in the order of the first.
         n_lines: Lines that were read.
         torn: The bytes of an unfinished last line, which a machine that lost its power may leave; b"" without one.
+        line_of: The line of each of `by_row`, from 1.
     """
 
     by_row: Mapping[tuple[str, str], Decision]
     n_lines: int = 0
     torn: bytes = b""
+    line_of: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 def decisions_beside(dataset: Path) -> Path:
@@ -110,12 +113,15 @@ def read_decisions(path: Path, *, missing: bool = False) -> Decided:
         if missing:
             return Decided({})
         raise InputError(
-            "there is no such file of decisions", file=path, mend="make decisions with goldassay view"
+            "there is no such file of decisions",
+            file=path,
+            mend=f"make decisions with goldassay view, or name their file with {option('decisions')}",
         ) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", file=path, mend="name a file of decisions") from error
     lines = content.split(b"\n")
     found: dict[tuple[str, str], Decision] = {}
+    line_of: dict[tuple[str, str], int] = {}
     n_lines, torn = 0, b""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -128,10 +134,11 @@ def read_decisions(path: Path, *, missing: bool = False) -> Decided:
                 torn = line
                 continue
             why = str(error) if not isinstance(error, json.JSONDecodeError) else f"is not JSON: {error}"
-            raise InputError(f"the line {why}", file=path, row=number, mend=_MEND) from error
+            raise InputError(f"the line {why}", file=path, row=number, mend=MEND_LINE) from error
         n_lines += 1
         found[decision.key, decision.id] = decision
-    return Decided(found, n_lines, torn)
+        line_of[decision.key, decision.id] = number
+    return Decided(found, n_lines, torn, line_of)
 
 
 def append_decision(path: Path, decision: Decision) -> None:

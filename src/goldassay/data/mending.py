@@ -15,7 +15,7 @@ from goldassay.core.files import written_together
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.numbers import count
 from goldassay.data.building import build_dataset
-from goldassay.data.decisions import Decision, decisions_beside, read_decisions
+from goldassay.data.decisions import MEND_LINE, Decision, decisions_beside, read_decisions
 from goldassay.data.items.choice_shapes import ROLES, find_shape
 from goldassay.data.items.choices import read_choices
 from goldassay.data.mended_files import mended_file
@@ -129,10 +129,10 @@ def mend_dataset(
     if unplaced:
         left["decisions fit no row: their rows changed or are gone"] = len(unplaced)
     if decided.torn:
-        left["unfinished last line is left out"] = 1
+        left[f"unfinished last line of {file.name} is left out: correct or remove it"] = 1
     dropped, changes, counts = [], [], dict.fromkeys(("keep", "rewrite", "relabel", "drop"), 0)
     for at, decision in sorted(placed.items()):
-        own = rows.change(at, decision, file)
+        own = rows.change(at, decision, _Line(file, decided.line_of[decision.key, decision.id]))
         word = decision.decision
         if own is None:
             what = "rows are marked to be rewritten, without a new text"
@@ -199,25 +199,25 @@ class TextRows:
         self.edits: dict[str, dict[int, Any]] = {}
         self._raw_labels: dict[str, Any] = {}
 
-    def change(self, at: int, decision: Decision, file: Path) -> list[dict[str, Any]] | None:
+    def change(self, at: int, decision: Decision, line: _Line) -> list[dict[str, Any]] | None:
         """Change a row, and return what is to be logged; None where nothing can be done."""
         roles, place = self.dataset.provenance.roles, self.places[at]
         if decision.decision == "relabel":
             if decision.label not in self.dataset.label_names:
-                raise InputError(
-                    f"a row is relabelled to {decision.label!r}, which is no label of {self.path.name}", file=file,
-                    mend=did_you_mean(decision.label, self.dataset.label_names),
-                )  # fmt: skip
+                raise line.error(
+                    f"relabels a row to {decision.label!r}, which is no label of {self.path.name}",
+                    did_you_mean(decision.label, self.dataset.label_names),
+                )
             return [self._set(place, roles["label"], self._raw(decision.label))]
         if decision.decision == "rewrite":
             if not decision.texts:
                 return None
             strange = [name for name in decision.texts if name not in self.dataset.text_columns]
             if strange:
-                raise InputError(
-                    f"a row is rewritten in {strange[0]!r}, which is no text of {self.path.name}", file=file,
-                    mend=did_you_mean(strange[0], self.dataset.text_columns),
-                )  # fmt: skip
+                raise line.error(
+                    f"rewrites {strange[0]!r}, which is no text of {self.path.name}",
+                    did_you_mean(strange[0], self.dataset.text_columns),
+                )
             return [self._set(place, roles[name], text) for name, text in decision.texts.items()]
         return _only_logged(decision)
 
@@ -255,7 +255,7 @@ class _Items:
             for label, place in zip(self.labels, self.places, strict=True):
                 self._raw.setdefault(label, set()).add(table.frame[self.answer][place])
 
-    def change(self, at: int, decision: Decision, file: Path) -> list[dict[str, Any]] | None:
+    def change(self, at: int, decision: Decision, line: _Line) -> list[dict[str, Any]] | None:
         """As `TextRows.change`."""
         if decision.decision == "rewrite":
             return None
@@ -263,10 +263,9 @@ class _Items:
             return _only_logged(decision)
         known = [chr(ord("A") + place) for place in range(self.sizes[at])]
         if decision.label not in known:
-            raise InputError(
-                f"the item {decision.id} is relabelled to {decision.label!r}, which is none of its choices",
-                file=file,
-                mend=f"its choices are {', '.join(known)}",
+            raise line.error(
+                f"relabels the item {decision.id} to {decision.label!r}, which is none of its choices",
+                f"its choices are {', '.join(known)}",
             )
         raw = self._raw.get(decision.label, set())
         if self.answer is None or len(raw) != 1:
@@ -274,6 +273,18 @@ class _Items:
         place, value = self.places[at], next(iter(raw))
         self.edits.setdefault(self.answer, {})[place] = value
         return [{"column": self.answer, "before": self.frame[self.answer][place], "after": value}]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Where a decision is, for messages."""
+
+    file: Path
+    number: int
+
+    def error(self, problem: str, hint: str) -> InputError:
+        """What is wrong with the line; the hint says what may be meant."""
+        return InputError(f"the line {problem}", file=self.file, row=self.number, mend=f"{MEND_LINE}; {hint}")
 
 
 def _only_logged(decision: Decision) -> list[dict[str, Any]]:

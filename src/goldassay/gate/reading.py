@@ -79,7 +79,14 @@ def read_report(path: str | os.PathLike[str]) -> StoredReport:
             as goldassay wrote it, is incomplete, or lies among files of another report.
     """
     file = Path(path)
-    file = file / FILE_NAME if file.is_dir() else file
+    if file.is_dir():
+        file = file / FILE_NAME
+        if not file.exists():
+            raise InputError(
+                f"the folder has no {FILE_NAME}", file=path, mend="name the folder that a command wrote its report into"
+            )
+    elif not file.exists():
+        raise InputError("there is no such report", file=path, mend=f"name a {FILE_NAME} or its folder")
     document = _read_json(file)
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise InputError(

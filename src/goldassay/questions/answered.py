@@ -63,6 +63,7 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
     places = {name: _places(each) for name, each in datasets.items()}
     sets: dict[str, list[RunSet]] = {}
     remarks, left_out = [], []
+    partly: dict[tuple[str, int], list[str]] = {}
     # How many examples of a set that was left out are missing, to name the nearest of these.
     lacking: list[tuple[float, str, RunSet]] = []
     for runs in found:
@@ -95,12 +96,10 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
         # By labels that are given outright, answers are told in these.
         coarser = datasets[name] if set(datasets[name].label_names) - set(label_names) else None
         called = name if own is None and runs.dataset == UNNAMED else runs.dataset
-        complete = (n_answered := len(set(ids))) == len(datasets[name])
+        n_answered = len(set(ids))
+        complete = n_answered == len(datasets[name])
         if not complete:
-            remarks.append(
-                f"The runs of {runs.model} on {runs.dataset} answer {n_answered:,} of the {len(datasets[name]):,} "
-                f"examples of {name}; classes of rows and suspect labels need runs that answer all."
-            )
+            partly.setdefault((name, n_answered), []).append(f"{runs.model} on {runs.dataset}")
         sets.setdefault(name, []).append(
             replace(runs, dataset=called, gold=coarser, fallback=datasets[name], is_complete=complete)
         )
@@ -112,6 +111,11 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
             file=nearest.file,
             mend=mend + (f"; {_AFTER_MENDING}" if share <= _FEW else ""),
         )
+    remarks += [
+        f"The runs of {_named(those)} answer {n:,} of the {len(datasets[name]):,} examples of {name}; classes of rows "
+        "and suspect labels need runs that answer all."
+        for (name, n), those in partly.items()
+    ]
     return Answered(sets, tuple(remarks), tuple(left_out))
 
 
@@ -125,6 +129,10 @@ def say_unknown_labels(runs: Runs, label_names: Sequence[str]) -> str:
         return ""
     names = ", ".join(repr(runs.label_names[code]) for code in unknown[:3])
     return f"{runs.model} predicts {names}, no label of the test set, {n:,} times: counted as wrong."
+
+
+def _named(those: Sequence[str]) -> str:
+    return those[0] if len(those) == 1 else f"{those[0]} and {len(those) - 1:,} more sets of runs"
 
 
 def _dropped(ids: Sequence[str], place: Mapping[str, int], dataset: Dataset) -> int:

@@ -125,6 +125,7 @@ def audit_items(posed: Posed, settings: Settings, steps: Steps, corpus: CorpusCh
         "data_notes": [*data_notes(None, None, found.grouping, ()), *found.notes],
         "artifacts": patterns.results,
         "leakage": finding.results,
+        "suspect": {"why_not": _WHY_NO_SUSPECTS},
         "settings": settings.model_dump(mode="json"),
     }
     examples = _examples(posed.test, patterns, finding)
@@ -205,6 +206,10 @@ def _problems(items: ChoiceItems) -> list[str | None]:
     known = items.problems.group_by("row", maintain_order=True).agg(pl.col("reason").unique(maintain_order=True))
     reasons = dict(known.with_columns(pl.col("reason").list.join("; ")).iter_rows())
     return [reasons.get(row) for row in items.rows.tolist()]
+
+
+# Of items with choices only what needs no model is looked for.
+_WHY_NO_SUSPECTS = "Items with choices are checked for defects, and no answers of models are held against them."
 
 
 def _suspects(items: ChoiceItems, examples: pl.DataFrame) -> list[Finding]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from goldassay.runs import Runs
 
 FOLDER = "runs"
+# More sets of which the same is to be said are counted.
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def mend_runs(
         columns: As for `mend_dataset`.
 
     Returns:
-        The runs, a set a model, dataset, condition and checkpoint, and what is to be said of them, a sentence each.
+        The runs, a set a model, dataset, condition and checkpoint, and what is to be said of them, a line each.
 
     Raises:
         InputError: They cannot be read, do not answer the dataset, or lie where they would be written; or the dataset
@@ -81,15 +83,15 @@ def mend_runs(
     with placed(paths):
         found = sort_by_dataset(_sets(paths), dataset.label_names, {dataset.name: dataset})
         sets: list[Runs] = []
-        said = []
+        said: dict[str, list[str]] = {}
         for each in found.sets[dataset.name]:
             made, line = _of_rows(each, kept)
             sets += made
-            said.append(line)
+            said.setdefault(line, []).append(f"{each.model} on {each.dataset}")
         for each in found.left_out:
             sets += _by_checkpoint(each)
-            said.append(f"{each.model} on {each.dataset}: as they were, since they answer other rows")
-    return sets, said
+            said.setdefault("as they were, since they answer other rows", []).append(f"{each.model} on {each.dataset}")
+    return sets, [f"{_listed(names)}: {line}" for line, names in said.items()]
 
 
 def write_mended_runs(sets: Sequence[Runs], directory: str | os.PathLike[str]) -> Path:
@@ -148,10 +150,16 @@ def _of_rows(runs: RunSet, kept: dict[str, _Kept]) -> tuple[list[Runs], str]:
             )  # fmt: skip
         n_before, n_unknown = each.n_examples, sum(row is not None for row in left) - len(at)
         made.append(_as_now(each.take(np.array(at)), [row for row in answered if row is not None], runs.file))
-    said = f"{runs.model} on {runs.dataset}: {count(made[-1].n_examples)} of {count(n_before)} answers hold"
+    said = f"{count(made[-1].n_examples)} of {count(n_before)} answers hold"
     if n_unknown:
         said += f"; {count(n_unknown)} changed rows have none: ask the model for these"
     return made, said
+
+
+def _listed(names: Sequence[str]) -> str:
+    return (
+        ", ".join(names) if len(names) <= _MOST_NAMED else f"{names[0]} and {count(len(names) - 1)} other sets of runs"
+    )
 
 
 def _by_checkpoint(runs: RunSet) -> Iterator[Runs]:

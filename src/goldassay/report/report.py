@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.document import FILE_NAME, TIMING_NAME
+from goldassay.core.documents import mapping
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
 from goldassay.core.report_seal import DIGESTS, as_json
@@ -167,8 +168,9 @@ class Report:
         """
         if question not in self.behind:
             known = ", ".join(self.behind)
+            why = str(mapping(self.document, question).get("why_not") or "").rstrip(".")
             raise InputError(
-                f"the report has no rows of the question {question!r}",
+                f"the report has no rows of the question {question!r}{f': {why[0].lower()}{why[1:]}' if why else ''}",
                 mend=f"there are rows of {known}" if known else "audit with a test part, runs, or sets from elsewhere",
             )
         return self.behind[question]

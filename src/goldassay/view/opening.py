@@ -18,11 +18,13 @@ from goldassay.gate.reading import read_report
 from goldassay.view.details import Details
 from goldassay.view.rows import RowTable
 from goldassay.view.selecting import Selector
+from goldassay.view.state import parse_state
 
 if TYPE_CHECKING:
     import os
 
     from goldassay.data.decisions import Decision
+    from goldassay.view.state import State
 
 
 @dataclass
@@ -55,6 +57,21 @@ class Workbench:
     def label_names(self) -> tuple[str, ...]:
         """The labels that a row can be given; none for scores."""
         return tuple(map(str, mapping(self.document, "dataset").get("label_names") or ()))
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """{column: why it, or some of its values, are not there}, of what the audit says."""
+        found = mapping(self.document, "suspect")
+        why = str(found.get("why_not") or "") if found else "Only goldassay audit looks for suspect labels."
+        return {"suspect": why, "suspicion": why} if why else {}
+
+    def state(self, query: str) -> State:
+        """Read the part of an address after its question mark.
+
+        Raises:
+            InputError: See `parse_state`.
+        """
+        return parse_state(query, self.selector.values, self.table.numbers, self.selector.sortable, self.missing)
 
     def refresh(self) -> None:
         """Read the decisions again if their file changed: another tab or server may have appended to it.

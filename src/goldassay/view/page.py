@@ -42,6 +42,8 @@ _TITLES = {
 # Columns of numbers in the table of a list; all others are on a row's own page.
 NUMBERS = ("confidence", "variability", "runs_right", "suspicion")
 _MOST_RUNS = 40
+# A filter that the page names where it is missing, since people look for it.
+SUSPECT = "suspect"
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,7 @@ def _listed(
     held = Patterns.of(bench.folder, bench.document).held(found) if with_marks else [() for _ in found]
     rows = [_row(bench, place, row, own) for place, row, own in zip(at.tolist(), found, held, strict=True)]
     values = bench.selector.values
+    why_not = str(mapping(bench.document, SUSPECT).get("why_not") or "")
     return {
         "state": state,
         "query": state.query(),
@@ -178,10 +181,14 @@ def _listed(
             {
                 "name": name,
                 "title": facet_title(name),
+                "note": why_not if name == SUSPECT else "",
                 "values": [(value, n, on) for value, n in selection.counts[name].items()
                            if (on := value in state.facets.get(name, ())) or n],
             }
             for name in (DECISION, *(each for each in values if each != DECISION))
+        ] + [
+            {"name": SUSPECT, "title": facet_title(SUSPECT), "note": why_not, "values": []}
+            for _ in range(bool(why_not) and SUSPECT not in values)
         ],
         "numbers": [name for name in NUMBERS if name in bench.table.numbers],
         "cells": _cells(bench, selection),

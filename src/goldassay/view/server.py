@@ -16,7 +16,6 @@ from goldassay.core.doors import option
 from goldassay.core.errors import GoldassayError, InputError, MissingDependencyError
 from goldassay.data.decisions import WORDS, Decision, append_decision
 from goldassay.view.page import render_list, render_problem, render_row, style_sheet, template_text
-from goldassay.view.state import parse_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,7 +114,7 @@ def make_app(bench: Workbench, token: str, port: int) -> Starlette:
     base = f"/{token}/"
 
     def state_of(request: Request) -> State:
-        return parse_state(str(request.url.query), bench.selector.values, bench.table.numbers, bench.selector.sortable)
+        return bench.state(str(request.url.query))
 
     def guarded(answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
         async def checked(request: Request) -> Response:

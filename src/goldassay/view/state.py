@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 50
 LONGEST_SEARCH = 500
+# No report has as many; a number with more digits is the same page.
+_LAST_PAGE = 10**9
 _MEND = "change the address, or remove its part after the question mark"
 
 
@@ -91,7 +94,11 @@ class State:
 
 
 def parse_state(
-    query: str, facets: Mapping[str, Collection[str]], numbers: Collection[str], sortable: Collection[str]
+    query: str,
+    facets: Mapping[str, Collection[str]],
+    numbers: Collection[str],
+    sortable: Collection[str],
+    missing: Mapping[str, str] = MappingProxyType({}),
 ) -> State:
     """Read the part of an address after its question mark.
 
@@ -100,9 +107,13 @@ def parse_state(
         facets: The values of each facet.
         numbers: Columns that hold numbers.
         sortable: Columns to sort by.
+        missing: {column: why it, or some of its values, are not there, in a sentence}.
+
+    A page behind the last one is the last one, since decisions may leave fewer rows; see `Selector.select`.
 
     Raises:
-        InputError: It names a column or a value that is not there, or a search that cannot be read.
+        InputError: It names a column or a value that is not there, a page that is no number from 1 on, or a search that
+            cannot be read.
     """
     words, is_regex, sort, page = "", False, "", 1
     chosen: dict[str, list[str]] = {}
@@ -116,16 +127,17 @@ def parse_state(
         elif name == "sort":
             sort = value
         elif name == "page":
-            page = int(value) if re.fullmatch(r"[1-9]\d{0,9}", value) else 1
+            page = _page(value)
         elif kind == "f" and column:
-            _check(column, facets, "filter")
+            _check(column, facets, "filter", missing)
             if value not in facets[column]:
                 raise InputError(
-                    f"the view's state: {column} is never {value!r}", mend=did_you_mean(value, list(facets[column]))
+                    f"the view's state: {column} is never {value!r}{_why(missing, column)}",
+                    mend=did_you_mean(value, list(facets[column])),
                 )
             chosen.setdefault(column, []).append(value)
         elif kind == "n" and column:
-            _check(column, numbers, "range")
+            _check(column, numbers, "range", missing)
             ranges[column] = _range(column, value)
         else:
             raise InputError(f"the view's state has an unknown part {name!r}", mend=_MEND)
@@ -133,14 +145,26 @@ def parse_state(
         raise InputError(f"the view's state: a search has at most {LONGEST_SEARCH} characters", mend=_MEND)
     column = sort.removeprefix("-")
     if column:
-        _check(column, sortable, "order")
+        _check(column, sortable, "order", missing)
     return State(words, is_regex, _frozen(chosen), tuple(sorted(ranges.items())), column, sort.startswith("-"), page)
 
 
-def _check(column: str, known: Collection[str], what: str) -> None:
+def _page(value: str) -> int:
+    if not re.fullmatch(r"0*[1-9]\d*", value, re.ASCII):
+        raise InputError(f"the view's state: the page {value!r} is no number from 1 on", mend=_MEND)
+    digits = value.lstrip("0")
+    return int(digits) if len(digits) <= len(str(_LAST_PAGE)) else _LAST_PAGE
+
+
+def _why(missing: Mapping[str, str], column: str) -> str:
+    why = missing.get(column, "").rstrip(".")
+    return f": {why[0].lower()}{why[1:]}" if why else ""
+
+
+def _check(column: str, known: Collection[str], what: str, missing: Mapping[str, str]) -> None:
     if column not in known:
         raise InputError(
-            f"the view's state: there is no {what} {column!r}",
+            f"the view's state: there is no {what} {column!r}{_why(missing, column)}",
             mend=did_you_mean(column, list(known)) if known else _MEND,
         )
 

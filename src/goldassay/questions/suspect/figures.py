@@ -22,10 +22,9 @@ _EXPECTED = declare(
 def figures(document: Mapping[str, Any]) -> list[Figure]:
     """How many labels are suspect, and how many were expected by chance."""
     found = mapping(document, "suspect")
-    if not found:
+    if "n_examples" not in found:
         return []
-    n = found["n_examples"]
-    reason = "" if found["n_unison"] is not None else "it takes five families of models, three of them strong"
+    n, reason = found["n_examples"], str(found.get("why_not") or "")
     return [
         _DEFECTS.figure(found["n_defects"], n=n),
         _UNISON.figure(found["n_unison"], n=n, reason=reason),

@@ -27,7 +27,7 @@ def meanings(_: Mapping[str, Any]) -> Mapping[str, str]:
 def sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     """The section "Suspect labels"; none where nothing speaks about labels."""
     found = mapping(document, "suspect")
-    if not found:
+    if not found.get("sentences"):
         return ()
     parts = [Part(table=_first(found))] if found.get("rows") else []
     if found.get("scores"):

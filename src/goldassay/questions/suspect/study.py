@@ -14,7 +14,7 @@ from goldassay.core.numbers import count
 from goldassay.questions.answers_on_test import right_probabilities, runs_on_test
 from goldassay.questions.suspect.defects import find_defects
 from goldassay.suspect import contradict_gold, corrected_scores, rank_suspects
-from goldassay.suspect.contradiction import LEAST_FAMILIES
+from goldassay.suspect.contradiction import LEAST_FAMILIES, LEAST_STRONG
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +28,8 @@ Q = 0.05
 # Shares of the items that are taken for wrong in the table of scores; 6.5 % is what Gema et al. 2024 found in MMLU.
 SHARES = (0.01, 0.05, 0.065)
 DEFECT, UNISON, INVERTED, NOTHING = "defect", "contradicted in unison", "weaker systems solve it", "no"
+
+NO_LABELS = "The rows have scores and no labels, so that no label can be suspect."
 
 
 @dataclass
@@ -72,7 +74,7 @@ def find_suspects(evidence: Evidence) -> Suspects:
     """Rank the test part's labels by what speaks against them."""
     test = evidence.test
     if not test.label_names:
-        return Suspects({}, {}, None, None)
+        return Suspects({"why_not": NO_LABELS}, {}, None, None)
     defects, systems = find_defects(test), _systems(evidence)
     gold = test.labels()
     families = [family_of(model) for model in systems.models]
@@ -82,8 +84,11 @@ def find_suspects(evidence: Evidence) -> Suspects:
     confidence = np.concatenate(systems.likely).mean(axis=0) if systems.likely else None
     inverted = _inverted(systems, gold, families)
     flawed = defects.is_not_null().to_numpy()
+    why_not = _why_not(evidence, systems.models, families, found)
     if found is None and confidence is None and not flawed.any():
-        return Suspects(_left_out(len(set(systems.models)), len(set(families)), int(gold.size)), {}, None, None)
+        return Suspects(
+            _left_out(why_not, bool(evidence.run_paths), len(set(families)), int(gold.size)), {}, None, None
+        )
     suspicion = rank_suspects(flawed, None if found is None else found.log_odds, confidence)
     kinds = np.full(gold.size, NOTHING, dtype=object)
     kinds[inverted] = INVERTED
@@ -103,6 +108,7 @@ def find_suspects(evidence: Evidence) -> Suspects:
         "n_expected": None if found is None or not found.strong else found.n_expected,
         "n_inverted": int(inverted.sum()) if len(set(families)) >= _LEAST_TESTED else None,
         "confident": confidence is not None,
+        "why_not": why_not,
         "rows": rows.head(20).to_dicts(),
         "scores": [] if scores is None else scores.to_dicts(),
     }
@@ -110,17 +116,30 @@ def find_suspects(evidence: Evidence) -> Suspects:
     return Suspects(section, columns, rows, scores)
 
 
-def _left_out(n_models: int, n_families: int, n: int) -> dict[str, Any]:
-    """Why several models were not held against the labels; nothing where there are not as many."""
-    if n_models < LEAST_FAMILIES:
-        return {}
-    said = (
-        f"The {count(n_models)} models are of {count(n_families)} families by the first word of their names, and err "
-        f"together: it takes {LEAST_FAMILIES} families to hold their errors against a label."
-    )
+def _why_not(evidence: Evidence, models: list[str], families: list[str], found: Contradiction | None) -> str:
+    """Why models' answers were not held against the labels, in one sentence; "" where they were."""
+    takes = f"it takes {LEAST_FAMILIES} families, {LEAST_STRONG} of them strong, to hold their answers against a label"
+    if found is not None:
+        return "" if found.strong else (
+            f"Fewer than {LEAST_STRONG} of the {count(len(found.families))} families of models are strong: {takes}."
+        )  # fmt: skip
+    if not evidence.run_paths:
+        return f"No runs of models were given: {takes}."
+    if not models:
+        return f"No runs predict the labels of all rows of the test part from the whole input: {takes}."
+    n_models, n_families = len(set(models)), len(set(families))
+    who = "The model is" if n_models == 1 else f"The {count(n_models)} models are"
+    of = "1 family" if n_families == 1 else f"{count(n_families)} families"
+    return f"{who} of {of} by the first word of {'its name' if n_models == 1 else 'their names'}: {takes}."
+
+
+def _left_out(why_not: str, has_runs: bool, n_families: int, n: int) -> dict[str, Any]:
+    """What is said where nothing speaks about labels: with runs a section, without them why there is none."""
+    if not has_runs:
+        return {"why_not": why_not}
     return {
         "n_examples": n, "n_defects": 0, "n_families": n_families, "n_unison": None, "n_expected": None,
-        "confident": False, "rows": [], "scores": [], "sentences": [said],
+        "confident": False, "why_not": why_not, "rows": [], "scores": [], "sentences": [why_not],
     }  # fmt: skip
 
 
@@ -201,11 +220,8 @@ def _sentences(section: dict[str, Any]) -> list[str]:
             f"{len(section['strong'])} strong families of models name the same other label; if all labels were right "
             f"and families erred independently, it would be {section['n_expected']:.1f}."
         )
-    elif section["n_families"]:
-        said.append(
-            f"{count(section['n_families'])} families of models answer the test part: it takes {LEAST_FAMILIES}, three "
-            "of them strong, to hold their errors against a label."
-        )
+    elif section["n_families"] or section["confident"]:
+        said.append(section["why_not"])
     if section["n_inverted"]:
         said.append(f"{count(section['n_inverted'])} rows are solved by weaker families and missed by stronger ones.")
     if section["confident"]:
