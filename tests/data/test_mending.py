@@ -129,7 +129,7 @@ def test_what_no_longer_fits_is_counted(data: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "more", "said"),
     [
-        ("relabel", {"label": "entailed"}, "no label of set.jsonl; correct or remove the line; did you mean 'entailment'"),
+        ("relabel", {"label": "entailed"}, "label of set.jsonl; correct or remove the line; did you mean 'entailment'"),
         ("rewrite", {"texts": {"text": "x"}}, "'text', which is no text of set.jsonl"),
     ],
 )
