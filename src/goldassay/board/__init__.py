@@ -2,15 +2,18 @@
 
 from goldassay.board.item_statistics import ItemStatistics, Reliability, describe_items, reliability
 from goldassay.board.ranking import Lead, Ranking, first_in_halves, lead_of, rank
+from goldassay.board.run_noise import Spread, pooled_spread
 
 __all__ = [
     "ItemStatistics",
     "Lead",
     "Ranking",
     "Reliability",
+    "Spread",
     "describe_items",
     "first_in_halves",
     "lead_of",
+    "pooled_spread",
     "rank",
     "reliability",
 ]

@@ -9,6 +9,9 @@ m_j - m_k over clusters of items, and c the 95 % quantile of
 over bootstrap draws of clusters, j is surely better than k where m_j - m_k > c s_jk; all these statements hold at once
 in 95 of 100 boards. The rank interval of j is [1 + number surely better, M - number surely worse].
 
+Few items need more care, since all of five items may fall to one of two equal systems: c is stretched as Student's t is
+against the normal at the same tail, and s_jk has the variance of a difference that is 0, which adds (m_j - m_k)²/G.
+
 Source: Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks with applications to mobility across
 neighbourhoods and academic achievement across countries"; Miller 2024, "Adding error bars to evals", for pairing.
 """
@@ -17,11 +20,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from goldassay.board.run_noise import noise_of_runs, pooled_spread, stacked_runs
 from goldassay.core.clusters import effective_clusters
 from goldassay.core.errors import InputError
 from goldassay.core.resampling import cluster_codes, resample_examples, resample_runs
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from goldassay.board.run_noise import Spread
 
 N_DRAWS, N_HALVES = 2000, 1000
 # Differences are found equal where their variance is below this share of the systems' own.
@@ -95,6 +100,7 @@ def rank(
     scores: Sequence[ArrayLike],
     clusters: ArrayLike | None = None,
     *,
+    also: tuple[Sequence[ArrayLike], ArrayLike | None] | None = None,
     level: float = 0.95,
     n_draws: int = N_DRAWS,
     seed: int = 0,
@@ -102,12 +108,14 @@ def rank(
     """Rank systems by their mean scores on the same items, with rank intervals for all of them at once.
 
     Systems with the same scores on all items have no error and share their place. Where a system has several runs, its
-    score is their mean, and runs are drawn, too (`resample_runs`). Critical values are widened for few clusters as
-    Student's t is for few values. Memory is that of the scores, of a few draws and of a float32 for each pair.
+    score is their mean, and runs are drawn, too (`resample_runs`); a system with one run beside such is taken to vary
+    as they do. Memory is that of the scores, of a few draws and of a float32 for each pair.
 
     Args:
         scores: Of each system, (N,) or (R, N), in [0, 1].
         clusters: What items share, (N,); None where each counts by itself.
+        also: The same systems read in another way, with its clusters, such as with all empty cells as wrong: a system
+            is then surely better only where it is so both ways.
         level: Of all statements at once.
         n_draws: B.
         seed: Of the draws.
@@ -116,16 +124,43 @@ def rank(
         InputError: There are fewer than two systems or items, they are not scored on the same items, or scores are not
             finite or lie outside [0, 1].
     """
+    runs, of_system = stacked_runs(scores)
+    codes = cluster_codes(clusters, runs.shape[1])
+    means, critical, sure = _compare(runs, of_system, codes, level, n_draws, seed)
+    if also is not None:
+        others, of_other = stacked_runs(also[0])
+        if len(of_other) != len(of_system):
+            raise InputError("the other way has other systems", mend="give the same ones")
+        sure &= _compare(others, of_other, cluster_codes(also[1], others.shape[1]), level, n_draws, seed)[2]
+    return Ranking(
+        means=means,
+        places=1 + (means[np.newaxis] > means[:, np.newaxis] + 1e-12).sum(axis=1),
+        low=1 + sure.sum(axis=0),
+        high=len(means) - sure.sum(axis=1),
+        tiers=_tiers(means, sure),
+        critical=critical,
+        level=level,
+        n_items=runs.shape[1],
+        n_clusters=runs.shape[1] if codes is None else int(codes.max()) + 1,
+    )
+
+
+def _compare(
+    runs: NDArray[np.float64],
+    of_system: list[NDArray[np.int64]],
+    codes: NDArray[np.int64] | None,
+    level: float,
+    n_draws: int,
+    seed: int,
+) -> tuple[NDArray[np.float64], float, NDArray[np.bool_]]:
+    """Means (M,), the critical value, and whether j is surely better than k, (M, M)."""
     from goldassay.board.kernels import largest_differences
 
-    runs, of_system = _stacked(scores)
-    n_systems, n_items = len(of_system), runs.shape[1]
-    codes = cluster_codes(clusters, n_items)
     means_of_runs = runs.mean(axis=1)
     means = np.array([means_of_runs[own].mean() for own in of_system])
-    values = np.stack([runs[own].mean(axis=0) for own in of_system]) if len(runs) > n_systems else runs
+    values = np.stack([runs[own].mean(axis=0) for own in of_system]) if len(runs) > len(of_system) else runs
     errors = _errors(values, codes)
-    of_runs = np.array([means_of_runs[own].var(ddof=1) / own.size if own.size > 1 else 0.0 for own in of_system])
+    of_runs, spread = noise_of_runs(means_of_runs, of_system)
     errors = np.sqrt(errors + (of_runs[:, np.newaxis] + of_runs).astype(np.float32))
     _drop_twins(errors, values, of_system)
     inverse = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)
@@ -134,27 +169,17 @@ def rank(
     for start in range(0, n_draws, _DRAWS_AT_ONCE):
         size = min(_DRAWS_AT_ONCE, n_draws - start)
         drawn = resample_examples(runs, rng, size, codes)
-        moved = np.stack(
-            [
+        moved = np.empty((size, len(of_system)))
+        for at, own in enumerate(of_system):
+            moved[:, at] = (
                 (resample_runs(own.size, rng, size) * drawn[:, own]).sum(axis=1) if own.size > 1 else drawn[:, own[0]]
-                for own in of_system
-            ],
-            axis=1,
-        )
+            )
+            if own.size == 1 and spread.variance > 0:
+                moved[:, at] += math.sqrt(spread.variance) * rng.standard_t(spread.freedom, size)
         largest[start : start + size] = largest_differences(moved - means, inverse)
-    critical = float(np.quantile(largest, level)) * _allowance(codes, n_items, level)
-    sure = _surely_better(means, errors, inverse, critical)
-    return Ranking(
-        means=means,
-        places=1 + (means[np.newaxis] > means[:, np.newaxis] + 1e-12).sum(axis=1),
-        low=1 + sure.sum(axis=0),
-        high=n_systems - sure.sum(axis=1),
-        tiers=_tiers(means, sure),
-        critical=critical,
-        level=level,
-        n_items=n_items,
-        n_clusters=n_items if codes is None else int(codes.max()) + 1,
-    )
+    groups = float(values.shape[1]) if codes is None else effective_clusters(codes)
+    critical = _critical(float(np.quantile(largest, level)), groups, level)
+    return means, critical, _surely_better(means, errors, critical, groups)
 
 
 def first_in_halves(
@@ -173,7 +198,7 @@ def first_in_halves(
     Raises:
         InputError: See `rank`.
     """
-    runs, of_system = _stacked(scores)
+    runs, of_system = stacked_runs(scores)
     values = np.stack([runs[own].mean(axis=0) for own in of_system])
     codes = cluster_codes(clusters, values.shape[1])
     sums = values if codes is None else np.stack([np.bincount(codes, weights=row) for row in values])
@@ -191,7 +216,14 @@ def first_in_halves(
     return kept / (2 * n_halves)
 
 
-def lead_of(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95) -> Lead:
+def lead_of(
+    first: ArrayLike,
+    second: ArrayLike,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    *,
+    spread: Spread | None = None,
+) -> Lead:
     """What one system has over another that does not score more: the items that tell the two apart.
 
     Args:
@@ -199,13 +231,15 @@ def lead_of(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = No
         second: Likewise.
         clusters: See `rank`.
         level: Of the interval of the difference, by Student's t over clusters and runs.
+        spread: Of runs, for a system that has one run; by default that of the other.
 
     Raises:
         InputError: See `rank`.
     """
     from scipy.special import stdtrit
 
-    runs, of_system = _stacked([first, second])
+    runs, of_system = stacked_runs([first, second])
+    spread = spread or pooled_spread([first, second])
     one, other = (runs[own].mean(axis=0) for own in of_system)
     codes = cluster_codes(clusters, one.size)
     differences = one - other
@@ -215,6 +249,7 @@ def lead_of(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = No
     # Items, and the runs of each system, as sources of noise; degrees of freedom by Satterthwaite.
     noise = [(error**2, max(groups - 1, 1.0))]
     noise += [(runs[own].mean(axis=1).var(ddof=1) / own.size, own.size - 1) for own in of_system if own.size > 1]
+    noise += [(spread.variance, spread.freedom) for own in of_system if own.size == 1 and spread.freedom]
     variance = sum(part for part, _ in noise)
     freedom = variance**2 / sum(part**2 / df for part, df in noise) if variance > 0 else 1.0
     reach = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
@@ -232,22 +267,6 @@ def lead_of(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = No
         n_decisive=needed,
         decisive=order[:needed],
     )
-
-
-def _stacked(scores: Sequence[ArrayLike]) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
-    """All runs of all systems, (sum of R, N), and which rows are of each system."""
-    given = [np.atleast_2d(np.asarray(each, dtype=np.float64)) for each in scores]
-    if len(given) < 2:
-        raise InputError("a board of one system has no ranks", mend="give two systems or more")
-    if len({each.shape[1] for each in given}) > 1:
-        raise InputError("the systems are scored on different numbers of items", mend="give the items in common")
-    runs = np.concatenate(given)
-    if runs.shape[1] < 2:
-        raise InputError("one item tells nothing about others", mend="give at least 2")
-    if not np.isfinite(runs).all() or runs.min() < 0 or runs.max() > 1:
-        raise InputError("scores are missing or lie outside [0, 1]", mend="give one from 0 to 1 for each item")
-    starts = np.cumsum([0, *(len(each) for each in given)]).tolist()
-    return runs, [np.arange(start, end) for start, end in pairwise(starts)]
 
 
 def _errors(values: NDArray[np.float64], codes: NDArray[np.int64] | None) -> NDArray[np.float32]:
@@ -284,20 +303,27 @@ def _drop_twins(errors: NDArray[np.float32], values: NDArray[np.float64], of_sys
             errors[np.ix_(same, same)] = 0.0
 
 
-def _allowance(codes: NDArray[np.int64] | None, n_items: int, level: float) -> float:
-    from scipy.special import ndtri, stdtrit
+def _critical(quantile: float, groups: float, level: float) -> float:
+    """The critical value for G (effective) clusters, from the bootstrap's quantile.
 
-    groups = float(n_items) if codes is None else effective_clusters(codes)
-    tail = (1 + level) / 2
-    return float(stdtrit(max(groups - 1, 1.0), tail)) / float(ndtri(tail))
+    The bootstrap's means spread less than the standard errors say by sqrt((G-1)/G), and are discrete where few items
+    differ, so that no pair may be judged by less than a pair alone is.
+    """
+    from scipy.special import ndtr, ndtri, stdtrit
+
+    as_normal = max(quantile * math.sqrt(groups / (groups - 1)), float(ndtri((1 + level) / 2)))
+    # Beyond 37 the normal tail is no number.
+    return -float(stdtrit(max(groups - 1, 1.0), ndtr(-min(as_normal, 37.0))))
 
 
 def _surely_better(
-    means: NDArray[np.float64], errors: NDArray[np.float32], inverse: NDArray[np.float32], critical: float
+    means: NDArray[np.float64], errors: NDArray[np.float32], critical: float, groups: float
 ) -> NDArray[np.bool_]:
-    """Whether j is surely better than k, (M, M). Differences without an error are sure, unless they are 0."""
+    """Whether j is surely better than k, (M, M): by the variance of a difference that is 0 in truth."""
     ahead = means[:, np.newaxis] - means
-    return np.where(errors > 0, ahead * inverse > critical, ahead > 1e-12)
+    sure = ahead > 1e-12
+    least = critical**2 * (errors.astype(np.float64) ** 2 + ahead**2 / groups)
+    return np.asarray(sure & (ahead**2 > least))
 
 
 def _tiers(means: NDArray[np.float64], sure: NDArray[np.bool_]) -> NDArray[np.int64]:

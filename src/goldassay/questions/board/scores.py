@@ -36,6 +36,8 @@ class BoardScores:
         clusters: What items share, (N,); None where each counts by itself.
         inputs: What the report says of the input.
         notes: What was decided, left out or not read, in sentences.
+        as_wrong: The scores on all items with empty cells as wrong, and what all items share, where empty cells left
+            items out. A system may answer what it finds easy alone: a place is sure only where it is so both ways.
     """
 
     name: str
@@ -45,6 +47,7 @@ class BoardScores:
     clusters: NDArray[np.int64] | None
     inputs: tuple[dict[str, Any], ...]
     notes: tuple[str, ...] = ()
+    as_wrong: tuple[tuple[NDArray[np.float64], ...], NDArray[np.int64] | None] | None = None
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -118,4 +121,5 @@ def in_common(
         clusters=None if clusters is None else clusters[kept],
         inputs=tuple(inputs),
         notes=tuple(said),
+        as_wrong=None if kept.all() else (tuple(np.nan_to_num(each, nan=0.0) for each in scores), clusters),
     )

@@ -16,11 +16,14 @@ from goldassay.board import (
     describe_items,
     first_in_halves,
     lead_of,
+    pooled_spread,
     rank,
     reliability,
 )
 from goldassay.core.keywords import takes
+from goldassay.core.numbers import points
 from goldassay.core.progress import Steps
+from goldassay.core.resampling import cluster_codes, score_interval
 from goldassay.core.results import Result
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.instability import score_one_run
@@ -34,8 +37,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
+    from numpy.typing import NDArray
+
     from goldassay.questions.board.scores import BoardScores
     from goldassay.report import Report
+
+_MOST_NAMES = 5
 
 __all__ = ["Board", "BoardReading", "measure_board", "rank_systems", "study_board"]
 
@@ -163,25 +170,25 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
     Raises:
         InputError: There are too few items.
     """
-    ranking = rank(scores.scores, scores.clusters, seed=seed)
+    ranking = rank(scores.scores, scores.clusters, also=scores.as_wrong, seed=seed)
     values = scores.values
     order = np.lexsort((np.arange(len(scores.systems)), -ranking.means)).tolist()
     same = _same(values, order)
     first = order[0]
     second = next((at for at in order if (values[at] != values[first]).any()), None)
-    lead = None if second is None else lead_of(scores.scores[first], scores.scores[second], scores.clusters)
+    lead = None if second is None else _lead(scores, first, second)
     rows = []
     for at in order:
         runs = scores.scores[at]
-        own = score_one_run(runs.mean(axis=0), scores.clusters)
+        mean, low, high = _score(runs, scores.clusters, seed)
         rows.append(
             {
                 "place": int(ranking.places[at]),
                 "system": scores.systems[at],
                 "n_runs": len(runs),
-                "score": own.mean,
-                "low": own.interval.low,
-                "high": own.interval.high,
+                "score": mean,
+                "low": low,
+                "high": high,
                 "rank_low": int(ranking.low[at]),
                 "rank_high": int(ranking.high[at]),
                 "tier": int(ranking.tiers[at]),
@@ -206,8 +213,54 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
         },
         reliability=reliability(values),
         decisive=() if lead is None else tuple(scores.items[lead.decisive].tolist()),
-        notes=scores.notes,
+        notes=(*scores.notes, *_as_wrong(scores, first), *_of_one_run(scores)),
     )
+
+
+def _lead(scores: BoardScores, first: int, second: int) -> Lead:
+    spread = pooled_spread(scores.scores)
+    return lead_of(scores.scores[first], scores.scores[second], scores.clusters, spread=spread)
+
+
+def _score(runs: NDArray[np.float64], clusters: NDArray[np.int64] | None, seed: int) -> tuple[float, float, float]:
+    """Mean of a system with its interval over items, and over runs where it has several."""
+    if len(runs) == 1:
+        found = score_one_run(runs[0], clusters)
+        return found.mean, found.interval.low, found.interval.high
+    interval = score_interval(runs, cluster_codes(clusters, runs.shape[1]), seed=seed)
+    return float(runs.mean()), interval.low, interval.high
+
+
+def _as_wrong(scores: BoardScores, first: int) -> list[str]:
+    """What is first where empty cells count as wrong."""
+    if scores.as_wrong is None:
+        return []
+    means = [float(each.mean()) for each in scores.as_wrong[0]]
+    best = int(np.argmax(means))
+    held = "A system is surely better only where it is so on the items in common, and with empty cells as wrong."
+    if means[best] <= means[first] + 1e-12:
+        return [held]
+    return [
+        f"With empty cells as wrong {scores.systems[best]} scores most: {points(means[best], 2)}, and "
+        f"{scores.systems[first]} {points(means[first], 2)}. {held}"
+    ]
+
+
+def _of_one_run(scores: BoardScores) -> list[str]:
+    """What ranks of single runs leave open."""
+    single = [name for name, runs in zip(scores.systems, scores.scores, strict=True) if len(runs) == 1]
+    if len(single) == len(scores.systems):
+        return [
+            "Each system has one run: how far another run would score otherwise is not known, nor part of the ranks."
+        ]
+    if not single:
+        return []
+    spread = 100 * pooled_spread(scores.scores).variance ** 0.5
+    more = f" and {len(single) - _MOST_NAMES} more" if len(single) > _MOST_NAMES else ""
+    return [
+        f"One run: {', '.join(single[:_MOST_NAMES])}{more}. It is taken to vary over runs as the other systems do, by "
+        f"{spread:.2f} points (SD)."
+    ]
 
 
 def _same(values: np.ndarray[Any, Any], order: Sequence[int]) -> dict[int, int]:
