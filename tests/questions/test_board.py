@@ -11,6 +11,7 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
+from goldassay.core.resampling import score_interval
 from goldassay.runs import Runs, write_runs
 from tests.board.test_ranking import answers
 
@@ -219,3 +220,36 @@ def test_real_boards(data_dir: Path, name: str) -> None:
         assert ranks["gpt-5"] == ranks["sonnet-4"] == (2, 3)
     else:
         assert (scores["gemini-1.5-flash-002"], scores["Meta-Llama-3_1-70B-Instruct"]) == (63.8, 62.8)
+
+
+def test_a_system_that_answered_easy_items_alone_is_not_surely_first() -> None:
+    scores = np.stack([answers(1, 600, at, skill)[0] for at, skill in enumerate((0.97, 0.7, 0.6))])
+    chosen = scores.copy()
+    chosen[0, 200:] = np.nan
+    assert goldassay.rank_systems(wide(scores)).to_dict()["board"]["systems"][0]["rank_high"] == 1
+    found = board_of(goldassay.rank_systems(wide(chosen)))
+    assert found["first"] == "alpha"
+    assert found["systems"][0]["rank_high"] > 1
+    assert "is not surely first" in found["sentences"][0]
+    notes = " ".join(found["notes"])
+    assert "With empty cells as wrong beta scores most" in notes
+    assert "A system is surely better only where it is so on the items in common" in notes
+
+
+def test_what_single_runs_leave_open_is_said(tmp_path: Path) -> None:
+    scores = values()
+    (note,) = board_of(goldassay.rank_systems(wide(scores)))["notes"]
+    assert note.startswith("Each system has one run")
+    rng = np.random.default_rng(1)
+    made = [scores[:1], np.stack([scores[1]] * 3), scores[2:]]
+    made[1] = np.where(rng.random(made[1].shape) < 0.1, 1 - made[1], made[1])
+    for name, own in zip(SYSTEMS, made, strict=True):
+        runs = Runs.from_arrays(
+            scores=own, seeds=range(len(own)), example_ids=[f"i{at}" for at in range(60)], model=name, dataset="exam"
+        )
+        write_runs(runs, tmp_path / "runs")
+    found = board_of(goldassay.rank_systems(tmp_path / "runs"))
+    assert any(note.startswith("One run: alpha, gamma. It is taken to vary over runs") for note in found["notes"])
+    rows = {row["system"]: row for row in found["systems"]}
+    beta = score_interval(made[1], None)
+    assert (rows["beta"]["low"], rows["beta"]["high"]) == (beta.low, beta.high)

@@ -212,3 +212,31 @@ def test_metadata_that_name_no_run_are_refused(tmp_path: Path, name: str, value:
     pl.read_parquet(path).write_parquet(path, metadata={METADATA_KEY: json.dumps({**metadata, name: value})})
     with pytest.raises(InputError, match=rf"the {name} of a run is .*, which it cannot be; write or copy it again"):
         list_runs(tmp_path)
+
+
+def test_a_log_is_listed_with_its_directory_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of logs with many samples the directory takes longest."""
+    import zipfile
+
+    opened: list[str] = []
+    parse = zipfile.ZipFile._RealGetContents  # type: ignore[attr-defined]
+
+    def counted(archive: zipfile.ZipFile) -> None:
+        opened.append(str(archive.filename))
+        parse(archive)
+
+    monkeypatch.setattr(zipfile.ZipFile, "_RealGetContents", counted)
+    (row,) = list_runs(FIXTURES / "inspect_ai" / "letters.eval").to_dicts()
+    assert len(opened) == 1
+    assert row["n_examples"] > 1
+
+
+@pytest.mark.parametrize("folder", ["inspect_ai", "lm_eval", "lm_eval_suite"])
+def test_lists_are_those_of_what_is_read(folder: str) -> None:
+    """What a list leaves out of logs changes none of its rows."""
+    from goldassay.runs.finding import find_slices
+    from goldassay.runs.reading import list_slices
+    from goldassay.runs.slices import Request
+
+    place = FIXTURES / folder
+    assert list_runs(place).equals(list_slices(find_slices(place, "auto", Request())))

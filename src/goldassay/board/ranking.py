@@ -313,7 +313,7 @@ def _critical(quantile: float, groups: float, level: float) -> float:
 
     as_normal = max(quantile * math.sqrt(groups / (groups - 1)), float(ndtri((1 + level) / 2)))
     # Beyond 37 the normal tail is no number.
-    return -float(stdtrit(max(groups - 1, 1.0), ndtr(-min(as_normal, 37.0))))
+    return -float(stdtrit(max(groups - 1, 1.0), float(ndtr(-min(as_normal, 37.0)))))
 
 
 def _surely_better(

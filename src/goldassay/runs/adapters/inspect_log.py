@@ -20,7 +20,7 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.adapters.inspect_archive import members_of, read_member
 from goldassay.runs.configurations import flat, version_of
-from goldassay.runs.slices import Collection, Columns, Request, Slice
+from goldassay.runs.slices import Collection, Columns, Request, Slice, not_loaded
 from goldassay.runs.tables import start_of
 from goldassay.runs.validation import listing
 
@@ -63,7 +63,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         )
     if start[:2] != b"PK":
         return None
-    log = _read_log(path)
+    log = _read_log(path, listed=request.listed)
     if log is None:
         return None
     by_epoch: dict[int, dict[str, dict[str, Any]]] = {epoch: {} for epoch in range(1, log.n_epochs + 1)}
@@ -80,14 +80,14 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             n_examples=len(ids),
             file=str(path),
             format=NAME,
-            load=partial(_load, ids, samples, log.status, request, path),
+            load=not_loaded if request.listed else partial(_load, ids, samples, log.status, request, path),
             configuration=log.configuration,
         )
         for epoch, samples in sorted(by_epoch.items())
     ]
 
 
-def _read_log(path: Path) -> _Log | None:
+def _read_log(path: Path, *, listed: bool) -> _Log | None:
     members = members_of(path)
     start = members.get("header.json") or members.get("_journal/start.json")
     if start is None:
@@ -103,7 +103,9 @@ def _read_log(path: Path) -> _Log | None:
         parts = [member for name, member in members.items() if name.startswith("_journal/summaries/")]
     if not parts:
         raise InputError("the log has no summaries of samples", file=path, mend="run the evaluation to its end")
-    summaries = [summary for part in parts for summary in _checked(read_member(path, part), part.filename, path)]
+    summaries = [
+        summary for part in parts for summary in _checked(read_member(path, part), part.filename, path, listed=listed)
+    ]
     dataset, config = (
         value if isinstance(value, dict) else {} for value in (about.get("dataset"), about.get("config"))
     )
@@ -159,25 +161,26 @@ def _configuration(about: Mapping[str, Any], plan: Any) -> dict[str, Any]:
     )
 
 
-def _checked(summaries: Any, name: str, path: Path) -> list[dict[str, Any]]:
+def _checked(summaries: Any, name: str, path: Path, *, listed: bool) -> list[dict[str, Any]]:
     if not isinstance(summaries, list) or not all(isinstance(each, dict) and "id" in each for each in summaries):
         raise InputError(f"{name} in the log is not a list of samples with ids", file=path)
+    for summary in summaries:
+        for scorer, score in _scores_of(summary).items():
+            if not isinstance(score, dict):
+                raise InputError(
+                    f"the score {scorer!r} of sample {summary['id']} is not an object with a value", file=path
+                )
     # Only these fields are kept: inputs and what else a summary has may be long.
-    kept = ("id", "epoch", "target", "metadata")
-    return [
-        {
-            **{field: summary[field] for field in kept if field in summary},
-            "choices": bool(summary.get("choices")),
-            "scores": {name: _checked_score(score, name, summary, path) for name, score in _scores_of(summary).items()},
-        }
-        for summary in summaries
-    ]
-
-
-def _checked_score(score: Any, name: str, summary: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    if not isinstance(score, dict):
-        raise InputError(f"the score {name!r} of sample {summary['id']} is not an object with a value", file=path)
-    return {"value": score.get("value"), "answer": score.get("answer")}
+    kept = ("id", "epoch") if listed else ("id", "epoch", "target", "metadata")
+    found = [{field: summary[field] for field in kept if field in summary} for summary in summaries]
+    if not listed:
+        for own, summary in zip(found, summaries, strict=True):
+            own["choices"] = bool(summary.get("choices"))
+            own["scores"] = {
+                scorer: {"value": score.get("value"), "answer": score.get("answer")}
+                for scorer, score in _scores_of(summary).items()
+            }
+    return found
 
 
 def _epoch(summary: Mapping[str, Any], path: Path) -> int:

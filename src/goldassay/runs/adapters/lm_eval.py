@@ -12,10 +12,9 @@ tells of the task, its shots, the generation and the chat template.
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,8 +23,9 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.configurations import arguments_of, flat, version_of
-from goldassay.runs.slices import Collection, Columns, Request, Slice
-from goldassay.runs.tables import head_of, lines_of, unpacked
+from goldassay.runs.json_values import parse_json
+from goldassay.runs.slices import Collection, Columns, Request, Slice, not_loaded
+from goldassay.runs.tables import head_of, lines_of, start_of, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,8 @@ NAME = "lm-eval"
 PRIORITY = 20
 
 _FILE = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl(\.gz|\.zst)?")
+_RESULTS = re.compile(r"results_\d{4}-\d\d-\d\dT[\d.:-]+\.json")
+_FIRST = re.compile(rb'\{\s*"results"\s*:')
 _FIELDS = {"doc_id", "target", "resps", "filter", "metrics"}
 _PREFERRED = ("acc", "exact_match", "f1", "acc_norm")
 # The harness takes the model's name from the first of these that is given; without any it draws a random one.
@@ -68,21 +70,27 @@ class _Run(NamedTuple):
 
 def find(path: Path, request: Request) -> list[Slice] | None:
     """Recognize a file by the fields of its first line."""
-    if not path.is_file() or ".jsonl" not in path.name:
+    if not path.is_file():
+        return None
+    if not request.outright and _RESULTS.fullmatch(path.name) and _FIRST.match(start_of(path, 64)):
+        # What the samples of the same time are read with; it holds no run.
+        return []
+    if ".jsonl" not in path.name:
         return None
     # The first line may be longer than the head, so that it cannot be parsed yet; these fields stand first in it.
     if not all(field in head_of(path) for field in (b'"doc_id":', b'"doc":')):
         return None
-    samples = _samples(path)
+    samples = _samples(path, listed=request.listed)
     if samples is None:
         return None
-    filters = list(dict.fromkeys(sample.filter for sample in samples))
+    filters: dict[str, list[_Sample]] = {}
+    for sample in samples:
+        filters.setdefault(sample.filter, []).append(sample)
     match = _FILE.fullmatch(path.name)
     task, time = (match["task"], match["time"]) if match else (path.name.split(".")[0], path.name.split(".")[0])
     run = _run(path, time)
     slices = []
-    for name in filters:
-        kept = [sample for sample in samples if sample.filter == name]
+    for name, kept in filters.items():
         slices.append(
             Slice(
                 collection=Collection(run.model, task if len(filters) == 1 else f"{task}/{name}", "", "paired", ""),
@@ -91,21 +99,21 @@ def find(path: Path, request: Request) -> list[Slice] | None:
                 n_examples=len(kept),
                 file=str(path),
                 format=NAME,
-                load=partial(_load, kept, request, path),
+                load=not_loaded if request.listed else partial(_load, kept, request, path),
                 configuration=_configuration(run.results, task),
             )
         )
     return slices
 
 
-def _samples(path: Path) -> list[_Sample] | None:
-    """All lines; None if the first is not a sample."""
+def _samples(path: Path, *, listed: bool) -> list[_Sample] | None:
+    """All lines, of which a list needs the filters alone; None if the first is not a sample."""
     samples: list[_Sample] = []
     for number, line in enumerate(lines_of(path), start=1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except (ValueError, RecursionError) as error:
             if not samples:
                 return None
@@ -116,6 +124,9 @@ def _samples(path: Path) -> list[_Sample] | None:
             raise InputError("the line is not a sample like the first", file=path, row=number)
         if not isinstance(record["metrics"], list) or not all(isinstance(name, str) for name in record["metrics"]):
             raise InputError("the metrics of the sample are not a list of names", file=path, row=number)
+        if listed:
+            samples.append(_only_filter(str(record["filter"])))
+            continue
         samples.append(
             _Sample(
                 doc_id=str(record["doc_id"]),
@@ -126,6 +137,11 @@ def _samples(path: Path) -> list[_Sample] | None:
             )
         )
     return samples or None
+
+
+@cache
+def _only_filter(name: str) -> _Sample:
+    return _Sample("", "", name, None, {})
 
 
 def _choices(resps: Any) -> tuple[float, ...] | None:
@@ -146,7 +162,7 @@ def _run(path: Path, time: str) -> _Run:
     if not file.is_file():
         return _Run(folder.name, time, {})
     try:
-        results = json.loads(unpacked(file, _MAX_RESULTS))
+        results = parse_json(unpacked(file, _MAX_RESULTS))
     except (ValueError, RecursionError) as error:
         raise InputError(f"the results file is not JSON ({error})", file=file, mend="copy it again") from error
     config = results.get("config") if isinstance(results, dict) else None

@@ -19,7 +19,7 @@ from goldassay.core.errors import InputError
 from goldassay.runs.adapters.damage import ARCHIVE_DAMAGE
 from goldassay.runs.codes import name_codes, names_for
 from goldassay.runs.slices import Collection, Columns, Request, Slice, not_loaded
-from goldassay.runs.tables import start_of
+from goldassay.runs.tables import ZIP, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ _SYNONYMS = {
 
 def find(path: Path, request: Request) -> list[Slice] | None:
     """Recognize a zip archive of arrays."""
-    if not path.is_file() or start_of(path, 2) != b"PK":
+    if not path.is_file() or start_of(path, 2) != b"PK" or not _may_begin_with_array(path):
         return None
     try:
         with zipfile.ZipFile(path) as archive:
@@ -82,6 +82,15 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         for run in range(n_runs)
         for step in range(n_checkpoints)
     ]
+
+
+def _may_begin_with_array(path: Path) -> bool:
+    """Whether the first member can be an array: the directory of a log with many samples takes long to parse."""
+    start = start_of(path, 1024)
+    if start[:4] != ZIP:
+        return True
+    length = int.from_bytes(start[26:28], "little")
+    return len(start) < 30 + length or start[30 : 30 + length].endswith(b".npy")
 
 
 def read_members(path: Path, wanted: Mapping[str, str]) -> dict[str, NDArray[Any]]:
