@@ -1,7 +1,7 @@
 """How often audits of multiple-choice items give each verdict: made items with a known flaw, and real ones shuffled.
 
     python -m benchmarks.verdicts.items [--draws 100] [--rows 5000]
-    GOLDASSAY_DATA=DIR python -m benchmarks.verdicts.items --shuffled [--draws 20] [--rows 2000]
+    GOLDASSAY_DATA=DIR python -m benchmarks.verdicts.items --shuffled [--draws 20] [--rows 2000] [--sets OpenBookQA]
 
 Made items have four choices of six words drawn by Zipf's law, and a question of ten. Their flaw is of 24 %, twice the
 limit, of what guessing leaves to be gained: in that share of the items the right choice is made the longest one (a rule
@@ -33,6 +33,8 @@ from goldassay.questions.item_audit import audit_items
 from goldassay.questions.leakage.posed_items import ItemReading, Posed, load_items
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from goldassay.data.items import ChoiceItems
     from goldassay.report import Report
 
@@ -42,17 +44,29 @@ N_WORDS, N_CHOICES, N_TOLD = 2000, 4, 50
 WORDS = np.array([f"w{code}" for code in range(N_WORDS)])
 QUESTIONS = ("artifacts", "leakage")
 FLAWS = ("none", "longest", "words")
+_AGIEVAL, _DREAM, _MMLU = (f"choices/{name}.tar.gz" for name in ("agieval-v1-en", "dream", "mmlu-csv"))
 SETS = {
     "ARC-Challenge": "choices/ARC-Challenge-Test.jsonl.gz",
+    "ARC-Challenge dev": "choices/ARC-Challenge-Dev.jsonl.gz",
     "OpenBookQA": "choices/openbookqa-test.jsonl.gz",
     "CommonsenseQA": "choices/csqa-dev_rand_split.jsonl.gz",
     "TruthfulQA": "choices/TruthfulQA.csv.gz",
     "SocialIQa": "choices/socialiqa-dev.jsonl.gz",
     "LogiQA": "choices/logiqa-Test.txt.gz",
+    "LogiQA, Chinese": "choices/logiqa-zh_test.txt.gz",
     "WinoGrande": "choices/winogrande-validation.parquet",
-    "aqua-rat": "choices/agieval-v1-en.tar.gz:aqua-rat.jsonl",
-    "LSAT-LR": "choices/agieval-v1-en.tar.gz:lsat-lr.jsonl",
-    "DREAM": "choices/dream.tar.gz:data/test.json",
+    "AQuA dev": "choices/aqua.tar.gz:dev.json",
+    "aqua-rat": f"{_AGIEVAL}:aqua-rat.jsonl",
+    "JEC-QA": f"{_AGIEVAL}:jec-qa-kd.jsonl",
+    "LSAT-LR": f"{_AGIEVAL}:lsat-lr.jsonl",
+    "LSAT-AR": f"{_AGIEVAL}:lsat-ar.jsonl",
+    "SAT-en": f"{_AGIEVAL}:sat-en.jsonl",
+    "SAT-math": f"{_AGIEVAL}:sat-math.jsonl",
+    "DREAM": f"{_DREAM}:data/test.json",
+    "DREAM dev": f"{_DREAM}:data/dev.json",
+    "MMLU law": f"{_MMLU}:test/professional_law_test.csv",
+    "MMLU psychology": f"{_MMLU}:test/professional_psychology_test.csv",
+    "MMLU prehistory": f"{_MMLU}:test/prehistory_test.csv",
 }
 
 
@@ -109,13 +123,13 @@ def read_set(place: str, folder: Path) -> ChoiceItems:
     return posed.test
 
 
-def shuffled_cells(draws: range, rows: int | None) -> list[Cell]:
+def shuffled_cells(draws: range, rows: int | None, names: Collection[str]) -> list[Cell]:
     """Of each real set and question the share that is a caution or worse, and the share that is sound."""
     words: dict[tuple[str, str], Counter[str]] = {
-        (name, question): Counter() for name in SETS for question in QUESTIONS
+        (name, question): Counter() for name in names for question in QUESTIONS
     }
     with tempfile.TemporaryDirectory() as folder:
-        sets = {name: read_set(place, Path(folder)) for name, place in SETS.items()}
+        sets = {name: read_set(SETS[name], Path(folder)) for name in names}
     for seed in draws:
         for name, items in sets.items():
             posed = Posed(None, shuffled(items, seed, rows), ())
@@ -131,13 +145,13 @@ def shuffled_cells(draws: range, rows: int | None) -> list[Cell]:
     return cells
 
 
-def made_cells(draws: range, n: int) -> list[Cell]:
+def made_cells(draws: range, n: int, flaws: Sequence[str] = FLAWS) -> list[Cell]:
     """Of made items the shares of the verdicts that should be given, and of *sound* where it must not be."""
     words: dict[tuple[str, str], Counter[str]] = {
-        (flaw, question): Counter() for flaw in FLAWS for question in QUESTIONS
+        (flaw, question): Counter() for flaw in flaws for question in QUESTIONS
     }
     for seed in draws:
-        for flaw in FLAWS:
+        for flaw in flaws:
             found = words_of(goldassay.audit(made_items(n, flaw, 2 * UNSOUND, seed), seed=seed, quiet=True))
             for question, word in found.items():
                 words[flaw, question][word] += 1
@@ -145,11 +159,13 @@ def made_cells(draws: range, n: int) -> list[Cell]:
     reached = at_least(0.8) if n >= 5000 else None
     cells = []
     for question in QUESTIONS:
-        none = words["none", question]
-        worse = none["caution"] + none["unsound"]
-        cells.append(Cell(f"no flaw, {question}", "caution or worse", worse, none.total(), at_most(0.025)))
-        cells.append(Cell(f"no flaw, {question}", "sound", none["sound"], none.total(), reached))
-        for flaw in FLAWS[1:]:
+        for flaw in flaws:
+            if flaw == "none":
+                none = words["none", question]
+                worse = none["caution"] + none["unsound"]
+                cells.append(Cell(f"no flaw, {question}", "caution or worse", worse, none.total(), at_most(0.025)))
+                cells.append(Cell(f"no flaw, {question}", "sound", none["sound"], none.total(), reached))
+                continue
             found_words = words[flaw, question]
             # Patterns are learned from choices: they make a caution at most, as any trained reader.
             wanted = "unsound" if (flaw, question) == ("longest", "leakage") else "caution"
@@ -167,11 +183,17 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the seed of the first draw")
     parser.add_argument("--rows", type=int, help="items of each set: 5,000 made ones, and all of a real set by default")
     parser.add_argument("--shuffled", action="store_true", help="real items instead of made ones")
+    parser.add_argument("--sets", help="of the real ones, separated by semicolons; all if not given")
+    parser.add_argument("--flaws", nargs="+", choices=FLAWS, default=FLAWS, help="of the made ones")
     given = parser.parse_args()
     draws = range(given.first, given.first + given.draws)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cells = shuffled_cells(draws, given.rows) if given.shuffled else made_cells(draws, given.rows or 5000)
+        if given.shuffled:
+            names = SETS if given.sets is None else [each.strip() for each in given.sets.split(";")]
+            cells = shuffled_cells(draws, given.rows, names)
+        else:
+            cells = made_cells(draws, given.rows or 5000, given.flaws)
     print_table(cells)
 
 

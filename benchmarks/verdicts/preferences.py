@@ -42,8 +42,16 @@ SETS = {
     "HH-RLHF harmless": "preferences/hh-harmless-test.jsonl.gz",
     "JudgeBench": "preferences/judgebench-gpt4o.jsonl.gz",
     "PandaLM": "preferences/pandalm-testset-v1.json.gz",
-    "LLMBar Neighbor": "preferences/llmbar.tar.gz:LLMBar/Adversarial/Neighbor/dataset.json",
-}
+    "HHH": "preferences/hhh_alignment_eval.json.gz",
+    "AlpacaEval, Gemma": "preferences/alpacaeval2-gemma-7b-it-annotations.json.gz",
+    **{
+        f"LLMBar {name.rpartition('/')[2]}": f"preferences/llmbar.tar.gz:{name}/dataset.json"
+        for name in (
+            "LLMBar/Adversarial/Neighbor", "LLMBar/Adversarial/GPTInst", "LLMBar/Natural", "Processed/FairEval",
+            "CaseStudy/Base_9", "CaseStudy/Base_10", "CaseStudy/Normal",
+        )
+    },
+}  # fmt: skip
 _LIMITS = {"accuracy skill": Limits(0.03, UNSOUND)}
 
 

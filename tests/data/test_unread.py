@@ -28,6 +28,8 @@ def unread(**columns: list[Any]) -> Unread:
         ({"listed": ['[{"text": "one"}, {"text": "two"}]'] * 30}, ["listed"]),
         ({f"ans{k}": [f"w{i * k}" for i in range(30)] for k in (1, 2)}, ["ans1", "ans2"]),
         ({f"response_{k}": LONG for k in "AB"}, ["response_A", "response_B"]),
+        ({f"solution{k}": LONG for k in "ABC"}, ["solutionA", "solutionB", "solutionC"]),
+        ({f"reply{k}": [f"w{i}" for i in range(30)] for k in "ab"}, ["replya", "replyb"]),
         ({"Best Answer": LONG}, ["Best Answer"]),
         ({"options": [["x", "y"]] * 30, "answerKey": ["A", "B", "A"] * 10}, ["options", "answerKey"]),
     ],
@@ -50,6 +52,7 @@ def test_what_looks_like_choices_is_found(columns: dict[str, list[Any]], choices
         {"generator_1": ["gemma"] * 30, "generator_2": ["gpt"] * 30},
         {"tags": [["Numerical", "Plausible"]] * 30},
         {"title": LONG},
+        {"brand": LONG, "branc": LONG, "media": LONG},
     ],
 )
 def test_what_does_not_look_like_choices(columns: dict[str, list[Any]]) -> None:

@@ -34,7 +34,7 @@ _CHOICES = re.compile(
     r"|solutions?)($|_)"
 )
 _NUMBERED = re.compile(r"^(?P<stem>.*[a-z])_?(?P<number>\d+)$")
-_LETTERED = re.compile(r"^(?P<stem>.+)_(?P<number>[a-h])$")
+_LETTERED = re.compile(r"^(?P<stem>.+?)_?(?P<number>[a-h])$")
 
 
 @dataclass(frozen=True)
@@ -132,13 +132,18 @@ def _is_auxiliary(name: str) -> bool:
 
 
 def _alike(names: Sequence[str]) -> list[list[str]]:
-    """Columns of which the names differ in a number or letter at the end alone, at least two."""
-    found: dict[str, list[str]] = {}
+    """Columns of which the names differ in a number or letter at the end alone, at least two; of letters a and b."""
+    found: dict[str, dict[str, str]] = {}
     for name in names:
         key = normalized(name)
         if match := _NUMBERED.match(key) or _LETTERED.match(key):
-            found.setdefault(match["stem"].rstrip("_"), []).append(name)
-    return [alike for alike in found.values() if len(alike) > 1]
+            found.setdefault(match["stem"].rstrip("_"), {})[match["number"]] = name
+    # Many names end in some letter: those of a series begin with a.
+    return [list(alike.values()) for alike in found.values() if len(alike) > 1 and _is_series(alike)]
+
+
+def _is_series(ends: Collection[str]) -> bool:
+    return any(end.isdigit() for end in ends) or {"a", "b"} <= set(ends)
 
 
 def _is_text(values: pl.Series, labels: set[str]) -> bool:

@@ -104,6 +104,11 @@ SHAPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         "context": f"A context: {x['q']}", "question": x["q"], "options": x["choices"],
         "answer": x["choices"][x["answer"]],
     },
+    "SocialIQa, columns": lambda x: {
+        "context": f"A context: {x['q']}", "question": x["q"],
+        **{f"answer{letter}": text for letter, text in zip(LETTERS, x["choices"], strict=True)},
+        "label": str(x["answer"] + 1),
+    },
 }  # fmt: skip
 
 

@@ -3,10 +3,10 @@
 Each shape says which columns hold the choices, the question, the passage and the answer. `find_shape` tries them in
 order; the first whose columns are there and hold what they must is taken. To add a shape, add a function to `SHAPES`.
 
-MMLU, MMLU-Pro, RACE, HellaSwag, AGIEval, AQuA and SocialIQa have a column of lists; ARC, OpenBookQA and CommonsenseQA
-an object of texts and labels, or both nested in the question; SWAG, MedMCQA, PIQA, WinoGrande, BBQ and MMLU's CSV a
-column a choice; GPQA and SciQ one for the right answer and several for wrong ones; TruthfulQA targets with their
-labels, or lists joined by semicolons.
+MMLU, MMLU-Pro, RACE, HellaSwag, AGIEval and AQuA have a column of lists, SocialIQa too or a column a choice; ARC,
+OpenBookQA and CommonsenseQA an object of texts and labels, or both nested in the question; SWAG, MedMCQA, PIQA,
+WinoGrande, BBQ and MMLU's CSV a column a choice; GPQA and SciQ one for the right answer and several for wrong ones;
+TruthfulQA targets with their labels, or lists joined by semicolons.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ROLES = ("choices", "answer", "question", "passage", "group", "id")
 # Choices with a column each: how the columns are called, in order, and whether their numbers name them.
 _COLUMNED = (
     (re.compile(r"^(?:ending|ans|choice|option|sol|answer)_?(\d+)$"), True),
-    (re.compile(r"^op_?([a-j])$|^(?:option|choice)_?([a-j])$|^([a-j])$"), False),
+    (re.compile(r"^op_?([a-j])$|^(?:option|choice|answer)_?([a-j])$|^([a-j])$"), False),
 )
 _WRONG = re.compile(r"^(?:incorrect_answer|distractor|wrong_answer)_?(\d+)$")
 _RIGHT = ("correct_answer", "right_answer", "best_answer")
@@ -121,7 +121,7 @@ class _Columns:
         if self.answer in self.frame.columns:
             return self.answer
         known = [name for name in _ANSWERS if name in self.by_name and self.by_name[name] not in besides]
-        filled = {name: self.frame.height - self.frame[self.by_name[name]].null_count() for name in known}
+        filled = {name: _n_filled(self.frame[self.by_name[name]]) for name in known}
         half = [name for name in known if 2 * filled[name] >= self.frame.height]
         best = half[0] if half else max(known, key=lambda name: filled[name], default=None)
         return self.by_name[best] if best is not None and filled[best] else None
@@ -267,6 +267,14 @@ SHAPES: tuple[Callable[[_Columns], Shape | None], ...] = (
     _listed,
     _columned,
 )
+
+
+def _n_filled(values: pl.Series) -> int:
+    """Cells with a value; of texts those that are not blank, as which CSV writes what is missing."""
+    filled = values.is_not_null()
+    if values.dtype == pl.String:
+        filled &= (values.str.strip_chars() != "").fill_null(value=False)
+    return int(filled.sum())
 
 
 def _numbered(columns: _Columns, pattern: re.Pattern[str]) -> list[str]:
