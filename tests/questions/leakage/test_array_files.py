@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.questions.leakage.array_files import read_probabilities, read_vectors
+from goldassay.questions.leakage.array_files import read_distribution, read_probabilities, read_vectors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,10 +62,53 @@ def test_another_dataset_is_refused(tmp_path: Path) -> None:
     assert "stands twice" in refusal(tmp_path, "twice.csv", twice)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_embeddings_are_finite_and_the_example_that_is_not_is_named(tmp_path: Path, bad: float) -> None:
+    values = VECTORS.astype(np.float64)
+    values[1, 0] = bad
+    said = refusal(tmp_path, "v.npy", values)
+    assert "v.npy: 1 of the 3 embeddings hold NaN or infinity, first that of 'b'" in said
+    assert "no column holds numbers" in refusal(tmp_path, "none.npy", np.zeros((3, 0)))
+    assert "no real numbers" in refusal(tmp_path, "complex.npy", VECTORS + 1j)
+    assert "no array of numbers" in refusal(tmp_path, "empty.npy", b"")
+    assert "no arrays of numbers" in refusal(tmp_path, "empty.npz", b"")
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([[0.5, 0.5], [0.9, 0.9], [1.0, 0.0]], "1 of the 3 rows are no probabilities of all labels, first that of 'b'"),
+        ([[0.5, 0.5], [0.5, np.nan], [-0.1, 1.1]], "2 of the 3 rows are no probabilities of all labels, first that"),
+    ],
+)
+def test_probabilities_of_all_labels_add_up_to_1(tmp_path: Path, values: list[list[float]], said: str) -> None:
+    np.save(tmp_path / "p.npy", values)
+    with pytest.raises(InputError, match=said):
+        read_distribution(str(tmp_path / "p.npy"), IDS, ("x", "y"), ordered=True)
+    pl.DataFrame(values, schema=["x", "y"], orient="row").write_csv(tmp_path / "p.csv")
+    with pytest.raises(InputError, match=said):
+        read_distribution(str(tmp_path / "p.csv"), IDS, ("x", "y"), ordered=False)
+
+
+@pytest.mark.parametrize("row", [[np.nan, 0.0], [np.inf, 0.0], [-np.inf, -np.inf]])
+def test_logits_are_numbers(tmp_path: Path, row: list[float]) -> None:
+    np.savez(tmp_path / "l.npz", logits=[[0.0, 1.0], [-np.inf, 2.0], row])
+    with pytest.raises(InputError, match=r"l\.npz: the logits of 1 of the 3 examples are not numbers, first of 'c'"):
+        read_distribution(f"{tmp_path}/l.npz", IDS, ("x", "y"), ordered=True)
+
+
+def test_columns_of_labels_hold_numbers_and_are_no_probability_of_the_right_one(tmp_path: Path) -> None:
+    pl.DataFrame({"x": ["a"] * 3, "y": [0.5] * 3}).write_csv(tmp_path / "p.csv")
+    with pytest.raises(InputError, match="column 'x': the column holds no numbers"):
+        read_distribution(f"{tmp_path}/p.csv", IDS, ("x", "y"), ordered=False)
+    with pytest.raises(InputError, match="'y' is called like a label"):
+        read_distribution(f"{tmp_path}/p.csv:y", IDS, ("x", "y"), ordered=False)
+
+
 def test_what_holds_no_such_numbers_is_refused(tmp_path: Path) -> None:
     assert "no such file" in refusal(tmp_path, "gone.npy", None)
     assert "no array of numbers" in refusal(tmp_path, "text.npy", b"hello")
-    assert "no numbers" in refusal(tmp_path, "names.npy", np.array(["a", "b", "c"]))
+    assert "no real numbers" in refusal(tmp_path, "names.npy", np.array(["a", "b", "c"]))
     assert "say so with bits" in refusal(tmp_path, "p.npy", np.array([0.5, 2.0, 0.1]), bits=False)
     two = pl.DataFrame({"example_id": ["a", "b", "c"], "x": [0.1] * 3, "y": [0.1] * 3})
     assert "FILE:COLUMN; there are x, y" in refusal(tmp_path, "two.csv", two, bits=False)

@@ -24,6 +24,14 @@ def test_too_few_points_have_no_map() -> None:
     assert lay_out(np.ones((3, 2))).tolist() == [[0, 0]] * 3
 
 
+def test_points_on_a_line_have_a_map() -> None:
+    points = np.concatenate([np.random.default_rng(0).normal(at, 0.1, 30) for at in (0, 5)])[:, np.newaxis]
+    plane = lay_out(points)
+    assert plane.shape == (60, 2)
+    near = np.linalg.norm(plane - plane[:30].mean(axis=0), axis=1)
+    assert near[:30].max() < near[30:].min()
+
+
 def test_an_outline_leaves_strays_outside() -> None:
     square = np.array([[x, y] for x in range(5) for y in range(5)])
     corners = outline(np.vstack([square, [[400, 400]]]))

@@ -46,7 +46,7 @@ def read_vectors(place: str | Path, ids: NDArray[Any], role: str) -> NDArray[np.
                 file=path,
                 mend="give the embeddings of this dataset, a row an example, in its order",
             )
-        return values if names is None else _placed(values, names, ids, "embeddings", path)
+        return _finite(values if names is None else _placed(values, names, ids, "embeddings", path), ids, path)
     frame = _table(path)
     names, kept = _split_ids(frame)
     lists = [name for name, kind in kept.schema.items() if isinstance(kind, (pl.List, pl.Array))]
@@ -64,7 +64,7 @@ def read_vectors(place: str | Path, ids: NDArray[Any], role: str) -> NDArray[np.
         raise InputError(
             "the embeddings are not of one length", file=path, mend="give as many numbers a row"
         ) from error
-    return _placed(values, names, ids, "embeddings", path)
+    return _finite(_placed(values, names, ids, "embeddings", path), ids, path)
 
 
 def read_probabilities(place: str, ids: NDArray[Any], *, bits: bool) -> NDArray[np.float64]:
@@ -100,9 +100,13 @@ def read_probabilities(place: str, ids: NDArray[Any], *, bits: bool) -> NDArray[
         if chosen not in numbers.columns:
             some = ", ".join(numbers.columns[:6]) + (", ..." if len(numbers.columns) > 6 else "")
             raise InputError(
-                f"there is no column of numbers {chosen!r}" if chosen else "several columns hold numbers",
+                f"there is no column of numbers {chosen!r}"
+                if chosen
+                else "several columns hold numbers"
+                if some
+                else "no column holds numbers",
                 file=path,
-                mend=f"name one as FILE:COLUMN; there are {some}",
+                mend=f"name one as FILE:COLUMN; there are {some or 'none'}",
             )
         values = _placed(numbers[chosen].to_numpy().astype(np.float64), names, ids, "probabilities", path)[np.newaxis]
     if bits:
@@ -146,18 +150,49 @@ def read_distribution(
     else:
         frame = _table(path)
         names, kept = _split_ids(frame)
+        if wanted in label_names:
+            raise InputError(
+                f"the column {wanted!r} is called like a label, and one of the right label's probability is wanted",
+                file=path, mend="give FILE without a column where each label has one, or rename the column",
+            )  # fmt: skip
         if wanted or not set(label_names) <= set(kept.columns):
             return None
+        texts = [name for name in label_names if not kept.schema[name].is_numeric()]
+        if texts:
+            raise InputError("the column holds no numbers", file=path, column=texts[0], mend="write probabilities")
         values = kept.select(list(label_names)).to_numpy()
     placed = _placed(np.asarray(values, dtype=np.float64), names, ids, "probabilities", path)
     if are_logits:
+        # Minus infinity is a probability of 0, which not all labels of a row can have.
+        bad = ~((placed < np.inf).all(axis=1) & np.isfinite(placed).any(axis=1))
+        if bad.any():
+            raise InputError(
+                f"the logits of {int(bad.sum()):,} of the {ids.size:,} examples are not numbers, first of "
+                f"{str(ids[bad.argmax()])!r}",
+                file=path, mend="give finite ones",
+            )  # fmt: skip
         return placed
-    if not np.all((placed >= 0) & (placed <= 1)) or not np.allclose(placed.sum(axis=1), 1, atol=_SUMS_TO):
+    bad = ~(np.all((placed >= 0) & (placed <= 1), axis=1) & np.isclose(placed.sum(axis=1), 1, atol=_SUMS_TO))
+    if bad.any():
         raise InputError(
-            "there are rows that are no probabilities of all labels", file=path,
+            f"{int(bad.sum()):,} of the {ids.size:,} rows are no probabilities of all labels, first that of "
+            f"{str(ids[bad.argmax()])!r}", file=path,
             mend="give values from 0 to 1 that add up to 1 in each row; logits as the array logits of an .npz file",
         )  # fmt: skip
     return np.log(np.maximum(placed, np.finfo(np.float64).tiny))
+
+
+def _finite(vectors: NDArray[Any], ids: NDArray[Any], path: Path) -> NDArray[Any]:
+    """Embeddings of one number or more, all of them finite."""
+    if not vectors.shape[1]:
+        raise InputError("no column holds numbers", file=path, mend="give the embedding of each example in a row")
+    bad = ~np.isfinite(vectors).all(axis=1)
+    if bad.any():
+        raise InputError(
+            f"{int(bad.sum()):,} of the {ids.size:,} embeddings hold NaN or infinity, first that of "
+            f"{str(ids[bad.argmax()])!r}", file=path, mend="leave these examples out, or give their embeddings",
+        )  # fmt: skip
+    return vectors
 
 
 def _parted(given: str | Path) -> tuple[Path, str]:
@@ -197,7 +232,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             return {name: found[name] for name in found.files}
     except FileNotFoundError as error:
         raise no_such_file(path, "file") from error
-    except (OSError, ValueError, AttributeError, TypeError, BadZipFile) as error:
+    except (OSError, ValueError, AttributeError, TypeError, EOFError, BadZipFile) as error:
         raise InputError("the file holds no arrays of numbers", file=path, mend="write it with numpy.savez") from error
 
 
@@ -232,14 +267,14 @@ def _numpy(path: Path) -> NDArray[Any]:
         found: NDArray[Any] = np.load(path, allow_pickle=False)
     except FileNotFoundError as error:
         raise no_such_file(path, "file") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise InputError("the file is no array of numbers", file=path, mend="write it with numpy.save") from error
     return _checked(found, path)
 
 
 def _checked(found: NDArray[Any], path: Path) -> NDArray[Any]:
-    if not np.issubdtype(found.dtype, np.number):
-        raise InputError(f"the array holds {found.dtype}, no numbers", file=path, mend="write numbers")
+    if not np.issubdtype(found.dtype, np.number) or np.iscomplexobj(found):
+        raise InputError(f"the array holds {found.dtype}, no real numbers", file=path, mend="write numbers")
     return found
 
 

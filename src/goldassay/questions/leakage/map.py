@@ -97,6 +97,9 @@ def lay_out(points: NDArray[np.floating[Any]], seed: int = 0) -> NDArray[np.floa
     values = np.asarray(points, dtype=np.float64)
     if len(values) < 4 or not np.ptp(values, axis=0).any():
         return np.zeros((len(values), 2))
+    if values.shape[1] == 1:
+        # The start takes two principal components.
+        values = np.hstack([values, np.zeros_like(values)])
     made = TSNE(
         perplexity=max(1.0, min(30.0, (len(values) - 1) / 3)),
         initialization="pca",
