@@ -163,6 +163,10 @@ ROWS: dict[str, Callable[[Made], dict[str, Any]]] = {
         "Type": "t", "Category": x.subject, "Question": x.question, "Best Answer": x.gold, "Correct Answers": x.gold,
         "Incorrect Answers": "; ".join(x.wrong), "Source": "s",
     },
+    "TruthfulQA, generation": lambda x: {
+        "type": "t", "category": x.subject, "question": x.question, "best_answer": x.gold,
+        "correct_answers": [x.gold, f"{x.gold} it is"], "incorrect_answers": x.wrong, "source": "s",
+    },
     "SciQ": lambda x: {
         "question": x.question, **{f"distractor{at + 1}": text for at, text in enumerate(x.wrong)},
         "correct_answer": x.gold, "support": "",
@@ -225,7 +229,7 @@ FILES: dict[str, tuple[str, Callable[[Sequence[Made]], str]]] = {
     "DREAM": ("json", _dream),
 }
 # Files in which the right choice is the first: positions are drawn anew.
-RIGHT_FIRST = ("GPQA", "TruthfulQA, mc1", "TruthfulQA, table", "SciQ")
+RIGHT_FIRST = ("GPQA", "TruthfulQA, mc1", "TruthfulQA, table", "TruthfulQA, generation", "SciQ")
 PAIRS = ("PIQA", "WinoGrande", "preferences", "preferences, chat", "preferences, dialogues", "LLMBar")
 
 

@@ -94,6 +94,15 @@ def test_verdicts_that_cannot_be_used_forbid_the_word_sound() -> None:
     assert "300 of the 3,000 verdicts cannot be used" in report.document["verdicts"]["judgments"]["evidence"]
 
 
+def test_columns_that_are_not_read_are_named() -> None:
+    frame = made(40, 0).with_columns(
+        reasoning=pl.lit("why it is the better one"), remarked=pl.lit("a remark on it all")
+    )
+    notes = goldassay.audit(frame, quiet=True).document["data_notes"]
+    assert len(notes) == 1
+    assert notes[0].startswith("Not read: the columns 'reasoning', 'remarked', which have no role.")
+
+
 def test_limits_are_settings() -> None:
     settings = Settings.model_validate({"verdicts": {"judgments": {"caution": 0.3, "unsound": 0.9}}})
     assert word(goldassay.audit(made(800, 9, seat=0.2), settings=settings)) == "sound"

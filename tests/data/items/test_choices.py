@@ -313,6 +313,56 @@ def test_positions_that_may_count_from_0_or_1_are_doubtful() -> None:
     assert as_gold(read([4, 2, 3, 1])) == [["z"], ["x"], ["y"], ["w"]]
 
 
+def read_rows(choices: list[str], n: int = 40, **columns: list[Any]) -> ChoiceItems:
+    """Items that all have these choices."""
+    frame = {"question": [f"q{at}" for at in range(n)], "choices": [choices] * n, **columns}
+    found = read_choices(Table(pl.DataFrame(frame), ""), "items")
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("choices", "answers", "said"),
+    [
+        (["B", "A", "D", "C"], ["A", "C"], "by its text or by its letter"),
+        (["2", "0", "3", "1"], ["2", "1"], "by its text or by its position from 0"),
+        # Where both say the same there is nothing to doubt.
+        (["A", "B", "C", "D"], ["A", "C"], ""),
+        (["red", "blue", "green", "grey"], ["A", "C"], ""),
+    ],
+)
+def test_answers_that_fit_in_two_ways_are_doubtful(choices: list[str], answers: list[str], said: str) -> None:
+    doubtful = read_rows(choices, answer=answers * 20).doubtful
+    assert said in doubtful
+    assert bool(doubtful) is bool(said)
+
+
+def test_columns_that_name_different_choices_are_doubtful() -> None:
+    choices = ["red", "blue", "green", "grey"]
+    places = [0, 1, 2, 3] * 10
+    letters = [LETTERS[at] for at in places]
+    assert not read_rows(choices, answer=letters, answer_index=places).doubtful
+    assert not read_rows(choices, answer=letters, answer_index=[at + 1 for at in places]).doubtful
+    assert not read_rows(choices, answer=letters, label=["easy", "hard"] * 20).doubtful
+    wrong = [*letters[:37], "A", "A", "A"]
+    said = read_rows(choices, answer=wrong, answer_index=places).doubtful
+    assert said == "The columns 'answer_index' and 'answer' name different choices in 3 of 40 items."
+    frame = pl.DataFrame({"question": ["q"] * 40, "choices": [choices] * 40, "answer": wrong, "answer_index": places})
+    for roles in ({"answer": "answer"}, {"ignore": "answer"}):
+        chosen = read_choices(Table(frame, ""), "items", roles=roles)
+        assert chosen is not None
+        assert not chosen.doubtful
+
+
+def test_columns_that_look_like_further_choices_are_named_apart() -> None:
+    choices = ["red", "blue", "green", "grey"]
+    items = read_rows(
+        choices, answer=["A", "B"] * 20, hint=["a hint of four words"] * 40, second_options=[["one", "two"]] * 40
+    )
+    assert items.unread == ("hint", "second_options")
+    assert items.overlooked == ("second_options",)
+
+
 def test_lists_as_pandas_writes_them_into_csv(tmp_path: Path) -> None:
     file = tmp_path / "items.csv"
     rows = ["question,choices,answer"]

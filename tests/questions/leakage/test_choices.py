@@ -14,8 +14,10 @@ from goldassay.core.effects import Reading, measure_effects
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
 from goldassay.questions.leakage.choice_verdict import judge_choices
+from goldassay.questions.leakage.choices import reading_doubts
 from goldassay.questions.leakage.condition_evidence import ConditionEvidence
 from goldassay.questions.leakage.options import LeakageChoice
+from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.report import study_leakage
 from goldassay.questions.leakage.verdict import limits_of
 from goldassay.runs import Runs
@@ -224,6 +226,18 @@ def test_answers_that_may_be_others_and_many_unused_items_are_not_sound() -> Non
         assert verdict["verdict"] != "sound"
         if verdict["verdict"] == "not measurable":
             assert said in verdict["evidence"]
+
+
+def test_what_may_be_choices_and_is_not_read_forbids_sound() -> None:
+    frame = pl.DataFrame(items_with("none", 40, 0)).with_columns(more=pl.Series([["one text", "another"]] * 40))
+    posed = load_items(frame, None, ItemReading())
+    assert posed is not None
+    (doubt,) = reading_doubts(posed)
+    assert doubt.why == "The column 'more' of train looks like choices, responses or answers and is not read."
+    assert "columns={'ignore': 'more'}" in doubt.mend
+    ignored = load_items(frame, None, ItemReading(columns={"ignore": "more"}))
+    assert ignored is not None
+    assert not reading_doubts(ignored)
 
 
 @pytest.mark.parametrize("place", [0, 2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,65 +17,160 @@ if TYPE_CHECKING:
 
     from goldassay.data.items.choice_shapes import Raw, Shape
 
-_BY_TEXT = "its text"
+_BY_LABEL, _BY_LETTER, _BY_TEXT = "its label", "its letter", "its text"
+_POSITIONS = ("its position from 0", "its position from 1")
+# So many rows tell whether answers may be texts, where they are something else, too.
+_LOOKED_AT = 200
+# A column names right choices that fits in this share of its rows.
+_MOST = 0.95
 _LETTERS = re.compile(r"^[A-Ja-j]$")
 
 Decoder = tuple[str, "Callable[[Any, Raw, tuple[str, ...]], int | None]"]
 
 
-def right_places(
-    raw: Sequence[Raw], texts: Sequence[tuple[str, ...]], shape: Shape, frame: pl.DataFrame
-) -> tuple[list[tuple[int, ...] | None], list[str], str]:
-    """Positions of the right choices of each row, what was decided, and why it may be otherwise.
+@dataclass(frozen=True)
+class Right:
+    """Which choices of each row are right.
 
-    Positions are None without an answer, and () where none fits.
+    Attributes:
+        places: Positions of each row's; None without an answer, and () where none fits.
+        said: What was decided, in sentences.
+        doubtful: Why they may be others; "" where there is no doubt.
+    """
+
+    places: list[tuple[int, ...] | None]
+    said: tuple[str, ...] = ()
+    doubtful: str = ""
+
+
+def right_places(
+    raw: Sequence[Raw],
+    texts: Sequence[tuple[str, ...]],
+    shape: Shape,
+    frame: pl.DataFrame,
+    others: Sequence[str] = (),
+) -> Right:
+    """The right choices of each row, by whatever fits most rows: labels, letters, positions or texts.
+
+    Args:
+        raw: The rows.
+        texts: Their choices without letters before them.
+        shape: Where the answers are.
+        frame: All columns.
+        others: Columns that may name the right choices as well; where they name others, that is a doubt.
     """
     if shape.answer is None:
-        return [None if each.answer is None else tuple(each.answer) for each in raw], [], ""
+        return Right([None if each.answer is None else tuple(each.answer) for each in raw])
     answers = [_answers(each.answer) for each in raw]
-    decoders: list[Decoder] = [
-        ("its label", lambda value, row, _: _index(row.names, str(value).strip())),
-        ("its letter", lambda value, _, own: _letter(value, len(own))),
-        ("its position from 0", lambda value, _, own: _number(value, 0, len(own))),
-        ("its position from 1", lambda value, _, own: _number(value, 1, len(own))),
-        (_BY_TEXT, lambda value, _, own: _text(value, own)),
-    ]
-    if shape.numbers_from == 1 and frame.schema[shape.answer] == pl.String:
-        # Options that are numbered from 1 are named so; a whole number is a position, as PIQA's.
-        decoders[2], decoders[3] = decoders[3], decoders[2]
-    if frame.schema[shape.answer] == pl.String and not re.search(r"key|index|idx|label|cop", shape.answer.lower()):
-        decoders.insert(0, decoders.pop())
-    n_answered = sum(map(bool, answers))
-    fits: list[int] = []
-    for name, decode in decoders:
-        # To compare texts takes longest, and cannot win where all answers are something else.
-        fits.append(
-            0
-            if name == _BY_TEXT and n_answered in fits
-            else sum(
-                all(decode(value, row, own) is not None for value in values)
-                for values, row, own in zip(answers, raw, texts, strict=True)
-                if values
-            )
-        )
+    is_text = frame.schema[shape.answer] == pl.String
+    decoders = _decoders(shape.answer, is_text=is_text, numbers_from=shape.numbers_from)
+    fits = _fits(decoders, answers, raw, texts)
     best = int(np.argmax(fits))
     name, decode = decoders[best]
     if not fits[best]:
-        return [None if not values else () for values in answers], [], ""
+        return Right([None if not values else () for values in answers])
+    places = _placed(decode, answers, raw, texts)
+    doubts = []
+    if name != _BY_LABEL:
+        rivals = [each for each, n in zip(decoders, fits, strict=True) if n == fits[best] and each[0] != name]
+        # Options that are numbered from 1 are named by their numbers.
+        is_named = shape.numbers_from == 1 and is_text
+        for other, rival in rivals:
+            if is_named and "position" in name and "position" in other:
+                continue
+            n_unlike = _n_unlike(places, _placed(rival, answers, raw, texts))
+            if n_unlike and {name, other} == set(_POSITIONS):
+                doubts.append(f"The answers in {shape.answer!r} may be positions from 0 or from 1: both fit all items.")
+            elif n_unlike:
+                doubts.append(
+                    f"An answer in {shape.answer!r} may be the right choice by {name} or by {other}: both fit as many "
+                    f"items, and name different choices in {n_unlike:,}."
+                )
+    doubts += [
+        f"The columns {shape.answer!r} and {column!r} name different choices in {n_unlike:,} of {len(raw):,} items."
+        for column in others
+        if (n_unlike := _n_contradicted(places, column, raw, texts, frame))
+    ]
+    told = name in (_BY_LABEL, _BY_LETTER)
+    said = () if told else (f"The column {shape.answer!r} names the right choice by {name}.",)
+    return Right(places, said, " ".join(doubts))
+
+
+def _decoders(column: str, *, is_text: bool, numbers_from: int | None) -> list[Decoder]:
+    """Ways to read an answer, the likeliest first where several fit."""
+    decoders: list[Decoder] = [
+        (_BY_LABEL, lambda value, row, _: _index(row.names, str(value).strip())),
+        (_BY_LETTER, lambda value, _, own: _letter(value, len(own))),
+        (_POSITIONS[0], lambda value, _, own: _number(value, 0, len(own))),
+        (_POSITIONS[1], lambda value, _, own: _number(value, 1, len(own))),
+        (_BY_TEXT, lambda value, _, own: _text(value, own)),
+    ]
+    if numbers_from == 1 and is_text:
+        # Options that are numbered from 1 are named so; a whole number is a position, as PIQA's.
+        decoders[2], decoders[3] = decoders[3], decoders[2]
+    if is_text and not re.search(r"key|index|idx|label|cop", column.lower()):
+        decoders.insert(0, decoders.pop())
+    return decoders
+
+
+def _fits(
+    decoders: Sequence[Decoder],
+    answers: Sequence[list[Any]],
+    raw: Sequence[Raw],
+    texts: Sequence[tuple[str, ...]],
+) -> list[int]:
+    """How many rows each decoder reads."""
+    rows = [each for each in zip(answers, raw, texts, strict=True) if each[0]]
+    fits: list[int] = []
+    for name, decode in decoders:
+        # To compare texts takes longest, and matters only where they fit the first rows, too.
+        some = rows[:_LOOKED_AT] if name == _BY_TEXT and len(rows) in fits else rows
+        n = sum(all(decode(value, row, own) is not None for value in values) for values, row, own in some)
+        if len(some) < len(rows) and n == len(some):
+            n = sum(all(decode(value, row, own) is not None for value in values) for values, row, own in rows)
+        fits.append(n if len(some) == len(rows) or n > len(some) else 0)
+    return fits
+
+
+def _placed(
+    decode: Callable[[Any, Raw, tuple[str, ...]], int | None],
+    answers: Sequence[list[Any]],
+    raw: Sequence[Raw],
+    texts: Sequence[tuple[str, ...]],
+) -> list[tuple[int, ...] | None]:
     places: list[tuple[int, ...] | None] = []
     for values, row, own in zip(answers, raw, texts, strict=True):
         found = [decode(value, row, own) for value in values]
         known = {at for at in found if at is not None}
         places.append(None if not values else () if None in found else tuple(sorted(known)))
-    if name in ("its label", "its letter"):
-        return places, [], ""
-    others = [other for (other, _), n in zip(decoders, fits, strict=True) if n == fits[best] and other != name]
-    # Options that are numbered from 1 are named by their numbers.
-    is_named = shape.numbers_from == 1 and frame.schema[shape.answer] == pl.String
-    doubtful = ""
-    if "position" in name and any("position" in other for other in others) and not is_named:
-        doubtful = f"The answers in {shape.answer!r} may be positions from 0 or from 1: both fit all items."
-    return places, [f"The column {shape.answer!r} names the right choice by {name}."], doubtful
+    return places
+
+
+def _n_unlike(one: Sequence[tuple[int, ...] | None], other: Sequence[tuple[int, ...] | None]) -> int:
+    """Rows for which both name choices, and not the same."""
+    return sum(bool(a) and bool(b) and a != b for a, b in zip(one, other, strict=True))
+
+
+def _n_contradicted(
+    places: Sequence[tuple[int, ...] | None],
+    column: str,
+    raw: Sequence[Raw],
+    texts: Sequence[tuple[str, ...]],
+    frame: pl.DataFrame,
+) -> int:
+    """Rows for which another column of answers names other choices; 0 where it names none in most rows.
+
+    Of the ways to read it that fit as many rows the one counts that agrees most.
+    """
+    answers = [_answers(value) for value in frame[column].to_list()]
+    if 2 * sum(map(bool, answers)) < len(answers):
+        return 0
+    decoders = _decoders(column, is_text=frame.schema[column] == pl.String, numbers_from=None)
+    fits = _fits(decoders, answers, raw, texts)
+    if max(fits) < _MOST * sum(map(bool, answers)):
+        return 0
+    best = [decode for (_, decode), n in zip(decoders, fits, strict=True) if n == max(fits)]
+    return min(_n_unlike(places, _placed(decode, answers, raw, texts)) for decode in best)
 
 
 def _answers(value: Any) -> list[Any]:

@@ -177,13 +177,15 @@ def _targets(columns: _Columns) -> Shape | None:
 
 
 def _joined_lists(columns: _Columns) -> Shape | None:
-    """TruthfulQA's table: the best answer, and wrong ones joined by semicolons."""
+    """TruthfulQA's table: the best answer, and wrong ones in a list or joined by semicolons."""
     best, wrong = columns.by_name.get("best_answer"), columns.by_name.get("incorrect_answers")
     if best is None or wrong is None:
         return None
 
     def read(row: dict[str, Any]) -> Raw:
-        texts = [str(row[best] or ""), *(part.strip() for part in str(row[wrong] or "").split(";"))]
+        found = _parsed(row[wrong])
+        others = found if isinstance(found, list) else str(row[wrong] or "").split(";")
+        texts = [str(row[best] or ""), *(str(part or "").strip() for part in others)]
         return Raw(_texts([each for each in texts if each]), (), [0] if row[best] else None)
 
     return columns.shape(read, [best, wrong], None, right_first=True)

@@ -19,7 +19,7 @@ from goldassay.data.items.choice_answers import right_places
 from goldassay.data.items.choice_shapes import Raw, Shape, find_shape, is_answer
 from goldassay.data.items.kinds import CHOICES, Kind
 from goldassay.data.row_values import normalized_text, normalized_texts
-from goldassay.data.unread import find_unread
+from goldassay.data.unread import Unread, find_unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,6 +65,7 @@ class ChoiceItems:
         n_unused: Rows that cannot be used.
         dependent: Columns whose equal values make items depend on each other, where a user named some, (N,) each.
         unread: Columns without a role that hold lists, objects or free text.
+        overlooked: Those of them that look like choices, responses or answers.
         doubtful: Why the right answers may be others than those read; "" where there is no doubt.
         source: The file.
         kind: What its parts are called.
@@ -87,6 +88,7 @@ class ChoiceItems:
     n_unused: int = 0
     dependent: tuple[pl.Series, ...] = ()
     unread: tuple[str, ...] = ()
+    overlooked: tuple[str, ...] = ()
     doubtful: str = ""
     source: str = ""
     kind: Kind = CHOICES
@@ -181,7 +183,11 @@ def read_choices(
             mend=f"name it with {option('columns', 'answer=NAME')}; the columns are {_listed(frame)}",
         )  # fmt: skip
     texts = [_stripped(each.choices) for each in raw]
-    right, said, doubtful = right_places(raw, texts, shape, frame)
+    # Who names the column of answers has decided.
+    taken = {*shape.columns, *shape.question, shape.answer, shape.passage, *ignored}
+    others = [] if "answer" in named else [each for each in frame.columns if is_answer(each) and each not in taken]
+    found_right = right_places(raw, texts, shape, frame, others)
+    right = found_right.places
     compared = _compared(texts)
     found = _Problems()
     kept = [at for at, (own, places) in enumerate(zip(compared, right, strict=True)) if found.check(at, own, places)]
@@ -210,11 +216,12 @@ def read_choices(
     # Where a column says which choice is right, the first one being right throughout is a flaw and no custom.
     first = shape.answer is None and len(kept) >= _FEW_ROWS and bool(marks[offsets[:-1]].all())
     ordered = not shape.right_first and not first
-    decisions = list(said)
+    decisions = list(found_right.said)
     if not ordered:
         decisions.append("The file lists the right choice first: positions are drawn at random and not read.")
     if found.n_unused:
         decisions.append(f"Items left out since they cannot be used: {found.n_unused:,}; see the list of problems.")
+    unread = _unread(frame, shape, [*ignored, *dependent])
     found_items = ChoiceItems(
         name=name,
         ids=ids[kept].fill_null("").alias("id"),
@@ -228,10 +235,11 @@ def read_choices(
         ordered=ordered,
         problems=found.frame(table, ids),
         dependent=tuple(frame[column][kept] for column in dependent),
-        unread=_unread(frame, shape, [*ignored, *dependent]),
+        unread=unread.columns,
+        overlooked=unread.choices,
         decisions=tuple(decisions),
         n_unused=found.n_unused,
-        doubtful=doubtful,
+        doubtful=found_right.doubtful,
         source=source,
         files=table.files,
         padded=padded if padded.any() else None,
@@ -246,11 +254,11 @@ def reordered(items: ChoiceItems) -> ChoiceItems:
     return replace(items, texts=items.texts[order], right=items.right[order], padded=padded)
 
 
-def _unread(frame: pl.DataFrame, shape: Shape, others: Sequence[str]) -> tuple[str, ...]:
+def _unread(frame: pl.DataFrame, shape: Shape, others: Sequence[str]) -> Unread:
     """Columns that hold texts or lists and have no role; other ways to write the answer have one."""
     covered = {*shape.columns, *shape.question, shape.answer, shape.passage, shape.group, shape.id, *others}
     known = {column for column in frame.columns if is_answer(column)}
-    return find_unread(frame, {*known, *(column for column in covered if column)}).columns
+    return find_unread(frame, {*known, *(column for column in covered if column)})
 
 
 def _listed(frame: pl.DataFrame) -> str:

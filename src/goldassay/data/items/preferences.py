@@ -114,6 +114,7 @@ def read_preferences(
     padded = np.array([each for at in kept for each in rows[at].padded], np.bool_)
     problems = [(at, reason, row.used) for at, row in enumerate(rows) for reason in row.problems]
     problems += [(at, OTHER_SIDE, True) for at in _turned(rows, kept)]
+    unread = find_unread(frame, {*shape.covered, *ignored, *dependent})
     items = ChoiceItems(
         name=name,
         ids=ids[kept].fill_null("").alias("id"),
@@ -130,7 +131,8 @@ def read_preferences(
             schema={"row": pl.Int64, "id": pl.String, "reason": pl.String, "used": pl.Boolean}, orient="row",
         ),
         dependent=tuple(frame[column][kept] for column in dependent),
-        unread=find_unread(frame, {*shape.covered, *ignored, *dependent}).columns,
+        unread=unread.columns,
+        overlooked=unread.choices,
         decisions=tuple(said),
         n_unused=sum(1 for row in rows if not row.used and IS_TIE not in row.problems),
         doubtful=doubtful,

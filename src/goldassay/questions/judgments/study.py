@@ -63,7 +63,7 @@ def audit_judgments(judgments: Judgments, settings: Settings, steps: Steps) -> R
         "verdicts": {"judgments": verdict.to_dict()},
         "dataset": {"name": judgments.name, "kind": "judgment", "n_test": judgments.rows["item"].n_unique()},
         "inputs": [_described(judgments)],
-        "data_notes": [unread_notes(column) for column in judgments.unread],
+        "data_notes": unread_notes(judgments.unread),
         "judgments": {
             "results": [each.to_dict() for each in measured.judges],
             "effects": to_plain(measured.effects),

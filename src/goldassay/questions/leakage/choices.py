@@ -172,6 +172,17 @@ def reading_doubts(posed: Posed) -> tuple[Doubt, ...]:
                     "Mend the items in the table of problems.",
                 )
             )
+        if each.overlooked:
+            one = len(each.overlooked) == 1
+            found.append(
+                Doubt(
+                    f"The column{'' if one else 's'} {', '.join(map(repr, each.overlooked[:4]))} of {each.name} "
+                    f"look{'s' if one else ''} like choices, responses or answers and "
+                    f"{'is' if one else 'are'} not read.",
+                    f"Say what {'it is' if one else 'they are'}, or leave {'it' if one else 'them'} out: "
+                    f"{option('columns', 'ignore=' + '+'.join(each.overlooked[:12]))}.",
+                )
+            )
         if each.doubtful:
             mend = (
                 "Name the preferred response by A and B, or in columns chosen and rejected."
