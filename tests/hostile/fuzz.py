@@ -38,6 +38,7 @@ import goldassay
 from goldassay.cli.main import run
 
 from .mutations import CHANGES, Change, applied
+from .row_pages import COMMAND, show_rows
 from .seeds import Seed, made_seeds
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def fault(arguments: list[str]) -> str:
     status: Any = None
     try:
         with quiet() as err, errors_kept() as errors:
-            status = run(arguments)
+            status = show_rows(arguments[1]) if arguments[0] == COMMAND else run(arguments)
     except SystemExit as left:
         status = left.code
     except BaseException as raised:

@@ -26,7 +26,8 @@ from goldassay.data.row_keys import content_columns, keys_of
 from goldassay.runs import Runs
 from goldassay.runs.store import write_runs
 
-from .cases import jsonl, predictions, rows
+from . import row_pages
+from .cases import LABELS, jsonl, predictions, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,10 +47,13 @@ ITEMS = (("audit", "SEED", "-q", "-o", "out"), SPLIT, ("leakage", "suggest", "SE
 BOARDS = (("board", "SEED", "-q", "-o", "out"), LIST)
 CORPORA = (("overlap", "data.jsonl", "--corpus", "SEED", "--field", "hypothesis", "-q", "-o", "out"),)
 MENDED = (("mend", "data.jsonl", "--decisions", "SEED", "-o", "out"),)
+MENDED_RUNS = (("mend", "tested.jsonl", "--runs", "SEED", "-o", "out"),)
 CONFIGURATIONS = (("sensitivity", "SEED", "-q", "-o", "out"), SHOW)
 VIEWED = (
     ("view", "SEED", "--export", "out.html", "-q"),
     ("view", "SEED", "--export", "out.html", "--state", "q=coat&sort=-confidence", "-q"),
+    (row_pages.COMMAND, "SEED"),
+    (row_pages.COMMAND, "SEED"),
     ("instability", "answers.jsonl", "--discount", "SEED", "-q", "-o", "out"),
     ("check", "SEED"),
     ("diff", "SEED", "SEED", "-o", "out"),
@@ -153,8 +157,14 @@ def _of_a_report() -> list[Seed]:
         json.dumps({**row, "model": model}).encode() + b"\n"
         for model, n_runs in (("one", 3), ("two", 2)) for row in predictions(n_runs=n_runs)
     )  # fmt: skip
-    state = b"q=coat+8&f.label=neutral&n.confidence=0..1&sort=-confidence&page=1"
+    state = b"q=coat+8&f.label=neutral&f.suspect=no&n.confidence=0..1&sort=-confidence&page=1"
+    read = {name: made[name] for name in ("tested.jsonl", "answers.jsonl")}
+    with tempfile.TemporaryDirectory() as place:
+        data = Path(place, "tested.jsonl")
+        data.write_bytes(made["tested.jsonl"])
+        decided = {**read, "tested.decisions.jsonl": _decisions(data)}
     return [
+        Seed("answers.jsonl", decided, MENDED_RUNS, 4),
         Seed("audited", made, VIEWED, 9, is_sealed=True),
         Seed("state", {"state": state}, STATES, 4, beside=made),
         Seed("models.jsonl", {"models.jsonl": models}, DISCOUNTED, 6, beside=audited),
@@ -164,8 +174,15 @@ def _of_a_report() -> list[Seed]:
 @functools.cache
 def _audited() -> dict[str, bytes]:
     """The tables and report.json of an audit, and the files that it read."""
-    tested = [{**row, "id": f"e{i}", "premise": row["premise"].lower()} for i, row in enumerate(rows(30))]
-    read = {"data.jsonl": rows(24), "tested.jsonl": tested, "answers.jsonl": predictions()}
+    # Words that lean to a label, patterns, copies of training rows, and five families of models over two checkpoints.
+    told = {"entailment": "Somebody", "neutral": "Perhaps a tall man", "contradiction": "Nobody at all"}
+    known = [{**row, "hypothesis": f"{told[row['label']]} is outside, number {i}."} for i, row in enumerate(rows(60))]
+    tested = [{**row, "id": f"e{i}", "premise": row["premise"].lower()} for i, row in enumerate(known[:30])]
+    answers = [
+        {**row, "model": model, "checkpoint": step, "logits": [2.0 * (row["prediction"] == name) for name in LABELS]}
+        for model in ("albert", "bert", "gpt", "llama", "mistral") for step in (10, 20) for row in predictions(n_runs=2)
+    ]  # fmt: skip
+    read = {"data.jsonl": known, "tested.jsonl": tested, "answers.jsonl": answers}
     made = {name: jsonl(records) for name, records in read.items()}
     words = "audit data.jsonl --test tested.jsonl --runs answers.jsonl -q -o audited"
     with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):

@@ -20,7 +20,7 @@ from goldassay.core.bounds import shown
 from goldassay.runs import Runs
 from goldassay.runs.store import METADATA_KEY, write_runs
 
-from . import fuzz
+from . import fuzz, row_pages
 from .mutations import Change
 from .seeds import made_seeds, written
 
@@ -118,6 +118,20 @@ def test_a_child_that_does_not_begin_ends_the_search() -> None:
     fuzz.supervise(1, [sys.executable, "-c", "import no_such_module"])
     assert time.monotonic() - begun < 10
     assert fuzz.Findings(fuzz.KEPT).counted().total() == 1
+
+
+@pytest.mark.slow
+def test_the_report_has_every_table_that_a_row_is_shown_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (seed,) = [seed for seed in made_seeds(tmp_path) if seed.name == "audited"]
+    tables = {name.split("/")[-1]: content for name, content in seed.files.items() if name.endswith(".parquet")}
+    for name in ("words", "readers", "pattern_examples", "near_copies", "checkpoints", "suspects"):
+        assert pl.read_parquet(tables[f"{name}.parquet"]).height > 0, name
+    monkeypatch.chdir(tmp_path)
+    for name, content in seed.files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    seed.reseal(tmp_path)
+    assert row_pages.show_rows("audited") == 0
 
 
 @pytest.mark.slow
