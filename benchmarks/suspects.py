@@ -7,12 +7,14 @@ Beside the log odds of `contradict_gold` the same answers are ranked by votes al
 
 from __future__ import annotations
 
+import ast
 import csv
 import gzip
 import io
 import json
 import os
 import tarfile
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,8 @@ import polars as pl
 from scipy.special import softmax
 
 from goldassay.data import Dataset
+from goldassay.data.items.choices import read_choices
+from goldassay.data.reading import read_table
 from goldassay.questions.suspect.study import family_of
 from goldassay.suspect import contradict_gold, self_confidence
 from goldassay.training import train_probes
@@ -143,8 +147,36 @@ def disagreement() -> None:
     _say("ChaosNLI, SNLI: confidence of five runs", against, wrong)
 
 
+def judged_items() -> None:
+    """MMLU-Redux: items that people called flawed, by the defects that an audit finds without models."""
+    defective, wrong = [], []
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(DATA / "known_errors" / "mmlu-redux-a.tar.gz") as packed:
+        for member in sorted(packed.getnames()):
+            # One file has a byte that is no UTF-8.
+            text = _member("mmlu-redux-a", member).decode("utf-8", "replace")
+            sign = ";" if ";" in text.splitlines()[0] else ","
+            read = csv.DictReader(io.StringIO(text), delimiter=sign)
+            # Nobody says what "expert" means.
+            rows = [row for row in read if row["error_type"].lower() not in ("", "expert")]
+            file = Path(folder, f"{Path(member).stem}.jsonl")
+            items = [{"question": row["question"], "choices": ast.literal_eval(row["choices"]),
+                      "answer": int(row["answer"])} for row in rows]  # fmt: skip
+            file.write_text("".join(json.dumps(item) + "\n" for item in items), "utf-8")
+            if not rows:
+                continue
+            found = read_choices(read_table(file), file.stem, source=str(file))
+            assert found is not None
+            named = set(found.problems["row"].to_list())
+            defective += [line in named for line in range(1, len(rows) + 1)]
+            wrong += [row["error_type"].lower() != "ok" for row in rows]
+    flawed, has_defect = np.array(wrong), np.array(defective)
+    n, hits = int(has_defect.sum()), int((has_defect & flawed).sum())
+    print(f"MMLU-Redux: people call {flawed.sum()} of {flawed.size} flawed; {n} have a defect, {hits} of these flawed")
+
+
 if __name__ == "__main__":
     planted()
+    judged_items()
     raters()
     reviews()
     disagreement()
