@@ -19,7 +19,6 @@ from goldassay.cli.main import run
 from goldassay.data.decisions import Decision, append_decision
 from goldassay.view.opening import open_workbench
 from goldassay.view.server import bind, make_app, new_token
-from goldassay.view.state import parse_state
 
 if TYPE_CHECKING:
     from goldassay.view.opening import Workbench
@@ -36,19 +35,8 @@ def main() -> None:
         data, report, mended = (Path(name) for name in ("data", "before", "mended"))
         run(["specimen", "-o", str(data), "-q"])
         test = data / "test.jsonl"
-        run(
-            [
-                "audit",
-                str(data / "train.jsonl"),
-                "--test",
-                str(test),
-                "--runs",
-                str(data / "runs"),
-                "-o",
-                str(report),
-                "-q",
-            ]
-        )
+        train, runs = str(data / "train.jsonl"), str(data / "runs")
+        run(["audit", train, "--test", str(test), "--runs", runs, "-o", str(report), "-q"])
         bench = open_workbench(report)
         kept = _decide(bench)
         taken, token = bind(0), new_token()
@@ -60,18 +48,16 @@ def main() -> None:
         _photograph(f"{base}?{STATE}", "view.png", 860)
         _photograph(f"{base}row/{kept}?{STATE}", "view-row.png", 1480)
         server.should_exit = True
-        run(["mend", str(test), "-o", str(mended), "-q"])
-        again = Path("after")
-        run(["audit", str(data / "train.jsonl"), "--test", str(mended / "test.jsonl"), "-o", str(again), "-q"])
+        run(["mend", str(test), "--runs", runs, "-o", str(mended), "-q"])
+        again, kept_runs = Path("after"), str(mended / "runs")
+        run(["audit", train, "--test", str(mended / "test.jsonl"), "--runs", kept_runs, "-o", str(again), "-q"])
         run(["diff", str(report), str(again), "-o", "diff", "-q"])
         _photograph(Path("diff", "diff.html").resolve().as_uri(), "view-diff.png", 620)
 
 
 def _decide(bench: Workbench) -> int:
     """Decide about the first rows of the selection; returns one that is kept."""
-    selector = bench.selector
-    state = parse_state(STATE, selector.values, bench.table.numbers, selector.sortable)
-    rows = selector.select(state).rows[: len(DECIDED)].tolist()
+    rows = bench.selector.select(bench.state(STATE)).rows[: len(DECIDED)].tolist()
     for at, (word, label, note) in zip(rows, DECIDED, strict=True):
         row = bench.table.rows(np.array([at]))[0]
         assert bench.decisions is not None

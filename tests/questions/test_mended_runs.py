@@ -149,6 +149,21 @@ def test_runs_by_row_number_are_not_taken_for_those_of_a_shorter_file(tmp_path: 
         sort_by_dataset(sets, shorter.label_names, {shorter.name: shorter})
 
 
+def test_runs_of_other_rows_stay_as_they_are_or_are_said_to_be_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, _ = made(tmp_path, with_ids=True)
+    decide(data, 0, "drop")
+    far = Runs.from_arrays(predictions=[[0, 1, 1]], gold=[0, 1, 2], label_names=LABELS, dataset="far", model="bert",
+                           example_ids=["f0", "f1", "f2"])  # fmt: skip
+    (written,) = write_runs(far, tmp_path / "runs")
+    (tmp_path / "runs" / "near.csv").write_text("example_id,dataset,prediction\nx,near,neutral\n")
+    out = mended(tmp_path, capsys)
+    assert "- bert on far: as they were, since they answer other rows" in out
+    assert "- model on near: not written, and of other rows: the runs of model on near have predictions but no" in out
+    assert (tmp_path / "mended" / "runs" / written.name).read_bytes() == written.read_bytes()
+
+
 def test_runs_that_lack_rewritten_rows_are_said_to(tmp_path: Path) -> None:
     data, _ = made(tmp_path, with_ids=True)
     decide(data, 7, "rewrite", texts={"premise": "Nobody."})

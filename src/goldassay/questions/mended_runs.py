@@ -89,8 +89,13 @@ def mend_runs(
             sets += made
             said.setdefault(line, []).append(f"{each.model} on {each.dataset}")
         for each in found.left_out:
-            sets += _by_checkpoint(each)
-            said.setdefault("as they were, since they answer other rows", []).append(f"{each.model} on {each.dataset}")
+            line = "as they were, since they answer other rows"
+            try:
+                sets += list(_by_checkpoint(each))
+            except InputError as error:
+                # Such as predictions whose labels only an audit is given, with the set that they are of.
+                line = f"not written, and of other rows: {error.problem}"
+            said.setdefault(line, []).append(f"{each.model} on {each.dataset}")
     return sets, [f"{_listed(names)}: {line}" for line, names in said.items()]
 
 
