@@ -14,6 +14,7 @@ import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings, parse_settings
 from goldassay.questions.overlap.items import read_items
+from goldassay.scanning import word_kernels
 from tests.conftest import DATA
 from tests.scanning.corpora import sentence
 
@@ -97,6 +98,17 @@ class TestVerdicts:
             texts.append(" ".join(words))
         found, report = measured(questions(), written(tmp_path / "c.jsonl", texts), n=8)
         assert (found["coverage"], found["union"], word(report)) == (0.0, 0.0, "sound")
+
+    def test_a_search_that_passes_over_its_own_items_cannot_be_called_sound(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Positive control: a filter that lets nothing pass finds no copy, and says no word of it."""
+        monkeypatch.setattr(word_kernels, "fill_filter", lambda *_: None)
+        rows = questions()
+        texts = [f"{row['question']} {row['answer']}" for row in rows]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+        assert (found["n_found"], word(report)) == (0, "not measurable")
+        assert "does not find 100 of the items in themselves" in report.verdicts["overlap"]["evidence"]
 
     def test_few_items_cannot_be_called_sound(self, tmp_path: Path) -> None:
         _, report = measured(questions(15), written(tmp_path / "c.jsonl", other_texts()))

@@ -24,8 +24,10 @@ def shingle_key(points: Any, at: int, end: int) -> Any:
 
 
 @compiled
-def enter_shingles(points: Any, begin: int, end: int, keys: Any, stamps: Any, stamp: int) -> int:
+def enter_shingles(points: Any, begin: int, end: int, keys: Any, stamps: Any, stamp: int, found: Any) -> int:
     """Put a text's shingles into a hash table of 2^m places; entries of other stamps count as empty.
+
+    `found` is filled with the keys of the distinct ones, in the order in which they come, as far as it has room.
 
     Returns:
         How many distinct shingles it has.
@@ -41,6 +43,8 @@ def enter_shingles(points: Any, begin: int, end: int, keys: Any, stamps: Any, st
         if stamps[place] != stamp:
             stamps[place] = stamp
             keys[place] = key
+            if n < found.size:
+                found[n] = key
             n += 1
     return n
 
@@ -70,7 +74,7 @@ def sign_texts(points: Any, starts: Any, multipliers: Any, n_bands: int, bands: 
     stamps = np.full(places, -1, np.int64)
     for text in range(starts.size - 1):
         begin, end = starts[text], starts[text + 1]
-        sizes[text] = enter_shingles(points, begin, end, keys, stamps, text)
+        sizes[text] = enter_shingles(points, begin, end, keys, stamps, text, keys[:0])
         minima[:] = np.uint32(0xFFFFFFFF)
         last = max(end - SHINGLE, begin)
         for at in range(begin, last + 1):
@@ -173,7 +177,7 @@ def join_to_representatives(
                     small, large = min(sizes[text], sizes[other]), max(sizes[text], sizes[other])
                     if small >= at_least * large - 1e-9:
                         if not entered:
-                            enter_shingles(points, starts[text], starts[text + 1], keys, stamps, text)
+                            enter_shingles(points, starts[text], starts[text + 1], keys, stamps, text, keys[:0])
                             entered = True
                         n_compared += 1
                         common = 0

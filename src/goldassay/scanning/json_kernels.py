@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
-from goldassay.scanning.word_kernels import BY_HAND, INVALID, NOTHING, RING, seek_span, start_text
+from goldassay.scanning.eight_bytes import SIZE, breaks_of_line, ends_of_string, first_met, load
+from goldassay.scanning.word_kernels import BY_HAND, INVALID, N_STATES, NOTHING, RING, seek_span, start_text
 
 # Further states of a line: nothing but white space; a wanted field is missing.
 BLANK, NO_FIELD = 4, 5
@@ -35,6 +36,12 @@ def _string_end(data: Any, i: int, end: int) -> int:
     """
     escaped = False
     while i < end:
+        if i + SIZE <= end:
+            met = ends_of_string(load(data, i))
+            if met == 0:
+                i += SIZE
+                continue
+            i += first_met(met)
         c = data[i]
         if c == 34:
             return -1 - i if escaped else i
@@ -225,10 +232,11 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
 @compiled
 def seek_lines(
     data: Any, ends: Any, names: Any, starts: Any, letters: Any, points: Any,
-    lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any, found: Any,
+    lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
+    slots: Any, slot_shift: Any, found: Any,
 ) -> None:  # fmt: skip
     """What each line is; line i ends before ends[i], where its line break is."""
-    ring, state = np.zeros(RING, np.uint64), np.zeros(4, np.uint64)
+    ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
     spans, stack = np.zeros((starts.size - 1, 3), np.int64), np.zeros(_DEEPEST, np.uint8)
     begin = 0
     for i in range(ends.size):
@@ -239,7 +247,7 @@ def seek_lines(
                 if spans[k, 0] >= 0:
                     status = seek_span(
                         data, spans[k, 0], spans[k, 1], spans[k, 2] == 1, letters, points,
-                        lengths, powers, keep, bloom, shift, slots, slot_shift, ring, state,
+                        lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
                     )  # fmt: skip
                     if status != NOTHING:
                         break
@@ -258,11 +266,19 @@ def check_lines(data: Any, ends: Any, names: Any, starts: Any, found: Any) -> No
 
 
 @compiled
-def line_ends(data: Any, size: int, found: Any) -> int:
-    """Places of the line breaks among the first `size` bytes, and how many there are."""
+def line_ends(data: Any, begin: int, end: int, found: Any) -> int:
+    """Places of the line breaks from `begin` to `end`, and how many there are."""
     n = 0
-    for i in range(size):
+    i = begin
+    while i < end:
+        if i + SIZE <= end:
+            met = breaks_of_line(load(data, i))
+            if met == 0:
+                i += SIZE
+                continue
+            i += first_met(met)
         if data[i] == 10:
             found[n] = i
             n += 1
+        i += 1
     return n

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from goldassay.core.compiled import compiled
-from goldassay.data.near_copy_kernels import SHINGLE, enter_shingles, shingle_key
+from goldassay.data.near_copy_kernels import enter_shingles
 from goldassay.scanning.word_kernels import entry_of, markup_end
 from goldassay.scanning.words import ALONE, DEPENDS, DROPPED
 
@@ -102,22 +102,12 @@ def distinct_shingles(points: Any, starts: Any, keys: Any, stamps: Any, found: A
         found: Filled: keys, one text after the other.
         offsets: Filled: where each text's begin, (M + 1,).
     """
-    mask = np.uint64(keys.size - 1)
     n = 0
     offsets[0] = 0
     for text in range(starts.size - 1):
         begin, end = starts[text], starts[text + 1]
-        last = max(end - SHINGLE, begin) if end > begin else begin - 1
-        for at in range(begin, last + 1):
-            key = shingle_key(points, at, min(at + SHINGLE, end))
-            place = key & mask
-            while stamps[place] == text and keys[place] != key:
-                place = (place + np.uint64(1)) & mask
-            if stamps[place] != text:
-                stamps[place] = text
-                keys[place] = key
-                found[n] = key
-                n += 1
+        if end > begin:
+            n += enter_shingles(points, begin, end, keys, stamps, text, found[n:])
         offsets[text + 1] = n
 
 
@@ -225,7 +215,7 @@ def seek_near(
                 if min(size, other) < needed:
                     continue
                 if not entered:
-                    enter_shingles(points, starts[document], starts[document + 1], keys, stamps, document)
+                    enter_shingles(points, starts[document], starts[document + 1], keys, stamps, document, keys[:0])
                     entered = True
                 common, spare = 0, other - needed
                 for i in range(begin, end):

@@ -10,6 +10,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data.blocks import MOST_ROWS, decompressed
+from goldassay.scanning.json_kernels import line_ends
 from goldassay.scanning.shards import OVERLAP, PIECE
 
 if TYPE_CHECKING:
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 # Small enough to stay in the processor's cache while it is split and searched.
 BLOCK = 1 << 21
 LONGEST_LINE = 1 << 28
+# For a line that is longer than what its block has left.
+_SPARE = 1 << 16
 _BOM = b"\xef\xbb\xbf"
 _BREAK = 10
 
 
 @dataclass(frozen=True)
 class Documents:
-    """Some documents of a shard.
+    """Some documents of a shard; lines are there until the next ones are asked for.
 
     Attributes:
         data: Bytes, with a zero behind the last.
@@ -98,37 +101,49 @@ def _after_break(stream: IO[bytes], place: int) -> int:
 
 
 def _lines(blocks: Iterator[tuple[bytes, int]], offset: int, end: int | None, path: Path) -> Iterator[Documents]:
-    """Whole lines of a stream that begins at `offset`, up to the last that begins before `end`."""
-    rest = b""
-    reached = offset
+    """Whole lines of a stream that begins at `offset`, up to the last that begins before `end`.
+
+    All blocks go through one buffer: memory that is asked for anew each time took half of the whole search.
+    """
+    buffer, places = np.empty(BLOCK + _SPARE, np.uint8), np.empty(BLOCK + _SPARE, np.int64)
+    filled = reached = 0
     first = offset == 0
     for block, reached in blocks:
         if first and block.startswith(_BOM):
             # White space of the same length: places in the file stay what they are.
             block = b" " * len(_BOM) + block[len(_BOM) :]
         first = False
-        data = rest + block if rest else block
-        if end is not None and offset + len(data) >= end:
+        size = filled + len(block)
+        if size >= buffer.size:
+            buffer = np.concatenate([buffer[:filled], np.empty(size, np.uint8)])
+            places = np.empty(buffer.size, np.int64)
+        buffer[filled:size] = np.frombuffer(block, np.uint8)
+        n = line_ends(buffer, filled, size, places)
+        filled = size
+        is_last = False
+        if end is not None and offset + filled >= end:
             # The last line may reach beyond the range, and what follows it belongs to the next.
-            last = data.find(b"\n", max(end - 1 - offset, 0))
-            if last >= 0:
-                yield _as_lines(data[: last + 1], offset, min(reached, end))
-                return
-        whole = data.rfind(b"\n") + 1
-        if whole:
-            yield _as_lines(data[:whole], offset, reached)
+            last = int(np.searchsorted(places[:n], max(end - 1 - offset, 0)))
+            is_last = last < n
+            n = min(last + 1, n)
+        if n:
+            yield _as_lines(buffer, places[:n], offset, reached if end is None else min(reached, end))
+            whole = int(places[n - 1]) + 1
+            buffer[: filled - whole] = buffer[whole:filled].copy()
+            filled -= whole
             offset += whole
-        rest = data[whole:]
-        if len(rest) > LONGEST_LINE:
+        if is_last:
+            return
+        if filled > LONGEST_LINE:
             raise InputError(f"a line is longer than {LONGEST_LINE >> 20} MB", file=path, mend="mend the file")
-    if rest:
-        yield _as_lines(rest + b"\n", offset, reached)
+    if filled:
+        buffer[filled] = _BREAK
+        yield _as_lines(buffer, np.array([filled]), offset, reached)
 
 
-def _as_lines(data: bytes, offset: int, done: int) -> Documents:
-    bytes_ = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(bytes_ == _BREAK)
-    return Documents(bytes_, np.concatenate([[0], ends[:-1] + 1]), ends, offset, are_lines=True, done=done)
+def _as_lines(buffer: NDArray[np.uint8], ends: NDArray[np.int64], offset: int, done: int) -> Documents:
+    begins = np.concatenate([[0], ends[:-1] + 1])
+    return Documents(buffer[: ends[-1] + 1], begins, ends, offset, are_lines=True, done=done)
 
 
 def _pieces(file: CorpusFile, shard: Shard) -> Iterator[Documents]:

@@ -218,6 +218,16 @@ def scan_shard(
     return found
 
 
+def notices(sought: Sought, texts: Sequence[str]) -> list[bool]:
+    """Whether the look at bytes finds something that is sought in each text, or leaves it to Python."""
+    encoded = [text.encode("utf-8", "replace") for text in texts]
+    edges = np.concatenate([[0], np.cumsum(list(map(len, encoded)))]).astype(np.int64)
+    status = np.empty(len(encoded), np.int64)
+    data = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
+    word_kernels.seek_texts(data, edges[:-1], edges[1:], *sought.tables.arguments(), status)
+    return [each in (CANDIDATE, BY_HAND) for each in status.tolist()]
+
+
 def _near_copies(
     sought: Sought, block: Documents, status: NDArray[np.int64], fields: Sequence[str]
 ) -> dict[int, list[NearCopy]]:

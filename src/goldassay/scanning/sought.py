@@ -27,8 +27,10 @@ MOST_N = word_kernels.RING - 1
 # n-grams in more clusters of items are boilerplate.
 MOST_CLUSTERS = 3
 ALL_BITS = 2**64 - 1
-# Bits of the filter for each n-gram: at 16 one in 80 other n-grams passes, and is refused by the table.
-_BITS = 16
+# Bits of the filter for each anchor: at 32 one in 250 other runs passes, and is refused by the table.
+_BITS = 32
+# Words of an anchor, where n-grams and sequences have as many: two thirds of an n-gram.
+_LEAST_ANCHOR = 5
 
 
 @dataclass(frozen=True)
@@ -167,19 +169,29 @@ class Sought:
         word_kernels.hash_words(points, starts, hashes)
         of_words, n = hashes[self.words], self.gram_starts.size
         lengths = np.unique(self.gram_lengths) if n else np.array([self.n])
-        shortest = lengths[:1].repeat(n)
-        found, ends = np.empty(n, np.uint64), np.empty(n, np.uint64)
+        size = min(int(lengths[0]), max(_LEAST_ANCHOR, 2 * self.n // 3))
+        anchors, anchor_shift = self._anchors(of_words, size)
+        found = np.empty(n, np.uint64)
         word_kernels.hash_ngrams(of_words, self.gram_starts, self.gram_lengths, self.keep, found)
-        last = self.gram_starts + self.gram_lengths - shortest
-        word_kernels.hash_ngrams(of_words, last, shortest, self.keep, ends)
-        bits = max(6, int(np.ceil(np.log2(max(1, n) * _BITS / 64))))
-        slot_bits = max(6, int(np.ceil(np.log2(max(1, n) * 2))))
-        bloom, slots = np.zeros(1 << bits, np.uint64), np.zeros(1 << slot_bits, np.uint64)
-        shift, slot_shift = np.uint64(64 - bits), np.uint64(64 - slot_bits)
-        word_kernels.fill_filter(ends, bloom, shift)
+        slots, slot_shift = _open_table(n)
         word_kernels.fill_table(found, slots, slot_shift)
-        powers = np.array([pow(int(word_kernels.BASE), int(size), 2**64) for size in lengths], np.uint64)
-        return Tables(ascii_letters(), point_table(), lengths, powers, self.keep, bloom, shift, slots, slot_shift)
+        bits = max(6, int(np.ceil(np.log2(max(1, int(np.count_nonzero(anchors))) * _BITS / 64))))
+        bloom, shift = np.zeros(1 << bits, np.uint64), np.uint64(64 - bits)
+        word_kernels.fill_filter(anchors, bloom, shift)
+        sizes = np.append(size, lengths)
+        powers = np.array([pow(int(word_kernels.BASE), int(each), 2**64) for each in sizes], np.uint64)
+        return Tables(
+            ascii_letters(), point_table(), sizes, powers, self.keep, bloom, shift, anchors, anchor_shift, slots,
+            slot_shift,
+        )  # fmt: skip
+
+    def _anchors(self, of_words: NDArray[np.uint64], size: int) -> tuple[NDArray[np.uint64], np.uint64]:
+        """A table of runs of `size` words, of which every n-gram has one."""
+        reach = self.lengths - size
+        most = int((np.diff(self.offsets) // (reach + 1) + 1).sum())
+        anchors, shift = _open_table(most)
+        word_kernels.choose_anchors(of_words, self.offsets, reach, size, self.keep, anchors, shift)
+        return anchors, shift
 
     @cached_property
     def exact(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -191,9 +203,15 @@ class Sought:
         return slots, np.unique(self.gram_lengths)
 
 
+def _open_table(n: int) -> tuple[NDArray[np.uint64], np.uint64]:
+    """An empty table with open addressing for n hashes, and the shift that leads to a place."""
+    bits = max(6, int(np.ceil(np.log2(max(1, n) * 2))))
+    return np.zeros(1 << bits, np.uint64), np.uint64(64 - bits)
+
+
 @dataclass(frozen=True)
 class Tables:
-    """What the loops over bytes take, in their order."""
+    """What the loops over bytes take, in their order; the first of the lengths is that of an anchor."""
 
     letters: NDArray[np.uint8]
     points: NDArray[np.int32]
@@ -202,12 +220,14 @@ class Tables:
     keep: np.uint64
     bloom: NDArray[np.uint64]
     shift: np.uint64
+    anchors: NDArray[np.uint64]
+    anchor_shift: np.uint64
     slots: NDArray[np.uint64]
     slot_shift: np.uint64
 
     def arguments(self) -> tuple[Any, ...]:
         """The last arguments of the loops."""
         return (
-            self.letters, self.points, self.lengths, self.powers, self.keep, self.bloom, self.shift, self.slots,
-            self.slot_shift,
+            self.letters, self.points, self.lengths, self.powers, self.keep, self.bloom, self.shift, self.anchors,
+            self.anchor_shift, self.slots, self.slot_shift,
         )  # fmt: skip

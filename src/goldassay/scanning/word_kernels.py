@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
+from goldassay.scanning.eight_bytes import LOWER, SIZE, before_first, first_met, load, other_than_letters
 from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, MOST_IN_TAG, N_POINTS, UNSEEN_FIRST, UNSEEN_LAST
 
 # What a text is found to be.
@@ -14,32 +15,44 @@ NOTHING, CANDIDATE, BY_HAND, INVALID = 0, 1, 2, 3
 # Prefixes that are kept: n-grams are shorter.
 RING = 64
 _SEED = np.uint64(0x9E3779B97F4A7C15)
-# Of the polynomial over characters: one shift and one addition, which no multiplication of 64 bits beats. Words that
-# share a hash are told apart by the exact look.
-_STEP = np.uint64(33)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 # Of the polynomial over words.
 BASE = np.uint64(0x2545F4914F6CDD1D)
-_U32, _U6, _U63 = np.uint64(32), np.uint64(6), np.uint64(63)
-# Rows of the state between two parts of a text.
-_HASH, _INSIDE, _COUNT, _PREFIX = 0, 1, 2, 3
+_NONE, _ONE, _U3, _U6, _U32, _U63 = (np.uint64(value) for value in (0, 1, 3, 6, 32, 63))
+_EIGHT = np.uint64(SIZE)
+# Rows of the state between two parts of a text: a word ends with its part.
+_COUNT, _PREFIX, _UNTIL = 0, 1, 2
+N_STATES = 3
 
 
 @compiled_within
-def _word(h: Any) -> Any:
-    h = (h ^ (h >> _U32)) * _MIX
+def _mixed(h: Any, chunk: Any) -> Any:
+    """A hash and eight more bytes. Words that share a hash are told apart by the exact look."""
+    h = (h ^ chunk) * _MIX
     return h ^ (h >> _U32)
+
+
+@compiled_within
+def _appended(h: Any, chunk: Any, fill: Any, c: Any) -> Any:
+    """Hash, chunk and bytes in it, with one more character: eight of ASCII are one step, any other is one itself."""
+    if c >= 128:
+        return _mixed(_mixed(h, chunk), np.uint64(c)), _NONE, _NONE
+    chunk |= np.uint64(c) << (fill << _U3)
+    fill += _ONE
+    if fill == _EIGHT:
+        return _mixed(h, chunk), _NONE, _NONE
+    return h, chunk, fill
 
 
 @compiled
 def hash_words(points: Any, starts: Any, found: Any) -> None:
     """Hash of each word of code points: word i is points[starts[i]:starts[i + 1]]."""
     for i in range(starts.size - 1):
-        h = _SEED
+        h, chunk, fill = _SEED, _NONE, _NONE
         for j in range(starts[i], starts[i + 1]):
-            h = h * _STEP + np.uint64(points[j])
-        found[i] = _word(h)
+            h, chunk, fill = _appended(h, chunk, fill, np.int64(points[j]))
+        found[i] = _mixed(h, chunk)
 
 
 @compiled
@@ -50,15 +63,6 @@ def hash_ngrams(words: Any, starts: Any, lengths: Any, keep: Any, found: Any) ->
         for j in range(starts[i], starts[i] + lengths[i]):
             s = s * BASE + words[j]
         found[i] = s & keep
-
-
-@compiled
-def fill_filter(hashes: Any, bloom: Any, shift: Any) -> None:
-    """Put hashes into the blocked Bloom filter: two bits in one word of it."""
-    for i in range(hashes.size):
-        h = hashes[i]
-        bits = (np.uint64(1) << (h & _U63)) | (np.uint64(1) << ((h >> _U6) & _U63))
-        bloom[(h * _SPREAD) >> shift] |= bits
 
 
 @compiled
@@ -89,6 +93,51 @@ def _is_sought(h: Any, slots: Any, slot_shift: Any) -> bool:
         at = (at + 1) & last
     # An n-gram whose hash is 0 has no slot.
     return bool(h == 0)
+
+
+@compiled
+def choose_anchors(
+    words: Any, offsets: Any, reach: Any, size: int, keep: Any, anchors: Any, anchor_shift: Any
+) -> None:  # fmt: skip
+    """Choose runs of a few words such that every n-gram has one of them: what has none of them has no n-gram.
+
+    Each n-gram has `reach` more runs than one; a run is chosen where none of those is that was chosen before.
+
+    Args:
+        words: Hashes of the words of all sequences.
+        offsets: Where each sequence begins, one more at the end, (M + 1,).
+        reach: Words of an n-gram of each sequence less those of a run, (M,).
+        size: Words of a run.
+        keep: Masks bits of hashes away.
+        anchors: Filled: a table with open addressing, as of `fill_table`.
+        anchor_shift: Of its places.
+    """
+    last = np.int64(anchors.size - 1)
+    for text in range(offsets.size - 1):
+        since: Any = 0
+        for begin in range(offsets[text], offsets[text + 1] - size + 1):
+            h = np.uint64(0)
+            for j in range(begin, begin + size):
+                h = h * BASE + words[j]
+            h &= keep
+            since += 1
+            if _is_sought(h, anchors, anchor_shift):
+                since = 0
+            elif since > reach[text]:
+                at = np.int64((h * _SPREAD) >> anchor_shift)
+                while anchors[at] != 0:
+                    at = (at + 1) & last
+                anchors[at] = h
+                since = 0
+
+
+@compiled
+def fill_filter(anchors: Any, bloom: Any, shift: Any) -> None:
+    """Put a table's hashes into the blocked Bloom filter: two bits in one word of it. 0 is in every table."""
+    for i in range(anchors.size):
+        h = anchors[i]
+        bits = (np.uint64(1) << (h & _U63)) | (np.uint64(1) << ((h >> _U6) & _U63))
+        bloom[(h * _SPREAD) >> shift] |= bits
 
 
 @compiled_within
@@ -176,26 +225,60 @@ def markup_end(data: Any, i: Any, end: int, escaped: bool, c: Any) -> int:
 
 
 @compiled_within
+def _ends_sought(
+    prefix: Any, n: Any, lengths: Any, powers: Any, keep: Any, slots: Any, slot_shift: Any, ring: Any
+) -> bool:
+    """Whether the hash of an n-gram that is sought ends at the n-th word."""
+    for k in range(1, lengths.size):
+        length = lengths[k]
+        if n >= length:
+            found = (prefix - ring[(n - length) & (RING - 1)] * powers[k]) & keep
+            if _is_sought(found, slots, slot_shift):
+                return True
+    return False
+
+
+@compiled_within
 def seek_span(
     data: Any, begin: int, end: int, escaped: bool, letters: Any, points: Any,
-    lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any, ring: Any, state: Any,
+    lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
+    slots: Any, slot_shift: Any, ring: Any, state: Any,
 ) -> int:  # fmt: skip
     """Look for n-grams in one part of a text, UTF-8 with or without JSON's escapes, and continue in the next."""
-    h, inside, n, prefix = state[_HASH], state[_INSIDE], np.int64(state[_COUNT]), state[_PREFIX]
-    shortest = lengths[0]
-    i = begin
+    h, chunk, fill, inside = _SEED, _NONE, _NONE, False
+    n, prefix, until = np.int64(state[_COUNT]), state[_PREFIX], np.int64(state[_UNTIL])
+    size_of_anchor, power, reach = lengths[0], powers[0], lengths[lengths.size - 1] - lengths[0]
+    i = np.int64(begin)
+    last = np.int64(end) - SIZE
     while True:
-        # Most bytes are letters and digits of ASCII.
-        while i < end:
-            plain = letters[data[i]]
-            if plain == 0:
-                break
-            h = h * _STEP + np.uint64(plain)
-            inside = np.uint64(1)
-            i += 1
-        if i < end:
+        entry, c = np.int64(0), np.int64(-1)
+        if fill == 0 and i <= last:
+            # Most words are of ASCII: up to eight of their letters at once.
+            eight = load(data, i)
+            others = other_than_letters(eight)
+            if others == 0:
+                h = _mixed(h, eight | LOWER)
+                inside = True
+                i += SIZE
+                continue
+            size = first_met(others)
+            chunk = (eight | LOWER) & before_first(others)
+            inside |= size > 0
+            i += size + 1
+            c = np.int64((eight >> np.uint64(size << 3)) & np.uint64(0xFF))
+            if c < 128 and c != 92 and c != 60 and c != 38:
+                c = np.int64(-1)
+            else:
+                fill = np.uint64(size)
+        elif i < end:
             c = np.int64(data[i])
             i += 1
+            plain = np.int64(letters[c])
+            if plain != 0:
+                h, chunk, fill = _appended(h, chunk, fill, plain)
+                inside = True
+                continue
+        if c >= 0:
             if c == 92 and escaped:
                 c = np.int64(32)
                 if data[i] == 117:
@@ -235,67 +318,56 @@ def seek_span(
                     i = after
             entry = entry_of(points, c)
             if 0 < entry < ALONE:
-                h = h * _STEP + np.uint64(entry)
-                inside = np.uint64(1)
+                h, chunk, fill = _appended(h, chunk, fill, entry)
+                inside = True
                 continue
             if entry == DROPPED:
                 continue
             if entry == DEPENDS:
                 return BY_HAND
-        else:
-            entry = np.int64(0)
         # A word ended, or a character is a word of its own, or both.
-        for part in range(2):
-            if part == 0:
-                if inside == 0:
-                    continue
-                word = _word(h)
-                h = _SEED
-                inside = np.uint64(0)
+        while inside or entry != 0:
+            if inside:
+                word = _mixed(h, chunk)
+                h, chunk, fill, inside = _SEED, _NONE, _NONE, False
             else:
-                if entry == 0:
-                    continue
-                word = _word(_SEED * _STEP + np.uint64(entry - ALONE))
+                word = _mixed(_mixed(_mixed(_SEED, _NONE), np.uint64(entry - ALONE)), _NONE)
+                entry = np.int64(0)
             prefix = prefix * BASE + word
             n += 1
             ring[n & (RING - 1)] = prefix
-            if n < shortest:
+            if n < size_of_anchor:
                 continue
-            # Every n-gram that is sought ends in one of the shortest length: one look decides for all lengths.
-            if not _passes((prefix - ring[(n - shortest) & (RING - 1)] * powers[0]) & keep, bloom, shift):
-                continue
-            for k in range(lengths.size):
-                length = lengths[k]
-                if n >= length:
-                    found = (prefix - ring[(n - length) & (RING - 1)] * powers[k]) & keep
-                    if _is_sought(found, slots, slot_shift):
-                        return CANDIDATE
-        if i >= end and entry == 0:
+            # Every n-gram that is sought has an anchor: only then, and as far as one may reach, is it looked for.
+            run = (prefix - ring[(n - size_of_anchor) & (RING - 1)] * power) & keep
+            if _passes(run, bloom, shift) and _is_sought(run, anchors, anchor_shift):
+                until = n + reach
+            if n <= until and _ends_sought(prefix, n, lengths, powers, keep, slots, slot_shift, ring):
+                return CANDIDATE
+        if i >= end:
             break
-    state[_HASH], state[_INSIDE], state[_COUNT], state[_PREFIX] = h, inside, np.uint64(n), prefix
+    state[_COUNT], state[_PREFIX], state[_UNTIL] = np.uint64(n), prefix, np.uint64(until)
     return NOTHING
 
 
 @compiled_within
 def start_text(ring: Any, state: Any) -> None:
     """Forget what came before: a new text begins."""
-    state[_HASH] = _SEED
-    state[_INSIDE] = 0
-    state[_COUNT] = 0
-    state[_PREFIX] = 0
+    state[:] = 0
     ring[0] = 0
 
 
 @compiled
 def seek_texts(
     data: Any, begins: Any, ends: Any, letters: Any, points: Any,
-    lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, slots: Any, slot_shift: Any, found: Any,
+    lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
+    slots: Any, slot_shift: Any, found: Any,
 ) -> None:  # fmt: skip
     """What each text is: NOTHING, CANDIDATE, BY_HAND or INVALID."""
-    ring, state = np.zeros(RING, np.uint64), np.zeros(4, np.uint64)
+    ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
     for i in range(begins.size):
         start_text(ring, state)
         found[i] = seek_span(
             data, begins[i], ends[i], False, letters, points,
-            lengths, powers, keep, bloom, shift, slots, slot_shift, ring, state,
+            lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
         )  # fmt: skip

@@ -19,6 +19,7 @@ from goldassay.overlap import COUNTED, KINDS, classify, kinds_of, worst_kinds
 from goldassay.questions.overlap.scored_runs import compare_scores
 from goldassay.questions.overlap.verdict import judge_overlap
 from goldassay.scanning.confirmation import Confirmation
+from goldassay.scanning.scan import notices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -237,15 +238,19 @@ def _doubts(sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: ND
 
 
 def _missed(sought: Sought) -> int:
-    """Of up to 100 items, those that are not found in a document that is the item: the positive control."""
+    """Of up to 100 items, those that are not found in a document that is the item: the positive control.
+
+    Both looks are tried: the one at bytes, which passes over all that has no n-gram, and the exact one.
+    """
     confirmation = Confirmation(sought)
     wholes = [text for text in sought.texts if text.is_whole]
     tried = wholes[:: max(1, len(wholes) // _MOST_CONTROLS)]
+    said = [" ".join(text.words) for text in tried]
     missed = 0
-    for text in tried:
-        confirmed = confirmation.confirm(" ".join(text.words))
+    for text, document, is_noticed in zip(tried, said, notices(sought, said), strict=True):
+        confirmed = confirmation.confirm(document)
         found = () if confirmed is None else confirmed.matches
-        missed += not any(match.item == text.item and match.coverage == 1 for match in found)
+        missed += not (is_noticed and any(match.item == text.item and match.coverage == 1 for match in found))
     if sought.near is not None:
         missed += _missed_near(sought.near)
     return missed
