@@ -1,6 +1,6 @@
 """Search of corpora: what is found of planted copies, and how fast, beside a set of n-grams in Python and peers.
 
-    python -m benchmarks.overlap [--recall] [--speed] [--large GB] [--megabytes 200]
+    python -m benchmarks.overlap [--recall] [--speed] [--workers] [--large GB] [--megabytes 200]
 
 Recall: specimens of five seeds, each with 20 copies of five kinds among 20,000 documents; by kind the share of copies
 whose item is found with its answer, and items that are found and were not planted.
@@ -8,8 +8,10 @@ whose item is found with its answer, and items that are found and were not plant
 Speed, in MB for each second of one core (processor time, so that other work on the machine changes little): one shard
 of JSON lines in ASCII, one thread each, a test set of 10,000 items: the search, the same without a look at the words,
 the same shard with other letters, as gzip and as zstandard, and a Python set of n-grams on a part of it. With `--peer
-PYTHON` the n-gram decontamination of datatrove runs by that interpreter on the same part, its words split at spaces
-(its own tokenizer is slower).
+PYTHON` the n-gram decontamination of datatrove, its words split at spaces (its own tokenizer is slower), and lm-eval's
+janitor run by that interpreter on the same part.
+
+Workers: the search on two cores beside two bare scanners, each of which has a half of the corpus.
 
 Large: a generated corpus of so many gigabytes by the command, on all cores: wall time and peak memory.
 """
@@ -26,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +38,14 @@ import zstandard
 import goldassay
 from goldassay.data.specimen.corpus_specimen import COPY_KINDS, N_COPIES, make_corpus_specimen, write_corpus_specimen
 from goldassay.scanning import Sought, SoughtText, find_corpus, json_kernels, scan_corpus, words_of
+from goldassay.scanning.confirmation import Confirmation
+from goldassay.scanning.scan import scan_shard
+from goldassay.scanning.shards import Shard
 
 N = 13
 _PART = 20_000_000
-_PEER = """
+_PEERS = {
+    "datatrove": """
 import sys, time
 from datatrove.pipeline.decont.n_grams import NGramsDecontConfig
 from datatrove.utils.text import ngrams, simplify_text
@@ -57,7 +64,22 @@ for line in open(sys.argv[2]):
     words = simplify_text(json.loads(line)["text"], config.norm_config).split()
     n += any(hash_func(" ".join(each).encode()) in sought for each in ngrams(words, 13))
 print(json.dumps({"documents": n, "rate": size / (time.process_time() - start) / 1e6}))
-"""
+""",
+    "janitor": """
+import json, sys, time
+from lm_eval.decontamination.janitor import Janitor
+janitor = Janitor(too_dirty_cutoff=10**9, minimum_slice_length=0)
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    janitor.register_contaminant_python(row["question"] + " " + row["answer"])
+start, n, size = time.process_time(), 0, 0
+for line in open(sys.argv[2]):
+    size += len(line)
+    text = json.loads(line)["text"]
+    n += janitor.clean_python(text) != [text]
+print(json.dumps({"documents": n, "rate": size / (time.process_time() - start) / 1e6}))
+""",
+}
 
 
 def recall(folder: Path) -> None:
@@ -169,12 +191,44 @@ def speed(folder: Path, megabytes: int, peer: str | None) -> None:
     if peer:
         test = folder / "test.jsonl"
         test.write_text("".join(json.dumps({"question": one, "answer": other}) + "\n" for one, other in items))
-        told = subprocess.run([peer, "-c", _PEER, test, part], capture_output=True, text=True, check=False)
-        if told.returncode:
-            print("datatrove:", told.stderr.strip().splitlines()[-1])
-        else:
-            said: dict[str, Any] = json.loads(told.stdout.strip().splitlines()[-1])
-            print(f"{'datatrove, on the same':>30} {said['rate']:8.1f} MB/s   {said['documents']} documents")
+        for name, script in _PEERS.items():
+            told = subprocess.run([peer, "-c", script, test, part], capture_output=True, text=True, check=False)
+            if told.returncode:
+                print(f"{name}:", told.stderr.strip().splitlines()[-1])
+            else:
+                said: dict[str, Any] = json.loads(told.stdout.strip().splitlines()[-1])
+                print(f"{name + ', on the same':>30} {said['rate']:8.1f} MB/s   {said['documents']} documents")
+
+
+def side_by_side(folder: Path, megabytes: int) -> None:
+    """The command on two cores, and two bare scanners, each on half of the corpus: wall time of the search."""
+    sought = test_set(10_000)
+    confirmation = Confirmation(sought)
+    _ = sought.tables
+    paths = []
+    for half in range(2):
+        paths.append(folder / f"half-{half}.jsonl")
+        with paths[-1].open("w") as stream:
+            for at, text in enumerate(make_corpus_specimen(megabytes * 250, half).documents()):
+                stream.write(json.dumps({"id": at, "text": text}) + "\n")
+    corpus = find_corpus(paths)
+    rows = []
+    for _ in range(5):
+        seconds = []
+        for n_scanners in (1, 2):
+            start = time.perf_counter()
+            with ThreadPoolExecutor(n_scanners) as pool:
+                shards = [Shard(number, 0, file.size) for number, file in enumerate(corpus.files)]
+                list(pool.map(lambda each: scan_shard(confirmation, corpus.files[each.file], each, ("text",)), shards))
+            seconds.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        scan_corpus(sought, corpus, n_workers=2)
+        rows.append((*seconds, time.perf_counter() - start))
+    one, two, whole = (min(column) for column in zip(*rows, strict=True))
+    print(
+        f"one scanner {one:.2f} s, two side by side {two:.2f} s, the search with two workers {whole:.2f} s: "
+        f"{two / whole:.0%} of two bare scanners; load {os.getloadavg()[0]:.1f}"
+    )
 
 
 def large(folder: Path, gigabytes: float) -> None:
@@ -201,6 +255,7 @@ def main() -> None:
     parser.add_argument("--recall", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--large", type=float)
+    parser.add_argument("--workers", action="store_true")
     parser.add_argument("--megabytes", type=int, default=200)
     parser.add_argument("--peer")
     given = parser.parse_args()
@@ -209,6 +264,8 @@ def main() -> None:
             recall(Path(folder))
         if given.speed:
             speed(Path(folder), given.megabytes, given.peer)
+        if given.workers:
+            side_by_side(Path(folder), given.megabytes)
         if given.large:
             large(Path(folder), given.large)
 

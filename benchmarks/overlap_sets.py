@@ -1,0 +1,180 @@
+"""Test sets of published benchmarks, searched for in their training files and in corpora: the table of docs/overlap.md.
+
+    GOLDASSAY_DATA=DIR python -m benchmarks.overlap_sets [--only NAME]
+
+Labelled pairs and texts are searched as an audit searches its training part, for n-grams of 13 and near copies; items
+with choices and free answers in corpora by n-grams of 13, and of 8. Prints one row of the table a line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import tarfile
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import goldassay
+from goldassay.core.numbers import count, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DATA = Path(os.environ.get("GOLDASSAY_DATA", "../shared/data"))
+Pair = tuple[pl.DataFrame, pl.DataFrame]
+
+
+def table(name: str, *columns: str, label: str = "gold_label") -> pl.DataFrame:
+    """Texts and labels of a table with tabs."""
+    frame = pl.read_csv(DATA / name, separator="\t", quote_char=None, infer_schema=False)
+    roles = ("premise", "hypothesis") if len(columns) == 2 else ("text",)
+    chosen = [pl.col(column).fill_null("").alias(role) for column, role in zip(columns, roles, strict=True)]
+    return frame.select(*chosen, label=pl.col(label).fill_null(""))
+
+
+def sick() -> Pair:
+    """Rows of one file by their column SemEval_set."""
+    frame = pl.read_csv(DATA / "sick/SICK.txt.gz", separator="\t", quote_char=None, infer_schema=False)
+    rows = frame.select("SemEval_set", premise="sentence_A", hypothesis="sentence_B", label="entailment_label")
+    part = pl.col("SemEval_set").str.strip_chars()
+    return rows.filter(part == "TEST").drop("SemEval_set"), rows.filter(part == "TRAIN").drop("SemEval_set")
+
+
+def both(part: str) -> pl.DataFrame:
+    """Good and bad reviews."""
+    return pl.concat([table(f"imdb/{part}_{side}.tsv.gz", "text", label="label") for side in ("neg", "pos")])
+
+
+def labelled() -> dict[str, Callable[[], Pair]]:
+    """Test and training part of each set of labelled texts."""
+    pair = ("premise", "hypothesis")
+    sentences = ("sentence1", "sentence2")
+    review = {"label": "Sentiment"}
+    return {
+        "SNLI test / 18,000 rows of train": lambda: (
+            table("snli/test_9824.tsv.gz", *pair),
+            table("snli/train_sample_18k.tsv.gz", *pair),
+        ),
+        "MultiNLI matched / 10,000 rows of train": lambda: (
+            table("multinli/dev_matched.tsv.gz", *pair),
+            table("multinli/train_sample_10k.tsv.gz", *pair),
+        ),
+        "SICK test / train": sick,
+        "SST-2 dev / train": lambda: (
+            table("sst2/dev.tsv.gz", "content", label="label"),
+            table("sst2/train.tsv.gz", "sentence", label="label"),
+        ),
+        "HANS evaluation / HANS train": lambda: (
+            table("hans/heuristics_evaluation_set_shuffled.tsv.gz", *sentences),
+            table("hans/heuristics_train_set.tsv.gz", *sentences),
+        ),
+        "STS-B test / train": lambda: (
+            table("stsb/sts-test.tsv.gz", *sentences, label="score"),
+            table("stsb/sts-train.tsv.gz", *sentences, label="score"),
+        ),
+        "IMDb test / train": lambda: (both("test"), both("train")),
+        "counterfactual IMDb, original test / original train": lambda: (
+            table("counterfactual_imdb/orig_test.tsv.gz", "Text", **review),
+            table("counterfactual_imdb/orig_train.tsv.gz", "Text", **review),
+        ),
+        "counterfactual IMDb, edited test / the reviews that were edited": lambda: (
+            table("counterfactual_imdb/new_test.tsv.gz", "Text", **review),
+            table("counterfactual_imdb/orig_test.tsv.gz", "Text", **review),
+        ),
+    }
+
+
+def corpora(folder: Path) -> Path:
+    """Brown and WikiText as files of text, one a document."""
+    place = folder / "corpora"
+    place.mkdir()
+    with zipfile.ZipFile(DATA / "corpora/nltk-brown.zip") as packed:
+        for name in packed.namelist():
+            if len(Path(name).name) == 4 and Path(name).name.startswith("c"):
+                # Each word stands before its tag: The/at jury/nn.
+                words = [word.rpartition("/")[0] for word in packed.read(name).decode().split()]
+                (place / f"brown-{Path(name).name}.txt").write_text(" ".join(words))
+    (place / "wikitext.txt.gz").write_bytes((DATA / "corpora/wikitext-2-valid.txt.gz").read_bytes())
+    return place
+
+
+def posed(folder: Path) -> dict[str, Path]:
+    """Test sets of items with choices and free answers."""
+    places = {
+        "ARC-Challenge test": "ARC-Challenge-Test.jsonl.gz",
+        "CommonsenseQA dev": "csqa-dev_rand_split.jsonl.gz",
+        "OpenBookQA test": "openbookqa-test.jsonl.gz",
+        "Social IQa dev": "socialiqa-dev.jsonl.gz",
+        "WinoGrande validation": "winogrande-validation.parquet",
+        "LogiQA test": "logiqa-Test.txt.gz",
+    }
+    found = {name: DATA / "choices" / file for name, file in places.items()}
+    for name in ("aqua", "dream"):
+        with tarfile.open(DATA / "choices" / f"{name}.tar.gz") as packed:
+            member = next(each for each in packed.getnames() if each.endswith("test.json"))
+            content = packed.extractfile(member)
+            path = folder / f"{name}-test.json{'l' if name == 'aqua' else ''}"
+            path.write_bytes((content or io.BytesIO()).read())
+            found[f"{name.upper()} test"] = path
+    return found
+
+
+def row(name: str, test: Any, corpus: Path, **options: Any) -> None:
+    """Search, and print what was found."""
+    start = time.process_time()
+    try:
+        report = goldassay.measure_overlap(test, corpus, skip_broken=True, **options)
+    except goldassay.InputError as error:
+        print(f"| {name} | {error} |", flush=True)
+        return
+    found = report.to_dict()["overlap"]
+    searched = count(found["n_searched"])
+    if found["n_searched"] < found["n_items"]:
+        searched += f" of {count(found['n_items'])}"
+    kinds = {each["kind"]: each["n"] for each in found["kinds"]}
+    seconds = time.process_time() - start
+    print(
+        f"| {name} | {searched} | {found['n_found']} ({kinds['near copy']} near copies) | {kinds['question only']} "
+        f"| {percent(found['partial'])} | {report.verdicts['overlap']['verdict']} | {seconds:.1f} s",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """All sets, or those whose names have a word."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default="")
+    only = parser.parse_args().only.lower()
+    print("| test set / corpus | searched | with answers | question only | partial | verdict | processor |")
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        for name, read in labelled().items():
+            if only in name.lower():
+                test, train = read()
+                roles = [column for column in train.columns if column != "label"]
+                path = folder / "train.parquet"
+                train.select(text=pl.concat_str(roles, separator="\n")).write_parquet(path)
+                row(name, test, path, near_copies=True)
+        gsm8k = DATA / "corpora/gsm8k-test.jsonl.gz"
+        rewrites = DATA / "corpora/benbench-gsm8k-test-rewritten-1.jsonl.gz"
+        for n in (13, 8):
+            for name, corpus, field in (
+                ("GSM8K test / train", DATA / "corpora/gsm8k-train.jsonl.gz", "question+answer"),
+                ("GSM8K test / its 1,319 rewrites", rewrites, "rewritten_question+rewritten_answer"),
+            ):
+                if only in name.lower():
+                    row(f"{name}, n = {n}", gsm8k, corpus, field=field, n=n)
+        place = corpora(folder)
+        for name, test in {**posed(folder), "GSM8K test": gsm8k}.items():
+            if only in f"{name} corpora".lower():
+                row(f"{name} / Brown corpus and WikiText-2", test, place)
+
+
+if __name__ == "__main__":
+    main()
