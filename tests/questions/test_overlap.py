@@ -74,6 +74,19 @@ class TestVerdicts:
         assert found["question_only"] == n / N
         assert f"{n} more" in report.verdicts["overlap"]["evidence"]
 
+    @pytest.mark.parametrize(("n", "verdict"), [(8, "sound"), (60, "caution")])
+    def test_copies_that_were_cut_are_not_sound(self, n: int, verdict: str, tmp_path: Path) -> None:
+        """No document has 80 % of a question: each has one half of it, or every second line is in other words."""
+        rows = [{**row, "question": f"{row['question']} {row['answer']}"} for row in questions()]
+        rows = [row for row in rows if len(row["question"].split()) >= 30]
+        texts = list(other_texts())
+        for row in rows[:n]:
+            words = row["question"].split()
+            texts += [" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+        assert (found["n_found"], found["question_only"], word(report)) == (0, 0.0, verdict)
+        assert ("cut or reworded" in report.verdicts["overlap"]["evidence"]) == (verdict == "caution")
+
     def test_mirrors_of_a_test_set_do_not_make_it_clean(self, tmp_path: Path) -> None:
         rows = questions(40)
         texts = [f"{row['question']} {row['answer']}" for row in rows] * 30

@@ -18,7 +18,7 @@ from goldassay.instability import score_one_run
 from goldassay.overlap import COUNTED, KINDS, classify, kinds_of, worst_kinds
 from goldassay.questions.overlap.scored_runs import compare_scores
 from goldassay.questions.overlap.verdict import judge_overlap
-from goldassay.scanning.confirmation import Confirmation
+from goldassay.scanning.confirmation import KEPT, Confirmation
 from goldassay.scanning.scan import notices
 
 if TYPE_CHECKING:
@@ -138,7 +138,9 @@ def measure_items(
     said = _said(items, counts, worst, is_searched, scanned, share, interval, corpus)
     is_known = worst <= _QUESTION_ONLY
     _, known = _share(is_known[searched], np.asarray(items.clusters.codes)[searched])
-    verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap, known)
+    is_touched = is_known | (best["asked"] >= KEPT)
+    _, touched = _share(is_touched[searched], np.asarray(items.clusters.codes)[searched])
+    verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap, known, touched)
     is_dirty = is_searched & (counts | (classes == "dirty"))
     is_clean = is_searched & (classes == "clean") & ~counts
     codes = np.asarray(items.clusters.codes)

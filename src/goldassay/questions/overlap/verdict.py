@@ -31,11 +31,13 @@ def judge_overlap(
     clusters: Clusters,
     limits: OverlapLimits,
     known: Interval | None = None,
+    touched: Interval | None = None,
 ) -> Verdict:
     """Judge the share of items that stand in a document with their answers.
 
     Questions that stand there without their answers are no proof that these were seen, and none that they were not: the
-    answer may stand further below, or be written otherwise. Where there are many of them, nothing is sound.
+    answer may stand further below, or be written otherwise. A part of a question may be of a copy that was cut or
+    reworded. Where there are many of either, nothing is sound.
 
     Args:
         share: Of the items that could be searched.
@@ -45,6 +47,7 @@ def judge_overlap(
         clusters: Which items count as one.
         limits: When to say caution or unsound.
         known: Interval of the share of items whose question stands in a document, with its answer or without.
+        touched: The same of items of which a document has 20 % of the question.
     """
     rule = (
         "By the share of items of which one document holds 80 % of the words of the question, with the answer within "
@@ -52,7 +55,8 @@ def judge_overlap(
         f"{percent(limits.unsound)}, caution if at least {percent(limits.caution)}. Sound if the upper end lies below "
         f"{percent(limits.unsound)}, everything could be read and searched, and there are {LEAST_CLUSTERS} independent "
         "items; else not measurable. In place of sound it is caution where the questions of "
-        f"{percent(limits.unsound)} of the items (lower end) stand there, with their answers or without."
+        f"{percent(limits.unsound)} of the items (lower end) stand there, with their answers or without, or 20 % of "
+        "the words of so many questions."
     )
     if interval is None:
         why = doubts[0].why if doubts else "There are too few items."
@@ -63,6 +67,12 @@ def judge_overlap(
     if word == "sound" and known is not None and known.low >= limits.unsound:
         word = "caution"
         told.append("So many questions are no accident: their answers may stand elsewhere, or be written otherwise.")
+    if word == "sound" and touched is not None and touched.low >= limits.unsound:
+        word = "caution"
+        told.append(
+            f"Of at least {percent(touched.low)} of the items one document has 20 % of the question or more: copies that "
+            "were cut or reworded look like this."
+        )
     if word == "sound" and (doubts or clusters.effective < LEAST_CLUSTERS):
         word = "not measurable"
     if word == "not measurable":
