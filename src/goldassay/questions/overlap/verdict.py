@@ -70,8 +70,8 @@ def judge_overlap(
     if word == "sound" and touched is not None and touched.low >= limits.unsound:
         word = "caution"
         told.append(
-            f"Of at least {percent(touched.low)} of the items one document has 20 % of the question or more: copies that "
-            "were cut or reworded look like this."
+            f"Of at least {percent(touched.low)} of the items one document has 20 % of the question or more: copies "
+            "that were cut or reworded look like this."
         )
     if word == "sound" and (doubts or clusters.effective < LEAST_CLUSTERS):
         word = "not measurable"
