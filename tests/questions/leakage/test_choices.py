@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import goldassay
 from goldassay.core.effects import Reading, measure_effects
@@ -16,6 +18,7 @@ from goldassay.core.settings import Settings
 from goldassay.questions.leakage.choice_verdict import judge_choices
 from goldassay.questions.leakage.choices import reading_doubts
 from goldassay.questions.leakage.condition_evidence import ConditionEvidence
+from goldassay.questions.leakage.item_readers import by_item, choice_hits, masked
 from goldassay.questions.leakage.options import LeakageChoice
 from goldassay.questions.leakage.posed_items import ItemReading, load_items
 from goldassay.questions.leakage.report import study_leakage
@@ -24,6 +27,7 @@ from goldassay.runs import Runs
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from random import Random
 
 WORDS = [f"w{i}" for i in range(40)]
 
@@ -323,3 +327,22 @@ def test_rules_that_cancel_each_other_over_subjects_are_a_caution(tmp_path: Path
     assert report.verdicts["leakage"]["evidence"].startswith("Picking in each subject by the rule")
     assert report.verdicts["artifacts"]["verdict"] != "sound"
     assert goldassay.measure_leakage(tmp_path / "set.jsonl").verdicts["leakage"] == report.verdicts["leakage"]
+
+
+@given(st.lists(st.integers(2, 5), min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_choices_that_a_reader_finds_equally_likely_share_the_hit(sizes: list[int], random: Random) -> None:
+    rows_ = [
+        {"question": f"q{at}", "choices": [f"c{at} {k}" for k in range(size)], "answer": random.randrange(size)}
+        for at, size in enumerate(sizes)
+    ]
+    posed = load_items(pl.DataFrame(rows_), None, ItemReading(columns={"answer": "answer"}))
+    assert posed is not None
+    items, most = posed.test, max(sizes)
+    # Whoever finds all equally likely is right as often as guessing.
+    (even,) = choice_hits([masked(np.zeros((len(sizes), most)), items)], items)
+    assert even.tolist() == [1 / size for size in sizes]
+    scores = [[random.randrange(3) for _ in range(size)] for size in sizes]
+    (found,) = choice_hits([by_item(np.array([x for own in scores for x in own], np.float64), items, most)], items)
+    for hit, own, row in zip(found.tolist(), scores, rows_, strict=True):
+        best = [k for k, score in enumerate(own) if score == max(own)]
+        assert hit == (row["answer"] in best) / len(best)
