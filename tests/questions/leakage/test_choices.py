@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import goldassay
@@ -329,7 +329,7 @@ def test_rules_that_cancel_each_other_over_subjects_are_a_caution(tmp_path: Path
     assert goldassay.measure_leakage(tmp_path / "set.jsonl").verdicts["leakage"] == report.verdicts["leakage"]
 
 
-@given(st.lists(st.integers(2, 5), min_size=1, max_size=8), st.randoms(use_true_random=False))
+@hypothesis.given(st.lists(st.integers(2, 5), min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_choices_that_a_reader_finds_equally_likely_share_the_hit(sizes: list[int], random: Random) -> None:
     rows_ = [
         {"question": f"q{at}", "choices": [f"c{at} {k}" for k in range(size)], "answer": random.randrange(size)}
