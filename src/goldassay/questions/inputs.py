@@ -224,8 +224,8 @@ def _require_read(dataset: Dataset) -> None:
         f"{'has' if one else 'have'} no role",
         file=dataset.source,
         mend=f"give the texts that decide the label with {option('columns', 'premise=NAME,hypothesis=NAME')}, "
-        f"choices with {option('columns', 'choices=A+B,answer=NAME')}, "
-        f"or leave out what does not matter with {option('columns', ignored)}",
+        f"leave out what does not matter with {option('columns', ignored)}, or audit them as items with "
+        f"{option('columns', 'choices=A+B,answer=NAME')}",
     )
 
 

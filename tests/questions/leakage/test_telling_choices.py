@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,14 +41,34 @@ FOLDS = np.arange(N) % 5
 
 def test_they_are_found_where_they_are_and_nothing_else() -> None:
     clean, flawed = (telling_choices(None, made(share, 0), FOLDS) for share in (0.0, 0.4))
-    assert len(clean) == len(LEANINGS)
-    for one, other in zip(clean, flawed, strict=True):
+    assert len(clean) == 2 * len(LEANINGS)
+    for one, other in zip(clean[: len(LEANINGS)], flawed, strict=False):
         assert one.correct is not None
         assert other.correct is not None
         assert abs(one.correct.mean() - 0.5) < 0.07
         assert other.correct.mean() > 0.6
         assert other.chance is not None
         assert np.array_equal(other.chance, chance_of(made(0.4, 0)))
+
+
+@pytest.mark.parametrize(("written", "as_"), [("w", "W"), (" ", "  "), (" ", "\u00a0"), (" w", ", w")])
+def test_the_form_of_right_choices_is_read(written: str, as_: str) -> None:
+    """As capitals, double spaces, other spaces and commas, which words are read without."""
+    items = made(0.0, 3)
+    flawed = items.right & (np.arange(items.right.size) % 5 < 2)
+    texts = [
+        text.replace(written, as_, 1) if each else text
+        for text, each in zip(items.texts.to_list(), flawed.tolist(), strict=True)
+    ]
+    clean, found = (
+        telling_choices(None, each, FOLDS) for each in (items, replace(items, texts=pl.Series("choice", texts)))
+    )
+    for one, other in zip(clean[len(LEANINGS) :], found[len(LEANINGS) :], strict=True):
+        assert other.reader.startswith("traits of form")
+        assert one.correct is not None
+        assert other.correct is not None
+        assert abs(one.correct.mean() - 0.5) < 0.07
+        assert other.correct.mean() > 0.6
 
 
 def test_a_loop_scores_the_same() -> None:

@@ -59,7 +59,11 @@ def _module(place: str) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"the tokenizer's module {place} cannot be imported ({reason})", mend="mend it") from error
+        absent = isinstance(error, ModuleNotFoundError)
+        raise InputError(
+            f"the tokenizer's module {place} cannot be imported ({reason})",
+            mend="install what is missing, or name a function of a module that is there" if absent else "mend it",
+        ) from error
 
 
 def _from_file(path: Path) -> ModuleType:

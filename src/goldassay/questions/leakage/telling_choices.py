@@ -1,8 +1,9 @@
-"""Words that lean to right choices by themselves: what readers that weigh all words at once may miss.
+"""Words and traits of form that lean to right choices by themselves: what readers that weigh all words may miss.
 
 As in pairs (`telling_readings`), a word that gives the right choice away in some items gets lost among thousands that
 tell nothing. Here words that lean by 2, 2.5 and 3 standard errors alone are added up; each choice's score is what they
-say for right, less what they say for wrong, learned from items of other folds of clusters.
+say for right, less what they say for wrong, learned from items of other folds of clusters. Likewise the form of the
+choices (capitals, spaces, punctuation, length), which readers of words do not see.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldassay.core.effects import Reading
+from goldassay.data.text_form import form_words
 from goldassay.leakage.choice_rules import chance_of
 from goldassay.models.naive_bayes import telling_evidence
 from goldassay.questions.leakage.item_readers import by_item, choice_hits
@@ -24,30 +26,37 @@ if TYPE_CHECKING:
 
 
 def telling_choices(train: ChoiceItems | None, test: ChoiceItems, folds: NDArray[np.int64]) -> list[Reading]:
-    """What words that lean to right choices pick of each item, from three strengths of leaning on.
+    """What words, and traits of form, that lean to right choices pick of each item, from three strengths of leaning on.
 
     Args:
         train: Items to learn from; None for those of other folds.
         test: Items to read.
         folds: Of the read items, whole clusters each, (N,).
     """
-    scores = np.zeros((len(LEANINGS), test.right.size))
-    for fold in np.unique(folds).tolist():
-        inside = folds == fold
-        known = test.take(np.flatnonzero(~inside)) if train is None else train
-        if not len(known):
-            continue
-        read = inside[test.item_of]
-        told = telling_evidence(known.texts, known.right.astype(np.int64), 2, test.texts.filter(read), LEANINGS)
-        scores[:, read] = told[:, :, 1] - told[:, :, 0]
-    most, chance = int(test.sizes.max()), chance_of(test)
-    return [
-        Reading(
-            test.kind.part,
-            f"words that lean by {least:g} standard errors",
-            None,
-            correct=choice_hits([by_item(own, test, most)], test),
-            chance=chance,
-        )
-        for least, own in zip(LEANINGS, scores, strict=True)
-    ]
+    source = test if train is None else train
+    found = []
+    for what, known, asked in (
+        ("words", source.texts, test.texts),
+        ("traits of form", form_words(source.texts), form_words(test.texts)),
+    ):
+        scores = np.zeros((len(LEANINGS), test.right.size))
+        for fold in np.unique(folds).tolist():
+            read = (folds == fold)[test.item_of]
+            learned = np.ones(source.right.size, np.bool_) if train is not None else ~read
+            if not learned.any():
+                continue
+            marks = source.right[learned].astype(np.int64)
+            told = telling_evidence(known.filter(learned), marks, 2, asked.filter(read), LEANINGS)
+            scores[:, read] = told[:, :, 1] - told[:, :, 0]
+        most, chance = int(test.sizes.max()), chance_of(test)
+        found += [
+            Reading(
+                test.kind.part,
+                f"{what} that lean by {least:g} standard errors",
+                None,
+                correct=choice_hits([by_item(own, test, most)], test),
+                chance=chance,
+            )
+            for least, own in zip(LEANINGS, scores, strict=True)
+        ]
+    return found
