@@ -103,12 +103,25 @@ def test_one_order_alone_shows_nothing() -> None:
     assert not any(each.measurable for each in effects.effects)
 
 
+@pytest.mark.parametrize("seat", [0.3, -0.3])
+def test_the_interval_of_a_judge_is_that_of_the_seat_it_follows(seat: float) -> None:
+    many = pl.concat([judged(150, at, seat=seat, judge=f"judge {at}") for at in range(6)])
+    judges, effects = measure_position(many, LIMITS)
+    for at, found in enumerate(judges):
+        followed = max(effects.effects[2 * at : 2 * at + 2], key=lambda each: each.value)
+        sign = 1 if followed.reader == FIRST_SEAT else -1
+        assert found.effect == sign * followed.value
+        assert sorted((sign * found.low, sign * found.high)) == [followed.low, followed.high]
+
+
 def test_lower_ends_are_simultaneous_over_judges() -> None:
     many = pl.concat([judged(100, seed, judge=f"judge {seed}") for seed in range(12)])
     alone, _ = measure_position(judged(100, 0, judge="judge 0"), LIMITS)
     together, _ = measure_position(many, LIMITS)
     assert together[0].effect == alone[0].effect
-    assert together[0].low < alone[0].low
+    # Of the end nearer to 0, that is.
+    one, other = (each.low if each.effect >= 0 else -each.high for each in (together[0], alone[0]))
+    assert one < other
 
 
 def cells() -> list[tuple[str, dict[str, Any]]]:

@@ -58,3 +58,19 @@ def test_a_rule_that_hits_in_one_subject_is_said() -> None:
     assert "s3" in sentences
     table = report.tables["choice_subjects"]
     assert set(table.filter(table["q"] < 0.05)["subject"]) == {"s3"}
+
+
+def test_long_texts_are_cut_on_the_page_and_whole_in_the_files() -> None:
+    long = "\n".join(["a line of it"] * 50)
+    items = [
+        {"prompt": f"q{at} {'word ' * 200}", "chosen": f"{at} {'good ' * 100}", "rejected": f"{at} {long}"}
+        for at in range(60)
+    ]
+    items[0]["rejected"] = items[1]["rejected"] = "no"
+    items[1]["prompt"], items[1]["chosen"] = items[0]["prompt"], items[0]["chosen"]
+    report = goldassay.audit(items, quiet=True)
+    assert report.first is not None
+    shown = [str(row["text"]) for row in report.first.rows]
+    assert shown
+    assert all(len(text) < 1300 and text.count("\n") < 10 and "…" in text for text in shown)
+    assert max(len(text) for each in report.tables["examples"]["choices"] for text in each) > 600

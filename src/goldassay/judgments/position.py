@@ -47,7 +47,7 @@ class PositionEffect(Result):
         first_share: Share of verdicts for the first seat, ties half.
         n_ties: Verdicts that are ties.
         effect: Of the first seat on the win rate; NaN where it is not measurable.
-        low: Lower end at 95 %, simultaneous over all judges.
+        low: Lower end at 95 %; the end nearer to 0 is simultaneous over all judges, the other of this judge alone.
         high: Upper end likewise.
     """
 
@@ -136,7 +136,9 @@ def measure_position(rows: pl.DataFrame, limits: Limits, seed: int = 0) -> tuple
         ):
             reason = "" if share >= 2 else "there is a single item"
             effects.append(Effect(judge, seat, POSITION, *ends_of, error, limits.caution, limits.unsound, reason))
-        described.append(replace(summary, effect=value, low=low, high=high))
+        # Of the seat that the judge follows, as the verdict has it.
+        shown = (low, narrow_high) if value >= 0 else (narrow_low, high)
+        described.append(replace(summary, effect=value, low=shown[0], high=shown[1]))
     covered = np.zeros(len(names), np.bool_)
     for each in units:
         if each is not None:

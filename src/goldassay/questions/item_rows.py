@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Of a long passage its beginning tells which it is.
 _LONGEST_PASSAGE = 300
+_LONGEST_CHOICE = 320
 # Defects of a kind: the others are in the table of problems.
 _MOST_DEFECTS = 2
 
@@ -73,11 +74,17 @@ def told_by_part(examples: pl.DataFrame, kind: Kind = CHOICES) -> list[tuple[int
 
 def _row(items: ChoiceItems, at: int, why: str) -> RowToRead:
     begin, end = items.offsets[at : at + 2].tolist()
-    choices, right = items.texts[begin:end].to_list(), items.right[begin:end].tolist()
-    passage = items.passages[at]
-    if len(passage) > _LONGEST_PASSAGE:
-        passage = f"{passage[:_LONGEST_PASSAGE]}…"
-    lines = [part for part in (passage, items.questions[at]) if part]
+    # Whole responses would fill the page; the files have them.
+    choices = [_cut(text, _LONGEST_CHOICE) for text in items.texts[begin:end].to_list()]
+    right = items.right[begin:end].tolist()
+    lines = [_cut(part, _LONGEST_PASSAGE) for part in (items.passages[at], items.questions[at]) if part]
     lines += [f"– {text}" for text in choices]
     named = " / ".join(text for text, is_right in zip(choices, right, strict=True) if is_right)
     return RowToRead(f"row {items.rows[at]}", "\n".join(lines), named, why)
+
+
+def _cut(text: str, most: int) -> str:
+    """The first lines of a long text, up to so many characters; a line counts as eighty."""
+    lines = text.split("\n")
+    kept = "\n".join(lines[: most // 80])[:most].rstrip()
+    return text if kept == text.rstrip() else f"{kept}…"

@@ -28,7 +28,7 @@ def charts(document: Mapping[str, Any]) -> dict[str, Chart]:
             name="judgments_position",
             title="What the first seat adds",
             caption="Each dot is what being shown first adds to a side's win rate by one judge, the line its interval, "
-            "simultaneous over judges. At 0 the order does not matter.",
+            "of which the end nearer to 0 is simultaneous over judges. At 0 the order does not matter.",
             omitted=omitted,
             groups=tuple(shown),
             axis=Axis("added to the win rate (points)"),
