@@ -89,6 +89,45 @@ def test_planted_errors_are_found() -> None:
     assert row["relabelled"] > row["as_is"]
 
 
+def partly(missing: int) -> tuple[Suspects, Suspects, pl.DataFrame]:
+    """Suspects by runs that lack the first rows, those among the other rows alone, and accuracies on these."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 3, 400)
+    gold = np.where(rng.random(400) < 0.065, (truth + 1) % 3, truth)
+    train = pairs(rng.integers(0, 3, 60)).with_columns(premise="Other " + pl.col("premise"))
+    runs = answers(rng, truth, gold).filter(~pl.col("example_id").is_in([f"e{i}" for i in range(missing)]))
+    right = runs.group_by("model", maintain_order=True).agg((pl.col("label") == pl.col("prediction")).mean())
+    return suspects(train, pairs(gold), runs), suspects(train, pairs(gold)[missing:], runs), right
+
+
+def test_rows_without_answers_come_last_and_change_nothing_else() -> None:
+    found, alone, right = partly(40)
+    assert found.rows is not None
+    assert alone.rows is not None
+    own = found.rows.filter(pl.col("suspect") != "not answered")
+    measured = ("example_id", "suspect", "suggested", "log_odds")
+    assert own.select(measured).equals(alone.rows.select(measured))
+    last = found.rows.tail(40)
+    assert sorted(last["example_id"].to_list()) == sorted(f"e{i}" for i in range(40))
+    assert last.select("suggested", "log_odds").null_count().row(0) == (40, 40)
+    assert set(last["suspect"].to_list()) == {"not answered"}
+    assert found.scores is not None
+    for row in right.iter_rows():
+        # The score is that of the rows that are answered, as everywhere.
+        assert found.scores.filter(pl.col("model") == row[0])["as_is"][0] == pytest.approx(row[1], abs=1e-12)
+    assert {name: found.section[name] for name in ("n_unison", "n_expected")} == {
+        name: alone.section[name] for name in ("n_unison", "n_expected")
+    }
+    assert [each.n for each in figures({"suspect": found.section})] == [400, 360, 360]
+    assert "40 rows are not answered by the runs, and come last." in found.section["sentences"]
+
+
+def test_runs_that_lack_more_rows_are_not_held_against_labels() -> None:
+    found, _, _ = partly(41)
+    assert found.rows is None
+    assert found.section["why_not"].startswith("No runs predict the labels of nearly all rows of the test part")
+
+
 def test_clean_labels_have_no_suspects_beyond_chance() -> None:
     observed, expected = 0, 0.0
     for seed in range(6):

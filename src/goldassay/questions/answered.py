@@ -112,8 +112,8 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
             mend=mend + (f"; {_AFTER_MENDING}" if share <= _FEW else ""),
         )
     remarks += [
-        f"The runs of {_named(those)} answer {n:,} of the {len(datasets[name]):,} examples of {name}; classes of rows "
-        "and suspect labels need runs that answer all."
+        f"The runs of {_named(those)} answer {n:,} of the {len(datasets[name]):,} examples of {name}; rows are classed "
+        "only by runs that answer all."
         for (name, n), those in partly.items()
     ]
     return Answered(sets, tuple(remarks), tuple(left_out))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,31 @@ def runs_on_test(evidence: Evidence, sets: Sequence[RunSet] | None = None) -> It
         rows = [place[name] for name in ids if name in place]
         if len(rows) == len(ids):
             yield _with_labels(runs.take(rows), evidence.test.label_names)
+
+
+def runs_on_most(evidence: Evidence, least: float) -> tuple[NDArray[np.int64], Iterable[Runs]]:
+    """The rows of the test part that are answered, ascending, and the sets of runs of the whole input on these.
+
+    All rows where some set answers all. Else sets may lack rows, such as those that were rewritten since: taken are the
+    rows that most sets answer, at least a share `least` of all, and the sets that answer just these, so that every
+    score is of the same rows.
+    """
+    n = len(evidence.test)
+    every = np.arange(n)
+    if any(each.is_comparable for each in evidence.run_sets):
+        return every, runs_on_test(evidence)
+    ids = evidence.test.examples["example_id"].cast(pl.String).to_list()
+    alike: dict[bytes, tuple[NDArray[np.int64], list[Runs]]] = {}
+    for each in evidence.run_sets:
+        if not each.is_whole_input:
+            continue
+        runs = each.load()
+        place = {str(example): at for at, example in enumerate(runs.example_ids.tolist())}
+        rows = np.array([row for row, name in enumerate(ids) if name in place], dtype=np.int64)
+        if rows.size and rows.size >= least * n:
+            own = _with_labels(runs.take([place[ids[row]] for row in rows.tolist()]), evidence.test.label_names)
+            alike.setdefault(rows.tobytes(), (rows, []))[1].append(own)
+    return max(alike.values(), key=lambda found: (len(found[1]), found[0].size), default=(every, []))
 
 
 def right_probabilities(runs: Runs) -> NDArray[np.float64] | None:

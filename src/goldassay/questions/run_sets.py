@@ -104,7 +104,12 @@ class RunSet:
     @property
     def is_comparable(self) -> bool:
         """Whether it tells what a reported model scores on a dataset: of all of the input, and on all examples."""
-        return self.condition in (PAIRED, TEXT) and self.is_complete
+        return self.is_whole_input and self.is_complete
+
+    @property
+    def is_whole_input(self) -> bool:
+        """Whether it was made of all of the input."""
+        return self.condition in (PAIRED, TEXT)
 
     @property
     def file(self) -> str:

@@ -25,8 +25,9 @@ def figures(document: Mapping[str, Any]) -> list[Figure]:
     if "n_examples" not in found:
         return []
     n, reason = found["n_examples"], str(found.get("why_not") or "")
+    answered = found.get("n_answered", n)
     return [
         _DEFECTS.figure(found["n_defects"], n=n),
-        _UNISON.figure(found["n_unison"], n=n, reason=reason),
-        _EXPECTED.figure(found["n_expected"], n=n, reason=reason),
+        _UNISON.figure(found["n_unison"], n=answered, reason=reason),
+        _EXPECTED.figure(found["n_expected"], n=answered, reason=reason),
     ]

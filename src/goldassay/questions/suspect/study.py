@@ -11,16 +11,19 @@ import polars as pl
 
 from goldassay.board import describe_items
 from goldassay.core.numbers import count
-from goldassay.questions.answers_on_test import right_probabilities, runs_on_test
+from goldassay.questions.answers_on_test import right_probabilities, runs_on_most
 from goldassay.questions.suspect.defects import find_defects
 from goldassay.suspect import contradict_gold, corrected_scores, rank_suspects
 from goldassay.suspect.contradiction import LEAST_FAMILIES, LEAST_STRONG
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from goldassay.data import Dataset
     from goldassay.questions.evidence import Evidence
+    from goldassay.runs import Runs
     from goldassay.suspect import Contradiction
 
 # Of tests on single items, as everywhere in this package.
@@ -28,6 +31,9 @@ Q = 0.05
 # Shares of the items that are taken for wrong in the table of scores; 6.5 % is what Gema et al. 2024 found in MMLU.
 SHARES = (0.01, 0.05, 0.065)
 DEFECT, UNISON, INVERTED, NOTHING = "defect", "contradicted in unison", "weaker systems solve it", "no"
+UNANSWERED = "not answered"
+# Runs may lack so many rows that were rewritten; of fewer answers a list of all rows would not be one.
+LEAST_ANSWERED = 0.9
 
 NO_LABELS = "The rows have scores and no labels, so that no label can be suspect."
 
@@ -45,6 +51,15 @@ class Systems:
     models: list[str] = field(default_factory=list)
     predictions: list[NDArray[np.int64]] = field(default_factory=list)
     likely: list[NDArray[np.float64]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Answered:
+    """What runs say of the rows that they answer: these, (A,), and what was found of them."""
+
+    rows: NDArray[np.int64]
+    found: Contradiction | None
+    confidence: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True)
@@ -75,8 +90,9 @@ def find_suspects(evidence: Evidence) -> Suspects:
     test = evidence.test
     if not test.label_names:
         return Suspects({"why_not": NO_LABELS}, {}, None, None)
-    defects, systems = find_defects(test), _systems(evidence)
-    gold = test.labels()
+    rows_answered, sets = runs_on_most(evidence, LEAST_ANSWERED)
+    defects, systems = find_defects(test), _systems(sets)
+    n, gold = len(test), test.labels()[rows_answered]
     families = [family_of(model) for model in systems.models]
     found = None
     if systems.predictions:
@@ -86,20 +102,25 @@ def find_suspects(evidence: Evidence) -> Suspects:
     flawed = defects.is_not_null().to_numpy()
     why_not = _why_not(evidence, systems.models, families, found)
     if found is None and confidence is None and not flawed.any():
-        return Suspects(
-            _left_out(why_not, bool(evidence.run_paths), len(set(families)), int(gold.size)), {}, None, None
-        )
-    suspicion = rank_suspects(flawed, None if found is None else found.log_odds, confidence)
-    kinds = np.full(gold.size, NOTHING, dtype=object)
-    kinds[inverted] = INVERTED
+        return Suspects(_left_out(why_not, bool(evidence.run_paths), len(set(families)), n), {}, None, None)
+    # Rows that nothing was answered of come last, but for those with a defect.
+    suspicion = rank_suspects(
+        flawed,
+        None if found is None else _over_all(found.log_odds, rows_answered, n, -np.inf),
+        None if confidence is None else _over_all(confidence, rows_answered, n, np.inf),
+    )
+    kinds = np.full(n, NOTHING if found is None and confidence is None else UNANSWERED, dtype=object)
+    kinds[rows_answered] = NOTHING
+    kinds[rows_answered[inverted]] = INVERTED
     if found is not None:
-        kinds[found.unison] = UNISON
+        kinds[rows_answered[found.unison]] = UNISON
     kinds[flawed] = DEFECT
     columns = {"suspicion": pl.Series(suspicion), "suspect": pl.Series(kinds.tolist(), dtype=pl.String)}
-    rows = _rows(test, defects, kinds, suspicion, found, confidence)
-    scores = None if found is None else _scores(systems, gold, found, suspicion)
+    rows = _rows(test, defects, kinds, suspicion, _Answered(rows_answered, found, confidence))
+    scores = None if found is None else _scores(systems, gold, found, suspicion[rows_answered])
     section = {
-        "n_examples": int(gold.size),
+        "n_examples": n,
+        "n_answered": int(rows_answered.size),
         "n_defects": int(flawed.sum()),
         "n_families": len(set(families)),
         "families": sorted(set(families)),
@@ -126,7 +147,7 @@ def _why_not(evidence: Evidence, models: list[str], families: list[str], found: 
     if not evidence.run_paths:
         return f"No runs of models were given: {takes}."
     if not models:
-        return f"No runs predict the labels of all rows of the test part from the whole input: {takes}."
+        return f"No runs predict the labels of nearly all rows of the test part from the whole input: {takes}."
     n_models, n_families = len(set(models)), len(set(families))
     who = "The model is" if n_models == 1 else f"The {count(n_models)} models are"
     of = "1 family" if n_families == 1 else f"{count(n_families)} families"
@@ -147,9 +168,16 @@ def _left_out(why_not: str, has_runs: bool, n_families: int, n: int) -> dict[str
 _LEAST_TESTED = 20
 
 
-def _systems(evidence: Evidence) -> Systems:
+def _over_all(values: NDArray[np.float64], rows: NDArray[np.int64], n: int, otherwise: float) -> NDArray[np.float64]:
+    """Values of some rows as values of all, (N,)."""
+    found = np.full(n, otherwise)
+    found[rows] = values
+    return found
+
+
+def _systems(sets: Iterable[Runs]) -> Systems:
     found = Systems()
-    for runs in runs_on_test(evidence):
+    for runs in sets:
         final = runs.final()
         if final.predictions is not None:
             found.predictions += list(final.predictions.astype(np.int64))
@@ -176,19 +204,27 @@ def _rows(
     defects: pl.Series,
     kinds: NDArray[Any],
     suspicion: NDArray[np.float64],
-    found: Contradiction | None,
-    confidence: NDArray[np.float64] | None,
+    answered: _Answered,
 ) -> pl.DataFrame:
+    found, confidence = answered.found, answered.confidence
+    # Null where nothing was answered.
+    at = pl.DataFrame({"row": range(len(test))}).join(
+        pl.DataFrame({"row": answered.rows, "at": range(answered.rows.size)}),
+        on="row",
+        how="left",
+        maintain_order="left",
+    )["at"]
     names = pl.Series(test.label_names, dtype=pl.String)
     table = test.examples.select(
         pl.lit(test.name).alias("dataset"), pl.col("example_id").cast(pl.String), pl.Series("suspicion", suspicion)
     ).with_columns(pl.Series("suspect", kinds.tolist(), dtype=pl.String), defects.alias("defect"))
     if found is not None:
         table = table.with_columns(
-            names.gather(found.alternative).alias("suggested"), pl.Series("log_odds", found.log_odds)
+            names.gather(found.alternative).gather(at).alias("suggested"),
+            pl.Series("log_odds", found.log_odds).gather(at),
         )
     if confidence is not None:
-        table = table.with_columns(pl.Series("confidence", confidence))
+        table = table.with_columns(pl.Series("confidence", confidence).gather(at))
     # Without models nothing tells rows without a defect apart.
     if found is None and confidence is None:
         table = table.filter(pl.col("defect").is_not_null())
@@ -216,12 +252,15 @@ def _sentences(section: dict[str, Any]) -> list[str]:
         said.append(f"{count(n)} rows cannot all be right: the same texts, or most annotators, have another label.")
     if section["n_unison"] is not None:
         said.append(
-            f"On {count(section['n_unison'])} of {count(section['n_examples'])} rows all "
+            f"On {count(section['n_unison'])} of {count(section['n_answered'])} rows all "
             f"{len(section['strong'])} strong families of models name the same other label; if all labels were right "
             f"and families erred independently, it would be {section['n_expected']:.1f}."
         )
     elif section["n_families"] or section["confident"]:
         said.append(section["why_not"])
+    if (section["n_unison"] is not None or section["confident"]) and section["n_answered"] < section["n_examples"]:
+        n_missing = section["n_examples"] - section["n_answered"]
+        said.append(f"{count(n_missing)} rows are not answered by the runs, and come last.")
     if section["n_inverted"]:
         said.append(f"{count(section['n_inverted'])} rows are solved by weaker families and missed by stronger ones.")
     if section["confident"]:
