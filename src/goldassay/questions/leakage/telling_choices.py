@@ -3,7 +3,7 @@
 As in pairs (`telling_readings`), a word that gives the right choice away in some items gets lost among thousands that
 tell nothing. Here words that lean by 2, 2.5 and 3 standard errors alone are added up; each choice's score is what they
 say for right, less what they say for wrong, learned from items of other folds of clusters. Likewise the form of the
-choices (capitals, spaces, punctuation, length), which readers of words do not see.
+choices (capitals, spaces, punctuation, length), which readers of words do not see, and their places in the alphabet.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.effects import Reading
 from goldassay.data.text_form import form_words
@@ -34,6 +35,7 @@ def telling_choices(train: ChoiceItems | None, test: ChoiceItems, folds: NDArray
         folds: Of the read items, whole clusters each, (N,).
     """
     source = test if train is None else train
+    most, chance = int(test.sizes.max()), chance_of(test)
     found = []
     for what, known, asked in (
         ("words", source.texts, test.texts),
@@ -48,7 +50,6 @@ def telling_choices(train: ChoiceItems | None, test: ChoiceItems, folds: NDArray
             marks = source.right[learned].astype(np.int64)
             told = telling_evidence(known.filter(learned), marks, 2, asked.filter(read), LEANINGS)
             scores[:, read] = told[:, :, 1] - told[:, :, 0]
-        most, chance = int(test.sizes.max()), chance_of(test)
         found += [
             Reading(
                 test.kind.part,
@@ -59,4 +60,20 @@ def telling_choices(train: ChoiceItems | None, test: ChoiceItems, folds: NDArray
             )
             for least, own in zip(LEANINGS, scores, strict=True)
         ]
-    return found
+    ranks = _alphabetical(test)
+    return found + [
+        Reading(
+            test.kind.part,
+            f"the {which} {test.kind.option} in the alphabet",
+            None,
+            correct=choice_hits([by_item(own, test, most)], test),
+            chance=chance,
+        )
+        for which, own in (("first", -ranks), ("last", ranks))
+    ]
+
+
+def _alphabetical(items: ChoiceItems) -> NDArray[np.float64]:
+    """The place of each choice among those of its item in the order of the alphabet, equal ones in one, (M,)."""
+    frame = pl.DataFrame({"item": items.item_of, "text": items.texts.str.to_lowercase()})
+    return frame.select(pl.col("text").rank("dense").over("item")).to_series().to_numpy().astype(np.float64)

@@ -163,8 +163,8 @@ def telling_doubts(
         if worst is not None and worst.high >= limits.unsound:
             doubts.append(
                 Doubt(
-                    f"{worst.reader[0].upper()}{worst.reader[1:]} to a label of the {part} may give "
-                    f"{percent(worst.high)} ({worst.measure}, upper end), not below {percent(limits.unsound)}.",
+                    f"{worst.reader[0].upper()}{worst.reader[1:]} may gain {percent(worst.high)} from the {part} "
+                    f"({worst.measure}, upper end), not below {percent(limits.unsound)}.",
                     "Audit with more training and test rows.",
                 )
             )
