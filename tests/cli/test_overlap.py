@@ -51,6 +51,21 @@ def test_a_second_run_takes_what_was_kept_and_writes_the_same(tmp_path: Path) ->
     assert (tmp_path / "out" / "report.json").read_bytes() == first
 
 
+def test_a_report_within_the_corpus_is_no_part_of_it(tmp_path: Path) -> None:
+    """It quotes the items that were found, and would be read as more of the corpus the next time."""
+    test, corpus = given(tmp_path)
+    command = ("overlap", test, "--corpus", tmp_path, "-o", tmp_path / "out", "-q")
+    assert status_of(*command) == 0
+    first = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))["overlap"]
+    (tmp_path / "out" / "corpus.jsonl").write_bytes(corpus.read_bytes())
+    assert status_of(*command) == 0
+    second = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))["overlap"]
+    # What lies beside a report is searched, the report is not.
+    assert second["n_documents"] == 2 * first["n_documents"]
+    assert second["share"] == first["share"]
+    assert any("10 files of the folders are no part of the corpus" in note for note in second["notes"])
+
+
 def test_what_is_broken_is_said_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     test, corpus = given(tmp_path)
     (tmp_path / "bad.jsonl").write_text('{"text": \n')

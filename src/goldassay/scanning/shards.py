@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -25,6 +26,9 @@ _ENDINGS: dict[str, Form] = {
 }  # fmt: skip
 # As plain text their columns would run into each other.
 _TABLES = (".csv", ".tsv", ".tab", ".xlsx", ".zip", ".tar", ".tgz", ".7z", ".bz2", ".xz")
+# What a report's folder has, and the results of a search that are kept there.
+_REPORT = ("report.html", "report.json", "report.md", "timing.json")
+_KEPT = re.compile(r"[0-9a-f]{32}\.parquet")
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
@@ -92,7 +96,7 @@ class Corpus:
 def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[Path] = ()) -> Corpus:
     """The files at paths, in folders and of patterns.
 
-    A file of the test set itself is left out, wherever it lies; a copy of it is not.
+    A file of the test set itself is left out, wherever it lies; a copy of it is not. So are files of reports.
 
     Args:
         places: Files, folders (with all that lies in them), and patterns with * ? and **.
@@ -115,6 +119,9 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
             seen.add(identity)
             if identity in known:
                 left_out.append((name, "it is the test set itself"))
+                continue
+            if _is_of_report(path):
+                left_out.append((name, "it is of a report"))
                 continue
             try:
                 file = _file_of(path, name, given=not Path(place).is_dir())
@@ -151,6 +158,18 @@ def _paths_at(place: str) -> list[tuple[Path, str]]:
             raise InputError("the pattern matches nothing", file=place, mend="check it, and quote it for the shell")
         return [pair for each in matched for pair in _paths_at(os.fspath(each))]
     raise no_such_file(place)
+
+
+def _is_of_report(path: Path) -> bool:
+    """Whether a file was written by an earlier search, whose report lies in the corpus: it quotes the test set."""
+    folder = path.parent
+    if folder.name == "shards" and _KEPT.fullmatch(path.name):
+        return True
+    if folder.name in ("figures", "tables") and path.suffix in (".svg", ".csv", ".parquet"):
+        folder = folder.parent
+    elif path.name not in _REPORT:
+        return False
+    return all((folder / name).is_file() for name in _REPORT)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
