@@ -6,6 +6,8 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from goldassay.scanning import words_of
 from goldassay.scanning.confirmation import Confirmation
@@ -73,6 +75,18 @@ def test_boilerplate_does_not_count_unless_the_whole_item_stands_there() -> None
     together = Confirmation(sought(items, clusters=[0, 0, 0, 1, 2])).confirm(frame)
     assert together is not None
     assert [match.item for match in together.matches] == [0, 1, 2, 3, 4]
+
+
+@given(st.lists(st.tuples(st.text("ab", min_size=5, max_size=12), st.integers(0, 9)), min_size=1, max_size=12))
+def test_boilerplate_is_what_more_than_three_clusters_have(items: list[tuple[str, int]]) -> None:
+    texts, clusters = [" ".join(text) for text, _ in items], [cluster for _, cluster in items]
+    known = sought(texts, n=5, clusters=clusters)
+    expected = []
+    for text in known.texts:
+        for begin in range(len(text.words) - 4):
+            ngram = f" {' '.join(text.words[begin : begin + 5])} "
+            expected.append(len({own for other, own in zip(texts, clusters, strict=True) if ngram in f" {other} "}) > 3)
+    assert known.is_common.tolist() == expected
 
 
 def test_an_item_that_is_all_boilerplate_is_found_as_a_whole() -> None:

@@ -48,7 +48,7 @@ class NearCopy(NamedTuple):
 def joined(words: Sequence[str]) -> str:
     """Words as shingles are made of: a space before, between and after, none beside what is a word by itself."""
     plain = " ".join(words)
-    if plain.isascii():
+    if plain.isascii() or not any(map(is_alone, {word for word in words if len(word) == 1})):
         return f" {plain} "
     parts = [" "]
     alone = True

@@ -119,9 +119,17 @@ class Sought:
         first = order[self.posting_offsets[:-1]] if n_grams else np.empty(0, np.int64)
         self.gram_starts: NDArray[np.int64] = starts[first]
         self.gram_lengths: NDArray[np.int64] = lengths[first]
+        self.is_common: NDArray[np.bool_] = self._in_clusters(n_grams) > MOST_CLUSTERS
+
+    def _in_clusters(self, n_grams: int) -> NDArray[np.int64]:
+        """Of each n-gram's place in how many clusters the n-gram is, or fewer places than are too many."""
+        places = np.diff(self.posting_offsets)
+        # Nearly all are in one place, and sorting millions of them took most of the time.
+        windows = np.flatnonzero((places > MOST_CLUSTERS)[self.grams])
         n_clusters = int(self.clusters.max(initial=0)) + 1
-        of_cluster = np.unique(grams * n_clusters + self.clusters[self.items[self.window_text]]) // n_clusters
-        self.is_common: NDArray[np.bool_] = (np.bincount(of_cluster, minlength=n_grams) > MOST_CLUSTERS)[grams]
+        own = self.grams[windows] * n_clusters + self.clusters[self.items[self.window_text[windows]]]
+        n_found = np.bincount(np.unique(own) // n_clusters, minlength=n_grams)
+        return np.where(places > MOST_CLUSTERS, n_found, places)[self.grams]
 
     @property
     def n_items(self) -> int:
