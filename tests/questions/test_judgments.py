@@ -57,6 +57,17 @@ def test_the_worst_of_several_judges_counts() -> None:
     assert "unfair" in report.document["verdicts"]["judgments"]["evidence"]
 
 
+@pytest.mark.parametrize("opposite", [True, False])
+def test_seats_that_cancel_over_kinds_of_items_are_never_sound(opposite: bool) -> None:
+    """Half of the items follow the first seat, the other half the second."""
+    parts = [made(1500, seed, seat=0.4 * sign * opposite) for seed, sign in ((0, 1), (1, -1))]
+    frame = pl.concat([part.with_columns(category=pl.lit(kind)) for part, kind in zip(parts, "xy", strict=True)])
+    found = goldassay.audit(frame).document["verdicts"]["judgments"]
+    assert found["verdict"] == ("not measurable" if opposite else "sound")
+    assert ("over all items such effects may cancel each other" in found["evidence"]) is opposite
+    assert (found["next_step"] == "Judge each kind of items by itself.") is opposite
+
+
 def test_few_items_show_nothing() -> None:
     assert word(goldassay.audit(made(15, 4))) == "not measurable"
 

@@ -43,7 +43,8 @@ class Judgments:
             first), win (of side a: 1, 0, or .5 for a tie),
             otherwise (what it would get if verdicts named seats in place of sides, or sides in place of seats),
             length (log length of a over that of b, or null), people
-            (which side they prefer, as `win`, or null), agreed (whether all people said so, or null).
+            (which side they prefer, as `win`, or null), agreed (whether all people said so, or null), group (of the
+            item, or null).
         problems: Columns row, id, reason, used: verdicts that cannot be used.
         n_read: Verdicts in the file.
         names_seats: Whether verdicts name seats, and not sides.
@@ -119,7 +120,7 @@ def read_judgments(
         )  # fmt: skip
     schema = {"row": pl.Int64, "item": pl.String, "judge": pl.String, "a": pl.String, "b": pl.String,
               "a_first": pl.Boolean, "win": pl.Float64, "otherwise": pl.Float64, "length": pl.Float64,
-              "people": pl.Float64, "agreed": pl.Boolean}  # fmt: skip
+              "people": pl.Float64, "agreed": pl.Boolean, "group": pl.String}  # fmt: skip
     problems = pl.DataFrame(
         [(row, item, reason, False) for row, item, reason in read.found],
         schema={"row": pl.Int64, "id": pl.String, "reason": pl.String, "used": pl.Boolean}, orient="row",
@@ -199,8 +200,9 @@ class _Reader:
         for at, row in enumerate(self.frame.iter_rows(named=True)):
             line = self.table.line_of(at)
             item = str(at) if shape.item is None or row[shape.item] is None else str(row[shape.item])
-            if shape.group is not None:
-                item = f"{row[shape.group]}/{item}"
+            group = None if shape.group is None else str(row[shape.group])
+            if group is not None:
+                item = f"{group}/{item}"
             judge = " / ".join(str(row[each]) for each in shape.judges) or _ONE
             a, b = (row[each] for each in shape.names) if shape.names else (None, None)
             length, (people, agreed) = self._length(row), self._people(row)
@@ -228,7 +230,7 @@ class _Reader:
                     line, item, judge, *((b, a) if turned else (a, b)), a_first != turned, 1 - win if turned else win,
                     1 - other if turned else other,
                     None if length is None else -length if turned else length,
-                    None if people is None else 1 - people if turned else people, agreed,
+                    None if people is None else 1 - people if turned else people, agreed, group,
                 ))  # fmt: skip
         return found
 

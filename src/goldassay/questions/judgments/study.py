@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.doors import option
-from goldassay.core.effects import Limits
-from goldassay.core.numbers import count, percent
+from goldassay.core.effects import LEAST_CLUSTERS, Limits
+from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Doubt
 from goldassay.judgments import agree_with_people, measure_position, model_verdicts
@@ -31,6 +31,8 @@ _MOST_UNUSED = 0.05
 # In the positive control so many times the limit of the items are won by the first seat.
 _TIMES_LIMIT = 2
 _CHANGING = 0.5
+# Judges by kinds of items that are looked at apart.
+_MOST_GROUPS = 300
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,9 @@ def _measure(judgments: Judgments, limits: JudgmentLimits, seed: int) -> _Measur
     given = Limits(limits.caution, limits.unsound)
     judges, effects = measure_position(judgments.rows, given, seed)
     doubts = [*_reading_doubts(judgments, judges), *_other_doubts(judgments, given, seed)]
+    # Where a seat is found already, nothing is called sound.
+    if not any(each.measurable and each.low >= each.caution for each in effects.effects):
+        doubts += _group_doubts(judgments, given, seed)
     _, found = measure_position(_planted(judgments.rows, limits.unsound, seed), given, seed)
     blind = [each.part for each in found.effects[::2] if each.measurable and not each.ordinary_low > 0]
     if blind:
@@ -128,6 +133,32 @@ def _other_doubts(judgments: Judgments, limits: Limits, seed: int) -> list[Doubt
             f"The verdicts are taken to name {kind}; if they named {other}, {flawed[0]} would follow a seat.",
             f"Say what they name: {option('columns', 'winner=NAME')} for sides, {option('columns', 'seat=NAME')} for "
             "seats; of two columns NAME+NAME.",
+        )
+    ]
+
+
+def _group_doubts(judgments: Judgments, limits: Limits, seed: int) -> list[Doubt]:
+    """Whether a judge follows one seat in some kind of items, which another kind may cancel; the 300 largest count."""
+    rows = judgments.rows.filter(pl.col("group").is_not_null())
+    n_items = pl.col("item").n_unique().over("judge", "group")
+    rows = rows.filter((n_items >= LEAST_CLUSTERS) & (pl.col("group").n_unique() > 1))
+    if not rows.height:
+        return []
+    sizes = rows.group_by("judge", "group", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    keys = sizes.head(_MOST_GROUPS).with_row_index("key")
+    by_key = rows.join(keys, on=["judge", "group"], maintain_order="left").with_columns(pl.col("key").cast(pl.String))
+    _, found = measure_position(by_key.with_columns(judge="key"), limits, seed)
+    flawed = [each for each in found.effects if each.measurable and each.low >= each.caution]
+    if not flawed:
+        return []
+    worst = max(flawed, key=lambda each: each.low)
+    judge, group = keys.row(int(worst.part))[1:3]
+    more = f", and so in {len(flawed) - 1} more" if len(flawed) > 1 else ""
+    return [
+        Doubt(
+            f"In {group} {worst.reader} adds {points(worst.value)} to the win rate by {judge} ({points(worst.low)} to "
+            f"{points(worst.high)}){more}: over all items such effects may cancel each other.",
+            "Judge each kind of items by itself.",
         )
     ]
 
