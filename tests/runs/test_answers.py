@@ -128,6 +128,14 @@ def test_published_systems_on_the_second_version(data_dir: Path, system: str, ex
     assert 100 * found.scores.mean() == pytest.approx(exact, abs=0.05)
 
 
+def test_a_metric_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """Taken for F1, it would give F1 under another name."""
+    gold = squad(tmp_path / "dev.json", {"q1": ["Paris"]})
+    (tmp_path / "p.json").write_text(json.dumps({"q1": "Paris"}))
+    with pytest.raises(InputError, match="there is no metric 'exact' of answers; choose one of f1, exact_match"):
+        read_runs(tmp_path / "p.json", gold=gold, answer_metric="exact")  # type: ignore[arg-type]
+
+
 def test_answering_nothing_shows_no_skill(tmp_path: Path) -> None:
     """Half of the questions have no answer, so that silence scores 50 points, and must not pass for knowledge."""
     gold = squad2(tmp_path / "dev.json", {f"q{i}": ["Paris"] if i % 2 else [] for i in range(400)})

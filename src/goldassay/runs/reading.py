@@ -127,6 +127,11 @@ def runs_of(
     """
     if align not in get_args(Align):
         raise InputError(f"there is no way {align!r} to align runs", mend=f"choose one of {', '.join(get_args(Align))}")
+    if answer_metric not in get_args(AnswerMetric):
+        raise InputError(
+            f"there is no metric {answer_metric!r} of answers",
+            mend=f"choose one of {', '.join(get_args(AnswerMetric))}",
+        )
     chosen = at_checkpoint(choose_slices(found, asked), checkpoint)
     answers = None
     if isinstance(gold, (str, os.PathLike)):
