@@ -253,3 +253,42 @@ def test_what_single_runs_leave_open_is_said(tmp_path: Path) -> None:
     rows = {row["system"]: row for row in found["systems"]}
     beta = score_interval(made[1], None)
     assert (rows["beta"]["low"], rows["beta"]["high"]) == (beta.low, beta.high)
+
+
+def solved(resolved: Any, **more: Any) -> str:
+    return json.dumps({"resolved": resolved, "generated": [f"i{at}" for at in range(5)], **more})
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a.json": solved(["i1"]), "a/results.json": solved(["i2"]), "b.json": solved([])}, "'a' has a second file"),
+        ({"a.json": solved(["i1"]), "b.json": solved([]), "c.json": solved(12)}, "'resolved' is '12', and no list"),
+        ({"a.json": solved(["i1"], unresolved=["i1", "i2"]), "b.json": solved([])}, "'i1' stands among the solved"),
+        ({"a.json": solved(["i1"])}, "there is one system, 'a'"),
+    ],
+)
+def test_broken_members_of_lists_are_not_passed_over(tmp_path: Path, files: dict[str, str], said: str) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InputError) as refused:
+        goldassay.rank_systems(tmp_path)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_folders_without_a_list_are_named(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+    for name in ("a", "b"):
+        (tmp_path / name / "results.json").write_text(solved(["i1"]))
+    found = board_of(goldassay.rank_systems(tmp_path))
+    assert "Folders without a list of solved items are left out: c." in found["notes"]
+    assert any("one of the 2 systems that share the first place is first" in each for each in found["sentences"])
+
+
+def test_rows_of_several_datasets_are_not_taken_for_runs() -> None:
+    frame = pl.concat([long(values()).with_columns(dataset=pl.lit(name)) for name in ("exam", "quiz")])
+    with pytest.raises(InputError, match="of several datasets: choose one with dataset=NAME"):
+        goldassay.rank_systems(frame)

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from goldassay.core.errors import InputError
+from goldassay.questions.comparison.study import compare_models
 from goldassay.questions.instability.report import measure_instability
 from goldassay.runs import Runs, read_runs, write_runs
 
@@ -101,3 +102,18 @@ def test_one_run_of_grades(table: Path, tmp_path: Path) -> None:
     assert (
         f"The mean grade is {GRADES[0].mean():.2f} on 1 to 5" in report.document["verdicts"]["instability"]["evidence"]
     )
+
+
+def test_shares_beside_points_are_no_grades(tmp_path: Path) -> None:
+    """Divided by 100 once more, right answers of one model would lie far below the points of the other."""
+    for name, most in (("alpha", 1), ("beta", 100)):
+        score = [most * (at % 3 > 0) for at in range(30)]
+        pl.DataFrame({"example_id": range(30), "model": name, "dataset": "exam", "score": score}).write_csv(
+            tmp_path / f"{name}.csv"
+        )
+    with pytest.raises(InputError, match=r"beta\.csv: 20 scores lie outside \[0, 1\]"):
+        compare_models(tmp_path)
+    with pytest.raises(InputError, match=r"alpha\.csv: all 30 scores lie from 0 to 1, of a scale from 0 to 100"):
+        compare_models(tmp_path, grades="0:100")
+    found = read_runs(tmp_path / "beta.csv", grades="0:100")
+    assert found.scores.max() == 1

@@ -21,6 +21,7 @@ from goldassay.cli.options import (
 from goldassay.cli.run_options import reads_runs
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError, InterruptionError
+from goldassay.core.numbers import points
 from goldassay.questions.run_choice import RunChoice
 
 runs_app = Commands(rich_markup_mode=None)
@@ -221,12 +222,14 @@ def _show(found: dict[str, Any], first: bool) -> None:
     else:
         head = f"{found['model']} on {found['dataset']}, {found['condition']}: {shape}"
         head += f" x {found['n_examples']:,} examples"
-        holds = ", ".join([*found["holds"], "scores"])
+        scale = found.get("grades")
+        shares = "" if scale is None else f" as shares of grades from {scale[0]:g} to {scale[1]:g}"
+        holds = ", ".join([*found["holds"], f"scores{shares}"])
     means = dict(zip(found["seeds"], found["run_means"], strict=True))
     spread = ""
     if found["sd"] is not None:
         low, high = found["sd_interval"]["low"], found["sd_interval"]["high"]
-        spread = f", SD {100 * found['sd']:.2f} [{100 * low:.2f}, {100 * high:.2f}]"
+        spread = f", SD {points(found['sd'], 2)} [{points(low, 2)}, {points(high, 2)}]"
     last = " at the last checkpoint" if len(checkpoints) > 1 else ""
     lines = {
         "split": found.get("split"),
@@ -237,8 +240,8 @@ def _show(found: dict[str, Any], first: bool) -> None:
         "checkpoints": _few([str(step) for step in checkpoints]) if len(checkpoints) > 1 else "",
         "holds": holds,
         "left out": ", ".join(f"{n} {why}" for why, n in found.get("skipped", {}).items()),
-        "score": f"{100 * found['mean']:.2f} points{spread}{last}",
-        "by seed": _few([f"{seed}: {100 * mean:.2f}" for seed, mean in means.items()], 12),
+        "score": f"{points(found['mean'], 2)} points{spread}{last}",
+        "by seed": _few([f"{seed}: {points(mean, 2)}" for seed, mean in means.items()], 12),
     }
     typer.echo(head if first else f"\n{head}")
     for name, value in lines.items():

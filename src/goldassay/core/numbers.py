@@ -23,7 +23,8 @@ def decimal(value: Any, digits: int = 2) -> str:
     x = number(value)
     if x is None:
         return UNDEFINED
-    text = f"{x:,.{digits}f}"
+    # Two sums of the same numbers may differ in their last digit, and must not be shown as different figures.
+    text = f"{round(x, digits + 7):,.{digits}f}"
     # "-0.0" reads as a sign where there is none.
     return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
 

@@ -455,6 +455,7 @@ def describe_set(runs: Runs) -> dict[str, Any]:
             "label_names": runs.label_names,
             "groups": {name: len(set(values.tolist())) for name, values in runs.groups.items()},
             "holds": [name for name in ("gold", "predictions", "logits") if getattr(runs, name) is not None],
+            **({} if runs.grades is None else {"grades": list(runs.grades)}),
             "run_means": final.mean(axis=1),
             "mean": final.mean(),
             "sd": None if summary is None else summary.sd,

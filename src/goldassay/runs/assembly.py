@@ -15,7 +15,7 @@ from goldassay.runs.configurations import check_one
 from goldassay.runs.loading import Align, Loaded, load_all, taken
 from goldassay.runs.runs import Runs
 from goldassay.runs.slices import UNNAMED
-from goldassay.runs.validation import listing
+from goldassay.runs.validation import check_scores, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,6 +67,8 @@ def assemble(
     shape = (len(seeds), len(checkpoints)) if len(checkpoints) > 1 else (len(seeds),)
     collection = slices[0].collection
     scores = scores_of(loaded, explicit_gold=gold is not None and predictions is not None)
+    if scores is not None:
+        _check_scale(loaded, scores.reshape(*shape, -1))
     made = Runs.from_arrays(
         predictions=None if predictions is None else predictions.reshape(*shape, -1),
         gold=right,
@@ -94,6 +96,23 @@ def assemble(
 
 def _by_run(loaded: Sequence[Loaded], n_checkpoints: int) -> list[Sequence[Loaded]]:
     return [loaded[at : at + n_checkpoints] for at in range(0, len(loaded), n_checkpoints)]
+
+
+def _check_scale(loaded: Sequence[Loaded], scores: NDArray[np.float64]) -> None:
+    """Refuse scores outside [0, 1], and name the first file that holds such.
+
+    Raises:
+        InputError: There are some.
+    """
+    try:
+        check_scores(scores)
+    except InputError as error:
+        outside = (
+            item.slice.file
+            for item in loaded
+            if item.columns.score is not None and not item.columns.score.drop_nulls().is_between(0, 1).all()
+        )
+        raise InputError(error.problem, file=next(outside, None), mend=error.mend) from error
 
 
 def _check_scorable(loaded: Sequence[Loaded]) -> None:

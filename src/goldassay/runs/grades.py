@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Of more different values it cannot be told whether they are grades or points.
 MOST_GRADES = 11
+# On a scale of 0 to 10 or more this many scores that all lie within 0 and 1 are hardly grades.
+_WIDE, _MANY = 10.0, 20
 
 
 def parse_grades(text: str | None) -> tuple[float, float] | None:
@@ -44,7 +46,7 @@ def as_shares(columns: Columns, scale: tuple[float, float], file: str) -> Column
     """Scores as shares of a scale: (grade - low)/(high - low).
 
     Raises:
-        InputError: There are no scores, or one lies outside the scale.
+        InputError: There are no scores, one lies outside the scale, or all look like shares of it already.
     """
     if columns.score is None:
         raise InputError(
@@ -58,6 +60,13 @@ def as_shares(columns: Columns, scale: tuple[float, float], file: str) -> Column
             f"{outside[0]:g}",
             file=file,
             mend=f"give the lowest and the highest grade there can be with {option('grades', 'LOW:HIGH')}",
+        )
+    known = columns.score.drop_nulls()
+    if low == 0 and high >= _WIDE and known.len() >= _MANY and known.is_between(0, 1).all() and known.max() != 0:
+        raise InputError(
+            f"all {known.len():,} scores lie from 0 to 1, of a scale from {low:g} to {high:g}: they look like shares",
+            file=file,
+            mend=f"write the runs of one scale alone, or multiply these by {high:g}",
         )
     return replace(columns, score=(columns.score - low) / (high - low))
 

@@ -55,7 +55,7 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO, missing: str
         cells = _in_place(place, choice, by, scale)
         if cells is not None:
             described = {"role": "board", "name": name_of(place), **_files(place)}
-            return _of_cells(cells, name_of(place), described, missing)
+            return _of_cells(cells, name_of(place), described, missing, scale)
         try:
             return _of_runs(table, choice, clusters, missing)
         except InputError as error:
@@ -69,9 +69,8 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO, missing: str
     elif not _holds_runs(alone):
         cells = read_cells(table_of(alone).frame, choice.columns, by, scale, "the table", choice.dataset)
         if cells is not None:
-            return _of_cells(
-                cells, "board", {"role": "board", "name": "table in memory", "files": [], "sha256": []}, missing
-            )
+            described = {"role": "board", "name": "table in memory", "files": [], "sha256": []}
+            return _of_cells(cells, "board", described, missing, scale)
     return _of_runs(table, choice, clusters, missing)
 
 
@@ -101,9 +100,12 @@ def _files(place: Path) -> dict[str, Any]:
     return {"files": shown, "sha256": [sha256_of(file) for file in files]}
 
 
-def _of_cells(cells: Cells, name: str, described: dict[str, Any], missing: str) -> BoardScores:
+def _of_cells(
+    cells: Cells, name: str, described: dict[str, Any], missing: str, scale: tuple[float, float] | None
+) -> BoardScores:
     described = {**described, "n_rows": int(cells.items.size)}
-    return in_common(name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), cells.notes, missing)
+    notes = cells.notes if scale is None else [*cells.notes, _say_scale(scale)]
+    return in_common(name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), notes, missing)
 
 
 def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> BoardScores:
@@ -132,9 +134,15 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> Boar
         f"{model} has {len(runs.seeds)} runs: its score is their mean." for model, runs in loaded if len(runs.seeds) > 1
     ]
     names = np.array(items, dtype=np.str_)
+    scales = dict.fromkeys(runs.grades for _, runs in loaded if runs.grades is not None)
+    notes += [_say_scale(scale) for scale in scales]
     joined = _clusters(loaded, names, choice, clusters) if loaded else None
     models = [model for model, _ in loaded]
     return in_common(datasets[0] if datasets else "board", models, scores, names, joined, inputs, notes, missing)
+
+
+def _say_scale(scale: tuple[float, float]) -> str:
+    return f"A point is a hundredth of the scale of grades from {scale[0]:g} to {scale[1]:g}."
 
 
 def _clusters(

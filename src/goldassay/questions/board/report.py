@@ -118,7 +118,9 @@ def _first(section: dict[str, Any], systems: list[dict[str, Any]]) -> list[str]:
             if section["n_tiers"] > 1
             else f"None of the {count(n)} systems is surely worse than the first."
         )
-    found.append(f"In {percent(section['first_stays'])} of random halves of the items {first} is first.")
+    shared = [row["system"] for row in systems if row["place"] == 1]
+    stays = first if len(shared) == 1 else f"one of the {count(len(shared))} systems that share the first place"
+    found.append(f"In {percent(section['first_stays'])} of random halves of the items {stays} is first.")
     same = [row for row in systems if row["same_as"]]
     found += [f"{row['system']} scores as {row['same_as']} on every item." for row in same[:_MOST_NAMES]]
     return found

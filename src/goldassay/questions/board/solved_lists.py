@@ -21,6 +21,8 @@ _NAMES = (
     "generated", "no_generation", "with_logs", "applied", "no_apply", "no_logs", "install_fail", "reset_failed",
     "test_errored", "test_timeout", "items",
 )  # fmt: skip
+_FAILED = ("unresolved_ids", "unresolved", "incomplete_ids", "empty_patch_ids")
+_MOST_NAMES = 8
 _TOTALS = ("total_instances", "total", "n_items")
 _LARGEST = 64 * 1024 * 1024
 
@@ -34,27 +36,30 @@ def read_solved(folder: Path) -> Cells | None:
     Raises:
         InputError: A list cannot be read, or lists give different totals.
     """
-    files = {
-        name: file
-        for place in sorted(folder.iterdir())
-        for name, file in [_file_of(place)]
-        if file is not None and file.is_file()
-    }
-    lists = {name: found for name, file in files.items() if (found := _read(file)) is not None}
-    if len(lists) < 2:
+    named = [(name, file) for name, file in map(_file_of, sorted(folder.iterdir())) if file is not None]
+    files = dict(named)
+    every = {name: found for name, file in files.items() if (found := _read(file)) is not None}
+    lists = {name: found for name, found in every.items() if any(isinstance(found.get(key), list) for key in _SOLVED)}
+    if not lists:
         return None
+    for name, file in named:
+        if name in lists and file != files[name]:
+            raise InputError(f"the system {name!r} has a second file", file=file, mend="remove one of them")
+    _check_systems(folder, files, every, lists)
     solved = {name: _ids(found, _SOLVED, files[name]) for name, found in lists.items()}
-    named = dict.fromkeys(
+    of_lists = dict.fromkeys(
         each for name, found in lists.items() for each in (*solved[name], *_ids(found, _NAMES, files[name]))
     )
-    items = list(named)
+    items = list(of_lists)
     totals = {int(found[key]) for found in lists.values() for key in _TOTALS if isinstance(found.get(key), int)}
     if len(totals) > 1:
         raise InputError(
             f"the lists give different totals of items: {', '.join(map(str, sorted(totals)))}", file=folder,
             mend="give systems of one benchmark",
         )  # fmt: skip
-    notes = []
+    places = [place for place in sorted(folder.iterdir()) if place.is_dir() and not place.name.startswith((".", "_"))]
+    without = [place.name for place in places if place.name not in lists]
+    notes = [f"Folders without a list of solved items are left out: {_listed(without)}."] if without else []
     unnamed = max(totals, default=0) - len(items)
     if unnamed > 0:
         items += [f"(unnamed {at})" for at in range(1, unnamed + 1)]
@@ -65,6 +70,44 @@ def read_solved(folder: Path) -> Cells | None:
     return Cells(list(solved), scores, np.array(items, dtype=np.str_), None, notes)
 
 
+def _check_systems(
+    folder: Path, files: dict[str, Path], every: dict[str, dict[str, Any]], lists: dict[str, dict[str, Any]]
+) -> None:
+    """Refuse what would be left out or taken one way in silence.
+
+    Raises:
+        InputError: A system has two files, something else than a list of solved items, or an item that is solved and
+            not; or there is one system.
+    """
+    for name, found in every.items():
+        key = next((key for key in _SOLVED if key in found), None)
+        if name not in lists and key is not None:
+            raise InputError(
+                f"{key!r} is {str(found[key])[:40]!r}, and no list of items", file=files[name],
+                mend="give the list, or remove the file",
+            )  # fmt: skip
+    for name, found in lists.items():
+        file = files[name]
+        both = _ids(found, _SOLVED, file).keys() & _ids(found, _FAILED, file).keys()
+        if both:
+            raise InputError(
+                f"{min(both)!r} stands among the solved items and among others, as do {count(len(both) - 1)} more"
+                if len(both) > 1
+                else f"{min(both)!r} stands among the solved items and among others", file=file,
+                mend="leave them in one of the lists",
+            )  # fmt: skip
+    if len(lists) == 1:
+        raise InputError(
+            f"there is one system, {next(iter(lists))!r}", file=folder,
+            mend="give a list of solved items for two systems or more",
+        )  # fmt: skip
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
 def _file_of(place: Path) -> tuple[str, Path | None]:
     if place.is_file():
         return place.stem, place if place.suffix == ".json" else None
@@ -73,14 +116,14 @@ def _file_of(place: Path) -> tuple[str, Path | None]:
 
 
 def _read(file: Path) -> dict[str, Any] | None:
-    """The object of a file, where it has a list of solved items."""
+    """The object of a file; None where it is none, or too large."""
     if file.stat().st_size > _LARGEST:
         return None
     try:
         found = json.loads(file.read_text("utf-8"))
     except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"no JSON: {error}", file=file, mend="mend or remove it") from error
-    return found if isinstance(found, dict) and any(isinstance(found.get(key), list) for key in _SOLVED) else None
+    return found if isinstance(found, dict) else None
 
 
 def _ids(found: dict[str, Any], keys: tuple[str, ...], file: Path) -> dict[str, None]:

@@ -172,10 +172,14 @@ def _long(
     twice = known.group_by("system", "item", "run", maintain_order=True).len().filter(pl.col("len") > 1)
     if twice.height:
         first = twice.row(0, named=True)
+        dataset = next((name for name in frame.columns if normalized(name) == "dataset"), None)
+        several = dataset is not None and frame[dataset].n_unique() > 1
         raise InputError(
             f"{count(twice.height)} items are scored twice, first {first['item']!r} by {first['system']!r}",
             file=file,
-            mend=f"leave one of them, or name the column of runs with {option('columns', 'run=NAME')}",
+            mend=f"the rows are of several datasets: choose one with {option('dataset', 'NAME')}"
+            if several
+            else f"leave one of them, or name the column of runs with {option('columns', 'run=NAME')}",
         )
     items = known["item"].unique(maintain_order=True)
     place = {name: at for at, name in enumerate(items.to_list())}

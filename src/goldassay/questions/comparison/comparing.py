@@ -245,6 +245,8 @@ def align_sides(
         for name, runs in zip(called, sets, strict=True)
         if runs.contradicted
     ]
+    scales = dict.fromkeys(runs.grades for runs in sets if runs.grades is not None)
+    notes += [f"A point is a hundredth of the scale of grades from {low:g} to {high:g}." for low, high in scales]
     return AlignedSides(tuple(sets), tuple(called), clusters, together, tuple(notes))
 
 

@@ -30,6 +30,12 @@ def conclude(pair: ModelComparison, corrected: bool = True) -> str:
     one, other, difference, low, high = _ahead(pair)
     by = f"by {points(difference, 2)} points {bounds(low, high, 2)}"
     size = f"{by} on {pair.comparison.n_examples:,} examples of {pair.dataset}"
+    if pair.comparison.n_higher_a == pair.comparison.n_higher_b == 0:
+        said = "" if pair.comparison.of_models else "The runs of "
+        return (
+            f"{said}{pair.a} and {pair.b} cannot be told apart: they score the same, one by one, on "
+            f"{pair.comparison.n_examples:,} examples of {pair.dataset}"
+        )
     if not pair.comparison.of_models:
         return _conclude_runs(pair, one, other, by, size, corrected)
     if not differ(pair):
