@@ -255,3 +255,22 @@ def test_what_holds_one_way_alone_is_not_sure() -> None:
     assert rank(easy, also=(easy, None)).high.tolist() == rank(easy).high.tolist()
     with pytest.raises(InputError, match="other systems"):
         rank(easy, also=(every[:1].repeat(3, axis=0), None))
+
+
+def test_the_critical_value_is_that_of_paired_draws() -> None:
+    """Of systems that mostly solve the same items; drawn apart, their differences would move three times as far."""
+    rng = np.random.default_rng(9)
+    values = np.tile(rng.random(300) < 0.6, (4, 1))
+    values = np.where(rng.random(values.shape) < 0.05, ~values, values).astype(float)
+    means, largest = values.mean(axis=1), []
+    errors = [values[j] - values[k] for j, k in combinations(range(4), 2)]
+    scale = [each.std(ddof=1) / math.sqrt(300) for each in errors]
+    for _ in range(2000):
+        drawn = values[:, rng.integers(0, 300, 300)].mean(axis=1) - means
+        moved = [drawn[j] - drawn[k] for j, k in combinations(range(4), 2)]
+        largest.append(max(abs(own) / error for own, error in zip(moved, scale, strict=True)))
+    wanted = float(np.quantile(largest, 0.95))
+    assert rank(values).critical == pytest.approx(wanted, rel=0.06)
+    # Paired differences, too: each interval of a lead is that of their own spread.
+    lead = lead_of(values[0], values[1])
+    assert (lead.high - lead.low) / 2 == pytest.approx(1.97 * scale[0], rel=0.02)

@@ -211,3 +211,19 @@ def test_bad_input() -> None:
         compare(A, B, method="other")
     with pytest.raises(InputError, match="level"):
         compare(A, B, level=2)
+
+
+def test_the_bootstrap_draws_the_same_examples_for_both_and_whole_clusters() -> None:
+    """Models that find the same examples hard: drawn apart, their difference would seem to vary three times as much."""
+    rng = np.random.default_rng(3)
+    base = rng.random((1, 400)) < 0.6
+    a, b = (np.where(rng.random(base.shape) < flips, ~base, base).astype(float) for flips in (0.02, 0.06))
+    drawn = compare(a, b, method="bootstrap").interval
+    half = 1.96 * (a - b).std(ddof=1) / 20
+    assert drawn.high - drawn.low == pytest.approx(2 * half, rel=0.15)
+    apart = 1.96 * math.sqrt(a.var(ddof=1) + b.var(ddof=1)) / 20
+    assert half < apart / 2
+    # Fourfold copies tell nothing more.
+    codes = np.repeat(np.arange(400), 4)
+    joined = compare(*(np.repeat(each, 4, axis=1) for each in (a, b)), clusters=codes, method="bootstrap").interval
+    assert joined.high - joined.low == pytest.approx(2 * half, rel=0.15)
