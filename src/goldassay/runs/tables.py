@@ -12,6 +12,7 @@ import polars as pl
 from goldassay.core.boundary import panics_unprinted, reason
 from goldassay.core.bounds import Unpacking, check_columns, check_depth, check_parquet, check_size, check_texts
 from goldassay.core.errors import InputError
+from goldassay.runs.json_values import parse_json
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
@@ -221,8 +222,6 @@ def separated_by(head: bytes) -> tuple[str | None, bool]:
 
 
 def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
-    import json
-
     check_depth(data, path)
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     records = []
@@ -230,7 +229,7 @@ def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except ValueError as error:
             if number == 1:
                 return None

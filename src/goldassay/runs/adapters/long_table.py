@@ -87,7 +87,9 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if table.height == 0:
         raise _no_rows(path)
     keys = [*(roles[role] for role in _KEYS if role in roles), *filter(_is_setting, table.columns)]
-    parts = table.partition_by(keys, maintain_order=True) if keys else [table]
+    # Most files hold one run, and to part a table takes longer than to see that.
+    whole = all(table[key].n_unique() == 1 for key in keys)
+    parts = [table] if whole else table.partition_by(keys, maintain_order=True)
     return [
         _slice(
             part.row(0, named=True),
