@@ -151,6 +151,25 @@ def test_lower_ends_hold_together_and_upper_ends_alone() -> None:
     assert again.high == pytest.approx(first.high, abs=0.002)
 
 
+def test_effects_that_seldom_vary_leave_no_lower_end_uncorrected() -> None:
+    """Each rare rule lacks its few items in some draws, which are too many together to leave a joint quantile."""
+    rng = np.random.default_rng(0)
+    n, chance = 66, np.full(66, 0.5)
+    usual = [np.where(rng.random(n) < 0.5, 1.0, 0.0) for _ in range(12)]
+    rare = [np.full(n, 0.5) for _ in range(8)]
+    for each in rare:
+        each[rng.choice(n, 4, replace=False)] = (1.0, 1.0, 1.0, 0.0)
+    readings = [
+        Reading("a", f"rule {at}", None, correct=hits[np.newaxis], chance=chance)
+        for at, hits in enumerate([*usual, *rare])
+    ]
+    found = measured(*readings, gold=np.zeros(n, int), n_classes=2, n_draws=2000, by_kind=True)
+    # Of 20 effects a normal quantile of the largest |t| is 3.0; of one it is 1.96.
+    assert 2.6 < found.quantile < 4.0
+    for each in found.effects[:12]:
+        assert each.low < each.ordinary_low - 0.5 * each.standard_error
+
+
 def test_rare_labels_are_one_class_or_left_out_by_name() -> None:
     rng = np.random.default_rng(8)
     gold = np.repeat(np.arange(5), [400, 300, 30, 30, 10])

@@ -184,8 +184,9 @@ def measure_effects(
 
     Balanced skill: labels with fewer than 50 test rows are one class; where that has fewer too, its rows are left out.
 
-    Lower ends hold together by the largest |t|. An effect whose own quantile exceeds `WILD` is left out of it, and
-    takes its own quantile at 1 - .05/W of W such effects.
+    Lower ends hold together by the largest |t|. An effect whose own quantile exceeds `WILD` is left out of it, as are
+    those that leave it infinite, and takes its own quantile at 1 - .05/W of W such effects; where that is infinite, a
+    normal one at 1 - .05/E of all E.
 
     Information share: p_k = (n_k + 1/2)/(n + K/2) from the training part; without one, from the other of two folds of
     whole clusters. The reader's probability q counts as .99 q + .01 p, so that one sure error cannot outweigh the rest.
@@ -239,10 +240,16 @@ def measure_effects(
     leading = [plan.leading for plan in plans if plan.leading is not None and found.errors[plan.leading] > 0]
     # Readers that are constant but for a few rows: in the maximum their draws would hide what all others find.
     wild = [at for at in leading if found.quantile(at) > WILD]
-    level = 1 - (1 - LEVEL) / max(len(wild), 1)
     calm = [at for at in leading if at not in wild]
+    # Draws in which one of many does not vary are few of each, and may be too many together to leave a quantile.
+    while calm and not math.isfinite(found.quantile(calm)):
+        wild.append(calm.pop(int(np.isinf(found.t[:, calm]).sum(axis=0).argmax())))
+    level = 1 - (1 - LEVEL) / max(len(wild), 1)
     together = found.quantile(calm) if calm else math.inf
     widened = {at: max(found.quantile(at, level), together) for at in wild}
+    # Where no quantile is left, a normal one corrected for all effects is.
+    corrected = _normal(1 - (1 - LEVEL) / max(len(leading), 1))
+    widened = {at: q if math.isfinite(q) else corrected for at, q in widened.items()}
     effects = tuple(
         plan.effect(found, widened.get(plan.leading, together), effective, limits[plan.measure])
         if plan.leading is not None

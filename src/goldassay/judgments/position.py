@@ -117,7 +117,8 @@ def measure_position(rows: pl.DataFrame, limits: Limits, seed: int = 0) -> tuple
         ratio = known.index(at)
         value, error = float(found.values[ratio]), float(found.errors[ratio])
         n = int((own.below > 0).sum())
-        wide = together if math.isfinite(together) else _normal()
+        # Draws in which some judge does not vary may be too many together: a normal quantile, corrected for all.
+        wide = together if math.isfinite(together) else _normal(1 - (1 - LEVEL) / max(len(moving), 1))
         ordinary = found.quantile(ratio) if error > 0 else _normal()
         ends = []
         for quantile in (wide, ordinary):
@@ -201,10 +202,10 @@ def _paired(own: _Units, n: int, level: float) -> tuple[float, float]:
     return value - found.low, found.high - value
 
 
-def _normal() -> float:
+def _normal(level: float = LEVEL) -> float:
     from scipy.special import ndtri
 
-    return float(ndtri((1 + LEVEL) / 2))
+    return float(ndtri((1 + level) / 2))
 
 
 def _unknown(judge: str, seat: str, limits: Limits) -> Effect:
