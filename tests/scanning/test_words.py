@@ -31,6 +31,7 @@ from tests.scanning.corpora import sought
         ("\x00\u00ad one two", ["one", "two"]),
         ("se\u034fcret wo\u3164rd ta\U000e0061g vs\U000e0100", ["secret", "word", "tag", "vs"]),
         ('<p class="x">don&#39;t</p> a&nbsp;b &copy; A&B 1 < 2 > 1', ["don", "t", "a", "b", "a", "b", "1", "2", "1"]),
+        ("if a <b and c> d, <br /> <i\n> <a b='c d'> </p> <x=1>", ["if", "a", "b", "and", "c", "d"]),
         ("", []),
     ],
 )
@@ -66,8 +67,21 @@ def test_what_depends_on_its_neighbours_is_left_to_python() -> None:
 
 
 # What markup is made of, and what breaks it off.
-_MARKUP = st.text(st.sampled_from('<>&;/#xXab7 "\\\n\u00e9\u034f\U000e0061')) | st.sampled_from(
-    ["<b>", "</b>", "&amp;", "&#39;", "&#x2019;", '<a href="x">', "<" + "a" * 300 + ">", "&" + "a" * 9 + ";", "a<b"]
+_MARKUP = st.text(st.sampled_from('<>&;/#xXab7= "\\\n\t\x0c\u00e9\u034f\U000e0061')) | st.sampled_from(
+    [
+        "<b>",
+        "</b>",
+        "&amp;",
+        "&#39;",
+        "&#x2019;",
+        '<a href="x">',
+        "<" + "a" * 300 + ">",
+        "&" + "a" * 9 + ";",
+        "a<b",
+        "<a b>",
+        "<a / =>",
+        "<br />",
+    ]
 )
 
 

@@ -207,16 +207,27 @@ def markup_end(data: Any, i: Any, end: int, escaped: bool, c: Any) -> int:
         return -1
     j += 1
     n = 0
+    spaced = worded = has_equals = False
     while j < end:
         d = data[j]
         if d == 62:
-            return j + 1
+            return j + 1 if has_equals or not worded else -1
         if d == 60 or d >= 128:
             return -1
         if escaped and d == 92 and j + 1 < end:
-            if data[j + 1] == 117:
-                return -2
             j += 1
+            d = data[j]
+            if d == 117:
+                return -2
+            if d == 110 or d == 114 or d == 116:
+                d = 32
+            elif d == 98 or d == 102:
+                d = 8
+        if d == 32 or d == 9 or d == 10 or d == 13:
+            spaced = True
+        else:
+            worded |= spaced and d != 47
+            has_equals |= d == 61
         n += 1
         if n > MOST_IN_TAG:
             return -1
