@@ -31,7 +31,7 @@ from tests.scanning.corpora import sought
         ("\x00\u00ad one two", ["one", "two"]),
         ("se\u034fcret wo\u3164rd ta\U000e0061g vs\U000e0100", ["secret", "word", "tag", "vs"]),
         ('<p class="x">don&#39;t</p> a&nbsp;b &copy; A&B 1 < 2 > 1', ["don", "t", "a", "b", "a", "b", "1", "2", "1"]),
-        ("if a <b and c> d, <br /> <i\n> <a b='c d'> </p> <x=1>", ["if", "a", "b", "and", "c", "d"]),
+        ("if a <b and c=d> e, <br /> <i\n> <a b='c d'> </p> <x=1>", ["if", "a", "b", "and", "c", "d", "e"]),
         ("", []),
     ],
 )
@@ -80,6 +80,9 @@ _MARKUP = st.text(st.sampled_from('<>&;/#xXab7= "\\\n\t\x0c\u00e9\u034f\U000e006
         "a<b",
         "<a b>",
         "<a / =>",
+        "<a x='b\"c>",
+        "<a b= 'c'>",
+        "='",
         "<br />",
     ]
 )

@@ -235,7 +235,7 @@ def seek_lines(
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
     slots: Any, slot_shift: Any, found: Any,
 ) -> None:  # fmt: skip
-    """What each line is; line i ends before ends[i], the place of its line break."""
+    """What each line is; line i ends before ends[i], where its break is."""
     ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
     spans, stack = np.zeros((starts.size - 1, 3), np.int64), np.zeros(_DEEPEST, np.uint8)
     begin = 0

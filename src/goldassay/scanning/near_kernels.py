@@ -11,7 +11,7 @@ from goldassay.data.near_copy_kernels import enter_shingles
 from goldassay.scanning.word_kernels import entry_of, markup_end
 from goldassay.scanning.words import ALONE, DEPENDS, DROPPED
 
-# A text that Python alone can bring to its words.
+# A text whose words Python alone can find.
 LEFT = -1
 _SPACE = 32
 

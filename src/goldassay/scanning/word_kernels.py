@@ -207,11 +207,11 @@ def markup_end(data: Any, i: Any, end: int, escaped: bool, c: Any) -> int:
         return -1
     j += 1
     n = 0
-    spaced = worded = has_equals = False
+    spaced = worded = has_value = follows_equals = False
     while j < end:
         d = data[j]
         if d == 62:
-            return j + 1 if has_equals or not worded else -1
+            return j + 1 if has_value or not worded else -1
         if d == 60 or d >= 128:
             return -1
         if escaped and d == 92 and j + 1 < end:
@@ -227,7 +227,8 @@ def markup_end(data: Any, i: Any, end: int, escaped: bool, c: Any) -> int:
             spaced = True
         else:
             worded |= spaced and d != 47
-            has_equals |= d == 61
+            has_value |= follows_equals and (d == 34 or d == 39)
+        follows_equals = d == 61
         n += 1
         if n > MOST_IN_TAG:
             return -1

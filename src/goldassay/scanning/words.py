@@ -39,9 +39,9 @@ _DROPPED = frozenset(point for point in range(N_POINTS) if unicodedata.category(
 UNSEEN_FIRST, UNSEEN_LAST = 0xE0000, 0xE0FFF
 # Tags and entities of HTML, of ASCII. They separate words: a copy of a page has them where the item has none.
 MOST_IN_TAG = 256
-# What has words behind a space is a tag only with an equals sign, as attributes have: a < b and c > d has no tag.
+# What has words behind a space is a tag only with =" or =', as attributes have: a <b and c = d> e has none.
 _MARKUP = re.compile(
-    rf"</?[A-Za-z](?=[\x00-\x3b\x3d\x3f-\x7f]{{0,{MOST_IN_TAG}}}>)(?:[^<> \t\n\r]*[ \t\n\r/]*|[^<>=]*=[^<>]*)>"
+    rf"</?[A-Za-z](?=[\x00-\x3b\x3d\x3f-\x7f]{{0,{MOST_IN_TAG}}}>)(?:[^<> \t\n\r]*[ \t\n\r/]*|[^<>]*=[\"'][^<>]*)>"
     r"|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});"
 )
 _INSIDE, _ALONE_KIND, _UNSEEN = 1, 2, 3
