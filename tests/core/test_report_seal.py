@@ -73,7 +73,7 @@ def state(folder: Path) -> str:
     try:
         return read_report(folder).title
     except InputError as error:
-        return next(word for word in ("is incomplete", "is mixed", "No such file") if word in str(error))
+        return next(word for word in ("is incomplete", "is mixed", "has no report.json") if word in str(error))
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -100,7 +100,7 @@ def test_a_kill_at_any_moment_leaves_no_mixed_folder(tmp_path: Path, fresh: bool
         assert found == files(tmp_path / "after")
     assert finished
     turn = said.index("is incomplete")
-    assert said[:turn] == ["No such file" if fresh else "before"] * turn
+    assert said[:turn] == ["has no report.json" if fresh else "before"] * turn
     assert turn > 0
     assert said[turn:] == ["is incomplete"] * (len(said) - turn - 1) + ["after"]
     assert len(said) - turn > 5
