@@ -20,7 +20,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goldassay.core.errors import InputError
+from goldassay.core.errors import BoundError, InputError
 
 if TYPE_CHECKING:
     from io import BytesIO
@@ -61,9 +61,9 @@ class Bound:
             raise InputError(f"{self.variable} is {text!r}, no bound", mend="write a number such as 20000 or 8GB")
         return int(found[1]) * _UNITS[found[2].upper()]
 
-    def refusal(self, problem: str, path: str | os.PathLike[str], row: int | None = None) -> InputError:
+    def refusal(self, problem: str, path: str | os.PathLike[str], row: int | None = None) -> BoundError:
         """The error for a file beyond the bound, which names what lifts it."""
-        return InputError(problem, file=path, row=row, mend=f"if that is meant, set {self.variable} higher")
+        return BoundError(problem, file=path, row=row, mend=f"if that is meant, set {self.variable} higher")
 
 
 BYTES = Bound("GOLDASSAY_MAX_BYTES", 4 << 30)

@@ -65,6 +65,10 @@ class InputError(GoldassayError, ValueError):
         return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
 
 
+class BoundError(InputError):
+    """What was handed in is larger than what is read: no other way of reading it is tried."""
+
+
 def no_such_file(path: str | os.PathLike[str], what: str = "file or folder") -> InputError:
     """The error for a path where nothing is, which says of a link that it is one.
 

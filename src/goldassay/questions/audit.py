@@ -6,12 +6,13 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
+from traceback import clear_frames
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goldassay.core.cores import one_blas_thread
-from goldassay.core.errors import InputError
+from goldassay.core.errors import BoundError, InputError
 from goldassay.core.keywords import takes
 from goldassay.core.progress import Steps
 from goldassay.core.settings import Settings, with_data, with_seed
@@ -126,7 +127,11 @@ def audit(
         )
         try:
             evidence.load()
-        except InputError:
+        except BoundError:
+            raise
+        except InputError as error:
+            # What was read by then would stay in memory as long as the error.
+            clear_frames(error.__traceback__)
             # Items with choices are no labelled texts: reading them as such is refused.
             reading = ItemReading(columns, format, settings.data.clusters, settings.data.split_by, label_names)
             if (judged := load_judgments(train, test, reading)) is not None:

@@ -12,7 +12,7 @@ import polars as pl
 
 from goldassay.core.clusters import Clusters, cluster_rows
 from goldassay.core.doors import option
-from goldassay.core.errors import InputError
+from goldassay.core.errors import BoundError, InputError
 from goldassay.data import Dataset, parse_columns
 from goldassay.data.frames import table_of
 from goldassay.data.hub_names import is_hub_name
@@ -121,6 +121,8 @@ def load_items(train: Any, test: Any, reading: ItemReading, *, refused: bool = F
     """
     try:
         table = read_source(train, "train", reading.file_format)
+    except BoundError:
+        raise
     except InputError:
         if refused:
             return None
