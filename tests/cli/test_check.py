@@ -156,7 +156,9 @@ def test_reports_that_cannot_be_used(refused: Callable[..., str], tmp_path: Path
     )
     assert refused("check", "audit", "--config", "mine.toml").startswith("goldassay: mine.toml: cannot be read")
     policy(tmp_path, "max_easy_share = 0.3")
-    assert refused("check", "nowhere").startswith("goldassay: nowhere: cannot be read")
+    assert refused("check", "nowhere") == (
+        "goldassay: nowhere: there is no such report; name a report.json or its folder"
+    )
     (tmp_path / "empty.json").write_text(" \n")
     assert refused("check", "empty.json") == "goldassay: empty.json: is empty; run the command that made it again"
     file = audited / "report.json"
