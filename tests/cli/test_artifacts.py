@@ -292,7 +292,7 @@ class TestRefusals:
                 "the patterns were mined with the tokenizer treebank, not whitespace",
             ),
             (("mine", "two.csv", "two.csv"), "several files are taken as one only part by part; add --memory 2GB"),
-            (("mine", "two.csv", "--memory", "much"), "'much' is no amount of memory; write it like 2GB"),
+            (("mine", "two.csv", "--memory", "much"), "'much' is no number of bytes; write it like 2GB"),
             (("mine", "two.csv", "--memory", "90MB"), "a memory of 90 MB is too small to start with; give at least"),
             (("mine", "classes.csv", "--memory", "2GB"), "classes.csv: no column is known to hold text"),
             (("assign", "--test", "two.csv", "--patterns", "PATTERNS"), "two.csv also has false, true"),

@@ -16,7 +16,7 @@ from goldassay.cli.options import (
 )
 from goldassay.core.errors import InputError
 
-USUAL_SIZE = 20_000
+USUAL_SIZE, MOST_ROWS = 20_000, 10_000_000
 
 
 @app.command(short_help="Write a made-up benchmark whose flaws are known.")
@@ -27,7 +27,7 @@ def specimen(
         of_option("kind", group=METHOD),
     ] = "pairs",
     size: Annotated[
-        int | None,
+        str | None,
         of_option("size", metavar="ROWS", group=METHOD),
     ] = None,
     test_size: Annotated[
@@ -59,22 +59,36 @@ def specimen(
         from goldassay.runs.specimen import write_specimen
 
         paths = write_specimen(
-            out, size=USUAL_SIZE if size is None else size, seed=seed or 0, clean=clean, test_size=test_size
+            out, size=USUAL_SIZE if size is None else _rows(size), seed=seed or 0, clean=clean, test_size=test_size
         )
     elif kind == "corpus":
         from goldassay.data.specimen.corpus_specimen import USUAL_SIZE as USUAL_DOCUMENTS
-        from goldassay.data.specimen.corpus_specimen import write_corpus_specimen
+        from goldassay.data.specimen.corpus_specimen import documents_of, write_corpus_specimen
 
         if test_size is not None:
             raise InputError("--test-size: the test set of a corpus has its own size", mend="leave it out")
-        paths = write_corpus_specimen(out, USUAL_DOCUMENTS if size is None else size, seed or 0, clean=clean)
+        asked = str(USUAL_DOCUMENTS) if size is None else size
+        n = documents_of(asked) if any(map(str.isalpha, asked)) else _rows(asked)
+        paths = write_corpus_specimen(out, n, seed or 0, clean=clean)
     else:
         from goldassay.data.specimen.item_kinds import USUAL_SIZE as USUAL_ITEMS
         from goldassay.data.specimen.item_kinds import write_item_specimen
 
         if test_size is not None:
             raise InputError(f"--test-size: a specimen of {kind} is one file", mend="leave it out, and give --size")
-        paths = write_item_specimen(out, kind, USUAL_ITEMS if size is None else size, seed or 0, clean=clean)
+        paths = write_item_specimen(out, kind, USUAL_ITEMS if size is None else _rows(size), seed or 0, clean=clean)
     if not quiet:
         for path in paths:
             typer.echo(path)
+
+
+def _rows(size: str) -> int:
+    """A number of rows.
+
+    Raises:
+        InputError: It is none, or more than are made.
+    """
+    n = int(size) if size.isdecimal() and len(size) < 10 else 0
+    if not 0 < n <= MOST_ROWS:
+        raise InputError(f"--size is {size!r}", mend=f"give a number of rows from 1 to {MOST_ROWS:,}")
+    return n

@@ -355,11 +355,10 @@ OPTIONS: dict[str, Key] = {
     ),
     "size": Key(
         help=(
-            "Rows of the training file, dev and elsewhere having a tenth each; or items.  "
-            "[default: 20000, or 8000 items]"
+            "Rows of the training file, dev and elsewhere having a tenth each; or items; or documents of a corpus, or "
+            "its bytes (1GB).  [default: 20000, or 8000 items]"
         ),
-        kind=int,
-        le=10_000_000,
+        kind=int | str,
     ),
     "test_size": Key(
         help="Rows of the test file; items have none.  [default: a quarter of --size]", kind=int, le=10_000_000

@@ -170,7 +170,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("memory", ["two", "2XB", "-1GB", ""])
     def test_no_size(self, tmp_path, memory):
-        with pytest.raises(InputError, match="is no amount of memory; write it like 2GB"):
+        with pytest.raises(InputError, match="is no number of bytes; write it like 2GB"):
             mine_stream([], tmp_path / "p", memory=memory)
 
     def test_what_mining_in_memory_refuses(self, tmp_path):
@@ -233,7 +233,7 @@ class TestRefusals:
     ("text", "size"), [("2GB", 2e9), ("1.5 GiB", 1.5 * 2**30), ("800mb", 8e8), ("123", 123), (5, 5), ("1k", 1000)]
 )
 def test_sizes(text, size):
-    from goldassay.artifacts.streaming.memory import parse_size
+    from goldassay.core.sizes import parse_size
 
     assert parse_size(text) == size
 

@@ -10,7 +10,14 @@ import pytest
 
 import goldassay
 from goldassay.core.errors import InputError
-from goldassay.data.specimen.corpus_specimen import COPY_KINDS, N_COPIES, make_corpus_specimen, write_corpus_specimen
+from goldassay.core.sizes import parse_size
+from goldassay.data.specimen.corpus_specimen import (
+    COPY_KINDS,
+    N_COPIES,
+    documents_of,
+    make_corpus_specimen,
+    write_corpus_specimen,
+)
 from goldassay.scanning import words_of
 
 if TYPE_CHECKING:
@@ -79,3 +86,11 @@ def test_a_clean_one_is_sound(tmp_path: Path) -> None:
     report = goldassay.measure_overlap(tmp_path / "test.jsonl", tmp_path / "corpus")
     assert report.verdicts["overlap"]["verdict"] == "sound"
     assert report.to_dict()["overlap"]["n_found"] == 0
+
+
+@pytest.mark.parametrize("size", ["20MB", "7.5 MiB"])
+def test_a_size_in_bytes_is_met_to_within_a_fiftieth(tmp_path: Path, size: str) -> None:
+    n = documents_of(size)
+    write_corpus_specimen(tmp_path / "out", n, seed=1)
+    taken = sum(file.stat().st_size for file in (tmp_path / "out/corpus").iterdir())
+    assert taken == pytest.approx(parse_size(size), rel=0.02)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
 from goldassay.core.errors import InputError
+from goldassay.core.sizes import parse_size
 
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 # What a step takes beside what it accounts for: shards in hand, sorted copies, memory that allocators hold back.
 MARGIN = 150 * 10**6
 # What the process takes once all libraries and loops are loaded, and what the steps need at the very least.
@@ -47,18 +46,6 @@ class MemoryBound:
                 f"a memory of {shown(self.bytes)} is too small {what}",
                 mend=f"give at least {shown(least, up=True)}{mend}",
             )
-
-
-def parse_size(text: int | str) -> int:
-    """Bytes from "2GB", "800 MB", "1.5GiB" or a plain number.
-
-    Raises:
-        InputError: It is no size.
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?\s*", str(text).upper())
-    if match is None:
-        raise InputError(f"{text!r} is no amount of memory", mend="write it like 2GB or 800MB")
-    return int(float(match[1]) * _UNITS[match[2]])
 
 
 def shown(size: int, up: bool = False) -> str:

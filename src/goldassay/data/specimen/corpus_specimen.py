@@ -17,6 +17,7 @@ import numpy as np
 
 from goldassay.core.errors import InputError
 from goldassay.core.files import written_together
+from goldassay.core.sizes import parse_size
 
 if TYPE_CHECKING:
     import os
@@ -31,6 +32,8 @@ N_ITEMS, N_COPIES = 1_000, 20
 _FILE_DOCUMENTS = 100_000
 _N_WORDS, _N_SENTENCES = 20_000, 20_000
 _CHANGE_EVERY = 13
+# As a line of JSON, on average.
+_BYTES_OF_DOCUMENT = 2064
 _CONSONANTS, _VOWELS = "bdfghklmnprstvz", "aeiou"
 
 
@@ -84,11 +87,20 @@ class CorpusSpecimen:
         }
 
 
+def documents_of(size: str) -> int:
+    """How many documents take about so many bytes on disk: "1GB" is a corpus of 1 GB to within a hundredth.
+
+    Raises:
+        InputError: It is no size.
+    """
+    return round(parse_size(size) / _BYTES_OF_DOCUMENT)
+
+
 def make_corpus_specimen(size: int = USUAL_SIZE, seed: int = 0, *, clean: bool = False) -> CorpusSpecimen:
     """Draw a test set, and where its copies stand.
 
     Args:
-        size: Documents, of about 1.5 kB each.
+        size: Documents, of about 2 kB each.
         seed: Another seed makes another specimen.
         clean: Plant no copy.
 
