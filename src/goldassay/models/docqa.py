@@ -9,14 +9,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from goldassay.core.errors import InputError
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.models.dropout import Dropout
 from goldassay.models.network import Batch
 from goldassay.models.reading import EncodedReading, encode_reading, learn_characters, spaced
 from goldassay.models.reading_layers import BidirectionalGru, CharacterConvolution, QuestionAttention, SelfAttention
 from goldassay.models.sentence_encoder import load_vocabulary, save_vocabulary
-from goldassay.models.span_reader import SpanReader
+from goldassay.models.span_reader import SpanReader, asked_of
 from goldassay.models.spans import best_spans, candidates_in_batch
 from goldassay.models.vocabulary import PADDING, Vocabulary
 
@@ -149,11 +148,7 @@ class Network(SpanReader):
         Args:
             texts: By role, the roles among question and context; a question that is not shown is empty.
         """
-        shown = dict(zip(self.roles, texts, strict=True))
-        contexts = shown.get("context")
-        if contexts is None:
-            raise InputError("answers stand in the context, which is not shown", mend="choose another condition")
-        questions = shown.get("question") or [""] * len(contexts)
+        questions, contexts = asked_of(self.roles, texts)
         return encode_reading(
             questions, contexts, self.vocabulary, self.characters,
             max_question=self.sizes.max_question, max_paragraph=self.sizes.max_paragraph, n_roles=len(self.roles),

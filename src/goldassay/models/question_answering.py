@@ -21,7 +21,7 @@ from goldassay.models.checkpoint import (
 from goldassay.models.configuration import DESK, PUBLISHED, Configuration, Recipe, Task
 from goldassay.models.network import Batch
 from goldassay.models.ragged import Ragged
-from goldassay.models.span_reader import SpanReader
+from goldassay.models.span_reader import SpanReader, asked_of
 from goldassay.models.spans import best_spans, candidates_in_batch
 
 if TYPE_CHECKING:
@@ -160,11 +160,7 @@ class Network(SpanReader):
         Args:
             texts: By role, the roles among question and context; a question that is not shown is empty.
         """
-        shown = dict(zip(self.roles, texts, strict=True))
-        contexts = shown.get("context")
-        if contexts is None:
-            raise InputError("answers stand in the context, which is not shown", mend="choose another condition")
-        questions = shown.get("question") or [""] * len(contexts)
+        questions, contexts = asked_of(self.roles, texts)
         parts = [
             part
             for start in range(0, len(contexts), _BLOCK)

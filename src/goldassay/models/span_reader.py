@@ -12,12 +12,29 @@ from goldassay.core.errors import InputError
 from goldassay.models.network import Batch, Network, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from torch import Tensor
 
     from goldassay.models.ragged import Ragged
+
+
+def asked_of(roles: Sequence[str], texts: Sequence[Sequence[str] | None]) -> tuple[Sequence[str], Sequence[str]]:
+    """Questions, and the contexts that they are asked of; a question that is not shown is empty.
+
+    Args:
+        roles: Question and context, or one of them.
+        texts: By role, None where it is not shown.
+
+    Raises:
+        InputError: The context is not shown.
+    """
+    shown = dict(zip(roles, texts, strict=True))
+    contexts = shown.get("context")
+    if contexts is None:
+        raise InputError("answers stand in the context, which is not shown", mend="choose another condition")
+    return shown.get("question") or [""] * len(contexts), contexts
 
 
 class SpanReader(Network):
