@@ -67,6 +67,13 @@ def test_an_incomplete_checkpoint_is_refused_by_name(tmp_path, missing):
         assert "no tokenizer" in str(caught.value)
 
 
+def test_a_checkpoint_that_cannot_classify_is_refused_by_its_kind(tmp_path):
+    place = tiny_checkpoint(tmp_path, made_pairs(12))
+    (place / "config.json").write_text('{"model_type": "clip"}')
+    with pytest.raises(InputError, match=r"tiny-bert: checkpoints of the kind 'clip' cannot classify texts; give one"):
+        Network.build(TASK, (), Sizes(), str(place))
+
+
 def test_more_than_two_texts_are_refused(tmp_path):
     place = tiny_checkpoint(tmp_path, made_pairs(12))
     network = Network.build(Task(("a", "b", "c"), ("x", "y")), (), Sizes(), str(place))

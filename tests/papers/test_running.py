@@ -14,6 +14,8 @@ from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.papers import find_recipe, list_recipes, open_study, price_study
 from goldassay.papers.recipe import PRETRAINED, Scale, Training
+from tests.models.network_cases import tiny_checkpoint
+from tests.training.made_data import made_pairs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,6 +98,20 @@ def test_a_checkpoint_without_a_tokenizer_is_refused_before_sets_are_read(recipe
     (tmp_path / "vision" / "config.json").write_text('{"model_type": "vit"}')
     with pytest.raises(InputError, match=r"--pretrained .*vision is no checkpoint: the checkpoint has no tokenizer; "):
         open_study("instability", "smoke", tmp_path / "out", Steps(), pretrained=str(tmp_path / "vision"))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("kind", "reads"), [("clip", "images"), ("whisper", "speech"), ("marian", "translations")])
+def test_a_checkpoint_of_another_kind_is_refused_before_sets_are_read(
+    recipe: Recipe, tmp_path: Path, kind: str, reads: str
+):
+    """It has a tokenizer, and what it is made for is no classifying: it would else be refused halfway."""
+    place = tmp_path / reads
+    tiny_checkpoint(tmp_path, made_pairs(12)).rename(place)
+    (place / "config.json").write_text(f'{{"model_type": "{kind}"}}')
+    wanted = rf"--pretrained .*{reads} is no checkpoint: checkpoints of the kind '{kind}' cannot classify texts; "
+    with pytest.raises(InputError, match=wanted):
+        open_study("instability", "smoke", tmp_path / "out", Steps(), pretrained=str(place))
     assert not (tmp_path / "out").exists()
 
 

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 # Tokenizers say "no limit" by a number beyond any length.
 _NO_LIMIT = 1 << 20
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
+# What a class of the library does, and the name of its list of kinds of checkpoints.
+_DOES = {
+    "AutoModelForSequenceClassification": ("classify texts", "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES"),
+    "AutoModelForQuestionAnswering": ("answer questions", "MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES"),
+}
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "dropout",
              "attention_dropout", "seq_classif_dropout", "summary_last_dropout", "classifier_dropout_prob",
              "qa_dropout")  # fmt: skip
@@ -104,6 +109,29 @@ def open_config(place: str, dropout: float | None = None, **settings: Any) -> An
     return config
 
 
+def check_kind(kind: Any, place: str, config: Any) -> None:
+    """Refuse a checkpoint of a kind that a class does not know, such as one for images or speech.
+
+    Args:
+        kind: See `open_weights`; classes that know every kind refuse none.
+        place: Folder or hub name.
+        config: Of `open_config`.
+
+    Raises:
+        InputError: Its kind cannot do what the class is for.
+    """
+    from transformers.models.auto import modeling_auto
+
+    if kind.__name__ in _DOES:
+        does, known = _DOES[kind.__name__]
+        if config.model_type not in getattr(modeling_auto, known):
+            raise InputError(
+                f"checkpoints of the kind {config.model_type!r} cannot {does}",
+                file=place,
+                mend="give one that can, such as BERT's or RoBERTa's",
+            )
+
+
 def open_weights(kind: Any, place: str, config: Any) -> Any:
     """A model with a checkpoint's weights in 32 bits; what the checkpoint lacks is drawn anew.
 
@@ -118,6 +146,7 @@ def open_weights(kind: Any, place: str, config: Any) -> Any:
     import torch
     from safetensors import SafetensorError
 
+    check_kind(kind, place, config)
     _say_nothing()
     try:
         return kind.from_pretrained(

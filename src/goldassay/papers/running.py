@@ -137,10 +137,13 @@ def _check_networks(pretrained: str | None) -> None:
         try:
             load_network(pretrained)
             if Path(pretrained).is_dir():
-                from goldassay.models.checkpoint import open_tokenizer
+                from transformers import AutoModelForSequenceClassification
+
+                from goldassay.models.checkpoint import check_kind, open_config, open_tokenizer
 
                 # What is none would else be refused halfway, when the other networks are trained.
                 open_tokenizer(pretrained)
+                check_kind(AutoModelForSequenceClassification, pretrained, open_config(pretrained))
         except InputError as error:
             raise InputError(
                 f"--pretrained {pretrained} is no checkpoint: {error.problem}",
