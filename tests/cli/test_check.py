@@ -207,7 +207,7 @@ def test_files_that_cannot_be_written_name_their_option(
     assert line.endswith(f"choose another with {option}")
     content = (audited / "report.json").read_bytes()
     assert refused("check", "audit", option, "audit/report.json") == (
-        f"goldassay: audit/report.json: is the report that was read; name another file with {option}"
+        f"goldassay: audit/report.json: is a file that was read; name another place with {option}"
     )
     assert (audited / "report.json").read_bytes() == content
 

@@ -210,3 +210,39 @@ def test_mend_writes_the_set_and_its_log(
     assert len((out / "made.jsonl").read_text("utf-8").splitlines()) == 229
     # What was mended fits the same decisions no more, and says so.
     assert run(["mend", str(out / "made.jsonl"), "--decisions", str(bench.decisions), "-o", str(out)]) == 2
+
+
+@pytest.mark.parametrize("target", ["made.jsonl", "made.decisions.jsonl", "report/report.json", "report/page.html"])
+def test_an_export_replaces_nothing_that_was_read(
+    made: tuple[Path, Path], tmp_path: Path, refused: Callable[..., str], target: str
+) -> None:
+    dataset, report = made
+    dataset.with_name("made.decisions.jsonl").write_text("")
+    place = report / target.removeprefix("report/") if "/" in target else dataset.with_name(target)
+    before = place.read_bytes() if place.exists() else None
+    said = refused("view", str(report), "--export", str(place))
+    assert said.endswith(
+        "is within the report; name a place outside of it with --export"
+        if "/" in target
+        else "is a file that was read; name another place with --export"
+    )
+    assert (place.read_bytes() if place.exists() else None) == before
+    assert run(["view", str(report), "--export", str(tmp_path / "page.html"), "-q"]) == 0
+
+
+def test_decisions_are_never_within_a_report(made: tuple[Path, Path], refused: Callable[..., str]) -> None:
+    said = refused("view", str(made[1]), "--decisions", str(made[1] / "new.jsonl"), "--export", "page.html")
+    assert said.endswith("decisions inside a report are lost with it; move the file beside the dataset")
+
+
+def test_mending_replaces_nothing_that_was_read(made: tuple[Path, Path], refused: Callable[..., str]) -> None:
+    dataset, _ = made
+    row = read_dataset(dataset).examples.row(0, named=True)
+    key = row_key({name: row[name] for name in ("premise", "hypothesis", "label")})
+    file = dataset.with_name("made.decisions.jsonl")
+    file.write_text(json.dumps({"key": key, "id": row["example_id"], "decision": "drop"}) + "\n")
+    before = dataset.read_bytes()
+    said = refused("mend", str(dataset), "-o", str(dataset.parent))
+    assert said.endswith(f"{dataset.name}: is a file that was read; name another place with -o")
+    assert dataset.read_bytes() == before
+    assert not (dataset.parent / "changes.jsonl").exists()

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -169,3 +170,18 @@ def test_squares_of_the_map_are_those_of_a_histogram(selector: Selector) -> None
     found = np.bincount(selector.squares[~near], minlength=SQUARES**2 + 1)
     assert found[:-1].reshape(SQUARES, SQUARES).tolist() == wanted.tolist()
     assert found[-1] == (~known & ~near).sum() > 0
+
+
+def test_rows_are_sorted_by_their_decisions_and_numbers_by_their_size(tmp_path: Path) -> None:
+    counted = TABLE.with_columns(example_id=pl.int_range(TABLE.height).cast(pl.String))
+    table = RowTable.open(save_report(tmp_path / "made", counted) / "tables" / "examples.parquet", ("premise",))
+    selector = Selector(table)
+    drop, keep = (Decision(table.key(row), str(row["example_id"]), word) for row, word in
+                  zip(table.rows(np.array([5, 20])), ("drop", "keep"), strict=True))  # fmt: skip
+    table.place([drop, keep])
+    words = [None if at not in table.decided else table.decided[at].decision
+             for at in selector.select(State(sort="decision", descending=True)).rows.tolist()]  # fmt: skip
+    assert {*words[:2]} == {"drop", "keep"}
+    assert words[2:] == [None] * (len(words) - 2)
+    every = [selector.select(State(sort="example_id", page=page)) for page in range(1, 4)]
+    assert [at for each in every for at in each.rows.tolist()][:150] == list(range(150))

@@ -70,7 +70,7 @@ def write_json(path: Path, content: str, option: str = "--json", inputs: Collect
         InputError: The file is one of those read, or standard output is asked for by another option.
         OutputError: It cannot be written.
     """
-    from goldassay.core.files import written_whole
+    from goldassay.core.files import check_not_read, written_whole
 
     if str(path) == _DASH and option != "--json":
         raise InputError("standard output is for --json alone", mend=f"name a file with {option}")
@@ -80,7 +80,6 @@ def write_json(path: Path, content: str, option: str = "--json", inputs: Collect
         stream.buffer.write(content.encode())
         stream.buffer.flush()
         return
-    if any(path.exists() and path.samefile(each) for each in inputs):
-        raise InputError("is the report that was read", file=path, mend=f"name another file with {option}")
+    check_not_read(path, inputs, option)
     with written_whole(path, option) as aside:
         aside.write_text(content, encoding="utf-8")

@@ -32,11 +32,15 @@ def mend(
     With --runs the predictions are written to OUT/runs for the mended rows: without dropped and rewritten ones, which
     no model has answered, and scored by the new labels.
     """
-    from goldassay.data.mending import mend_dataset
+    from goldassay.core.files import check_not_read
+    from goldassay.data.decisions import decisions_beside
+    from goldassay.data.mending import CHANGES, mend_dataset
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.mended_runs import FOLDER, mend_runs, write_mended_runs
 
     mended = mend_dataset(data, decisions, columns=columns, file_format=file_format)
+    for name in (mended.name, CHANGES):
+        check_not_read(out / name, (data, decisions or decisions_beside(data)))
     sets, said = mend_runs(mended, runs, out / FOLDER, columns=columns) if runs else ([], [])
     paths = mended.save(out)
     if sets:

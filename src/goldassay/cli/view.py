@@ -30,19 +30,24 @@ def view(
     With --export a selection is written as one static file, at most 1,000 rows.
     """
     from goldassay.core.errors import InputError
-    from goldassay.core.files import written_whole
+    from goldassay.core.files import check_not_read, written_whole
     from goldassay.view.opening import open_workbench
     from goldassay.view.page import render_export
     from goldassay.view.server import serve
 
     if state and export is None:
         raise InputError("--state is given without --export", mend="open the address with the state after its ?")
-    bench = open_workbench(report, test, decisions)
+    bench = open_workbench(report, test, decisions, deciding=export is None)
     asked = bench.state(state)
     if export is not None:
+        check_not_read(export, (each for each in (bench.dataset, bench.decisions) if each is not None), "--export")
+        if export.resolve().is_relative_to(bench.folder.resolve()):
+            raise InputError("is within the report", file=export, mend="name a place outside of it with --export")
         page = render_export(bench, asked, bench.selector.select(asked))
         with written_whole(export, "--export") as aside:
             aside.write_text(page, "utf-8")
+        for note in bench.notes:
+            typer.echo(note, err=True)
         if not quiet:
             typer.echo(export)
         return

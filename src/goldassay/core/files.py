@@ -10,14 +10,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from goldassay.core.errors import OutputError
+from goldassay.core.errors import InputError, OutputError
 from goldassay.core.folder_lock import locked_folder
 from goldassay.core.leftovers import sweep, temporary_file, temporary_folder
 from goldassay.core.pipes import seekable
 from goldassay.core.report_seal import INCOMPLETE, REPORT, earlier_files, mark_incomplete, seal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     import polars as pl
 
@@ -26,6 +26,21 @@ def sha256_of(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file's bytes, as hexadecimal digits."""
     with seekable(Path(path)).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_not_read(path: Path, read: Iterable[Path], option: str = "-o") -> None:
+    """Refuse to write over what was read.
+
+    Args:
+        path: What is to be written.
+        read: Files that were read.
+        option: What names another place, for the error to say.
+
+    Raises:
+        InputError: It is one of them.
+    """
+    if any(path.exists() and each.exists() and path.samefile(each) for each in read):
+        raise InputError("is a file that was read", file=path, mend=f"name another place with {option}")
 
 
 @contextmanager

@@ -39,6 +39,7 @@ class Workbench:
         selector: Selects of them.
         decisions: The file that decisions are appended to; None where there is none, so that nothing can be decided.
         details: What other tables say of single rows.
+        dataset: The file that was evaluated, where it is found.
         notes: What a user has to know about the dataset and the decisions, in sentences.
     """
 
@@ -49,6 +50,7 @@ class Workbench:
     selector: Selector
     decisions: Path | None
     details: Details
+    dataset: Path | None = None
     dataset_note: str = ""
     notes: tuple[str, ...] = ()
     _read: tuple[int, int] = (-1, -1)
@@ -105,7 +107,11 @@ class Workbench:
 
 
 def open_workbench(
-    report: str | os.PathLike[str], dataset: str | None = None, decisions: str | os.PathLike[str] | None = None
+    report: str | os.PathLike[str],
+    dataset: str | None = None,
+    decisions: str | os.PathLike[str] | None = None,
+    *,
+    deciding: bool = True,
 ) -> Workbench:
     """Open a report folder.
 
@@ -113,6 +119,7 @@ def open_workbench(
         report: The folder, or its report.json.
         dataset: The dataset file that was evaluated, where it is no longer where it was.
         decisions: The file of decisions; by default beside the dataset.
+        deciding: Whether decisions are going to be appended to it.
 
     Raises:
         InputError: The folder is no report, is incomplete, or was mixed with another; it has no table of rows; a line
@@ -130,13 +137,14 @@ def open_workbench(
     place, note = _dataset(stored.document, stored.folder, dataset)
     file = Path(decisions) if decisions is not None else None if place is None else decisions_beside(place)
     if file is not None:
-        if file.is_file() and file.resolve().is_relative_to(stored.folder.resolve()):
+        if (decisions is not None or file.is_file()) and file.resolve().is_relative_to(stored.folder.resolve()):
             raise InputError(
                 "decisions inside a report are lost with it", file=file, mend="move the file beside the dataset"
             )
-        check_place(file, "--decisions")
+        if deciding:
+            check_place(file, "--decisions")
     details = Details(stored.folder / "tables")
-    bench = Workbench(stored.title, stored.folder, stored.document, table, Selector(table), file, details, note)
+    bench = Workbench(stored.title, stored.folder, stored.document, table, Selector(table), file, details, place, note)
     bench.notes = tuple(note for note in (note,) if note)
     if file is not None and file.exists():
         bench.refresh()

@@ -64,7 +64,7 @@ class Selector:
     @property
     def sortable(self) -> tuple[str, ...]:
         """The columns that rows can be sorted by."""
-        return (*self.table.facets, *self.table.numbers, *self.table.texts, "example_id")
+        return (*self.table.facets, *self.table.numbers, *self.table.texts, "example_id", DECISION)
 
     @property
     def values(self) -> dict[str, tuple[str, ...]]:
@@ -160,7 +160,12 @@ class Selector:
     def _ordered(self, state: State, mask: NDArray[np.bool_] | None) -> NDArray[np.int64]:
         if not state.sort:
             return np.arange(self.table.n_rows) if mask is None else np.flatnonzero(mask)
-        order = self._order(state.sort, state.descending)
+        if state.sort == DECISION:
+            # Made anew: they change.
+            codes = self._decisions().codes
+            order = np.argsort(codes.max() - codes if state.descending else codes, kind="stable")
+        else:
+            order = self._order(state.sort, state.descending)
         return order if mask is None else order[mask[order]]
 
     def _order(self, column: str, descending: bool) -> NDArray[np.int64]:
@@ -172,8 +177,11 @@ class Selector:
             elif column in self.table.facets:
                 values = pl.Series(self.table.facets[column].codes)
             else:
-                text = self.table.load().select(_as_text(column, self.table.schema[column]))
-                values = text.to_series()
+                values = self.table.load().select(_as_text(column, self.table.schema[column])).to_series()
+                if column == "example_id":
+                    # Numbers in the order of numbers, and not of their first digits.
+                    counted = values.cast(pl.Int64, strict=False)
+                    values = values if counted.has_nulls() else counted
             found = pl.DataFrame({"value": values}).with_row_index("row").sort(
                 "value", descending=descending, nulls_last=True, maintain_order=True
             )  # fmt: skip

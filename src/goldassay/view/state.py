@@ -59,7 +59,7 @@ class State:
         pairs = [("q", self.words)] if self.words else []
         pairs += [("re", "1")] if self.is_regex and self.words else []
         pairs += [(f"f.{name}", value) for name, values in self.chosen for value in values]
-        pairs += [(f"n.{name}", f"{low:g}..{high:g}") for name, (low, high) in self.ranges]
+        pairs += [(f"n.{name}", f"{_exact(low)}..{_exact(high)}") for name, (low, high) in self.ranges]
         pairs += [("sort", f"{'-' if self.descending else ''}{self.sort}")] if self.sort else []
         pairs += [("page", str(self.page))] if self.page > 1 else []
         return urlencode(pairs)
@@ -182,3 +182,9 @@ def _range(column: str, value: str) -> tuple[float, float]:
 
 def _frozen(chosen: Mapping[str, list[str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((name, tuple(sorted(set(values)))) for name, values in sorted(chosen.items()) if values)
+
+
+def _exact(number: float) -> str:
+    """A number in the fewest digits that give it back."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
