@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ pytest.importorskip("torch")
 
 from goldassay import Dataset
 from goldassay.core.progress import Steps
-from goldassay.papers import open_study, run_study
+from goldassay.papers import instability, open_study, run_study
 from goldassay.papers.instability import SCALES, prepare
 from goldassay.papers.instability.conclusions import conclude
 from goldassay.papers.instability.tables import compare_tables
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
     from goldassay.papers.recipe import Comparison, Conclusion
 
 
-def test_the_study_runs_as_a_whole(tmp_path: Path):
+def test_the_study_runs_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # Fewer of everything: what is found is asked where what is planted is known.
+    size = SCALES["smoke"]
+    (training,) = size.trainings
+    few = {name: training.models[name] for name in ("wide bag of words", "averaged words")}
+    training = replace(training, models=few, of={name: training.of[name] for name in few}, seeds=3)
+    scales = {**SCALES, "smoke": replace(size, trainings=(training,), chosen={"planted": (400, 100, 60)})}
+    monkeypatch.setattr(instability, "SCALES", scales)
     # In processes of their own they are in the tests of the command.
     with done_in_place():
         report = run_study(open_study("instability", "smoke", tmp_path, Steps()))

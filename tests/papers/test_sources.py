@@ -15,7 +15,7 @@ from goldassay.data.published_files import find_published, is_published_as
 from goldassay.models.vectors import VectorFile
 from goldassay.papers import find_recipe, list_recipes
 from goldassay.papers.recipe import SCALES, Scale
-from goldassay.papers.sources import SPECIMEN, known_sources, lacking_sets, read_sets
+from goldassay.papers.sources import is_made_up, known_sources, lacking_sets, read_sets
 from goldassay.shift.benchmark_files import find_files
 from goldassay.shift.benchmarks import load_recipe
 
@@ -37,8 +37,10 @@ def test_every_set_of_every_study_is_known(study: str):
     assert set(recipe.SCALES) == set(SCALES)
     for size in SCALES:
         for place in recipe.SCALES[size].sets.values():
-            assert place.startswith(SPECIMEN) or place in known_sources(), place
-    assert all(place.startswith(SPECIMEN) for place in recipe.SCALES["smoke"].sets.values())
+            assert is_made_up(place) or place in known_sources(), place
+    smallest = recipe.SCALES["smoke"].sets
+    assert smallest
+    assert all(map(is_made_up, smallest.values()))
 
 
 def test_the_official_file_goes_first(tmp_path: Path):

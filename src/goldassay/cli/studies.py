@@ -114,12 +114,12 @@ def studies(
 
 def _list_files(name: str, scale: ScaleName, data: Path | None) -> None:
     from goldassay.papers import find_recipe
-    from goldassay.papers.sources import SPECIMEN, known_sources, lacking_sets
+    from goldassay.papers.sources import is_made_up, known_sources, lacking_sets
 
     recipe = find_recipe(name).SCALES[scale]
     absent = lacking_sets(recipe, data)
     for key, place in {**recipe.sets, **recipe.files}.items():
-        if place.startswith(SPECIMEN):
+        if is_made_up(place):
             typer.echo(f"{key}: made on the spot")
             continue
         if key not in absent:

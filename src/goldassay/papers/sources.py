@@ -27,9 +27,16 @@ if TYPE_CHECKING:
 
 # A made-up set needs no file: `specimen/train` is the training part of a specimen that is written on the spot.
 SPECIMEN = "specimen/"
+# Nor does one that a study makes up itself.
+PLANTED = "planted"
 _LANGUAGE = "language"
 # How far a size may lie from one that is printed in thousands.
 _NEAR = 0.1
+
+
+def is_made_up(place: str) -> bool:
+    """Whether a set comes from nowhere, and is made on the spot."""
+    return place == PLANTED or place.startswith(SPECIMEN)
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,7 @@ def lacking_sets(scale: Scale, data: Path | None, without: Sequence[str] = ()) -
     for name, place in {**scale.sets, **scale.files}.items():
         if name in without:
             found[name] = f"left out with {option('without')}"
-        elif not place.startswith(SPECIMEN):
+        elif not is_made_up(place):
             source = known_sources()[place]
             if source.find(data) is None:
                 found[name] = source.wanted
@@ -143,7 +150,7 @@ def read_sets(
         size, test_size = scale.specimen_rows
         write_specimen(folder / "specimen", size=size, seed=seed, test_size=test_size)
     for name, place in scale.sets.items():
-        if name in absent:
+        if name in absent or place == PLANTED:
             continue
         if place.startswith(SPECIMEN):
             read[name] = replace(read_dataset(folder / "specimen" / f"{place.removeprefix(SPECIMEN)}.jsonl"), name=name)
