@@ -77,7 +77,7 @@ class Lead(Result):
 
     Attributes:
         difference: Of the mean scores.
-        low: Lower end of its 95 % interval, of this pair alone.
+        low: Lower end of its 95 % interval.
         high: Upper end.
         n_for: Items on which it scores more.
         n_against: Items on which it scores less.
@@ -223,8 +223,13 @@ def lead_of(
     level: float = 0.95,
     *,
     spread: Spread | None = None,
+    critical: float | None = None,
 ) -> Lead:
     """What one system has over another that does not score more: the items that tell the two apart.
+
+    Its interval holds every difference δ with (m - δ)² <= c² (s² + (m² - δ²)/G), for m the difference of the means, s
+    its standard error and c a critical value: Wilson's where each item tells the two apart, m ± c s for many items.
+    It lies above 0 just where `rank` finds the first surely better by the same c.
 
     Args:
         first: Scores of the items, (N,) or (R, N).
@@ -232,6 +237,7 @@ def lead_of(
         clusters: See `rank`.
         level: Of the interval of the difference, by Student's t over clusters and runs.
         spread: Of runs, for a system that has one run; by default that of the other.
+        critical: c of a `Ranking`, whose statements hold at once; by default that of this pair alone at `level`.
 
     Raises:
         InputError: See `rank`.
@@ -252,15 +258,17 @@ def lead_of(
     noise += [(spread.variance, spread.freedom) for own in of_system if own.size == 1 and spread.freedom]
     variance = sum(part for part, _ in noise)
     freedom = variance**2 / sum(part**2 / df for part, df in noise) if variance > 0 else 1.0
-    reach = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
+    share = (critical or float(stdtrit(freedom, (1 + level) / 2))) ** 2 / groups
+    largest = groups * variance + mean**2
+    reach = math.sqrt(share * max((1 + share) * largest - mean**2, 0.0))
     order = np.argsort(-differences, kind="stable")
     left = differences.sum() - np.cumsum(differences[order])
     needed = int(np.argmax(left < -1e-9)) + 1 if mean > 0 and (left < -1e-9).any() else 0
     squares = float(differences @ differences)
     return Lead(
         difference=mean,
-        low=max(mean - reach, -1.0),
-        high=min(mean + reach, 1.0),
+        low=max((mean - reach) / (1 + share), -1.0),
+        high=min((mean + reach) / (1 + share), 1.0),
         n_for=int((differences > 0).sum()),
         n_against=int((differences < 0).sum()),
         effective_items=float(np.abs(differences).sum()) ** 2 / squares if squares > 0 else 0.0,

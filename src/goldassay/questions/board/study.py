@@ -176,7 +176,7 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
     same = _same(values, order)
     first = order[0]
     second = next((at for at in order if (values[at] != values[first]).any()), None)
-    lead = None if second is None else _lead(scores, first, second)
+    lead = None if second is None else _lead(scores, first, second, ranking.critical)
     rows = []
     for at in order:
         runs = scores.scores[at]
@@ -217,9 +217,10 @@ def measure_board(scores: BoardScores, seed: int = 0) -> Board:
     )
 
 
-def _lead(scores: BoardScores, first: int, second: int) -> Lead:
+def _lead(scores: BoardScores, first: int, second: int, critical: float) -> Lead:
     spread = pooled_spread(scores.scores)
-    return lead_of(scores.scores[first], scores.scores[second], scores.clusters, spread=spread)
+    one, other = scores.scores[first], scores.scores[second]
+    return lead_of(one, other, scores.clusters, spread=spread, critical=critical)
 
 
 def _score(runs: NDArray[np.float64], clusters: NDArray[np.int64] | None, seed: int) -> tuple[float, float, float]:
