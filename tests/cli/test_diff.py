@@ -52,7 +52,7 @@ def test_quiet(goldassay: Callable[..., Outcome], two: Path) -> None:
 def test_what_is_refused_leaves_nothing(refused: Callable[..., str], two: Path) -> None:
     write(SHIFT, two / "shift")
     assert "shift/report.json: it asks shift" in refused("diff", "before", "shift")
-    assert refused("diff", "before", "nowhere").startswith("goldassay: nowhere: cannot be read")
+    assert refused("diff", "before", "nowhere").startswith("goldassay: nowhere: there is no such report")
     file = two / "after" / "report.json"
     document = json.loads(file.read_text())
     document["verdicts"]["leakage"]["verdict"] = "sound"

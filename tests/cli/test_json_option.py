@@ -91,7 +91,7 @@ def test_as_a_process_in_a_pipe_and_on_a_device(files: Path) -> None:
 
 
 def test_bad_input_says_nothing_on_standard_output(refused: Callable[..., str], files: Path) -> None:
-    assert refused("check", "nowhere", "--json", "-").startswith("goldassay: nowhere: cannot be read")
+    assert refused("check", "nowhere", "--json", "-").startswith("goldassay: nowhere: there is no such report")
 
 
 @pytest.mark.parametrize(

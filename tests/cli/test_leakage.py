@@ -239,7 +239,7 @@ def test_evidence_of_another_dataset_is_refused(
     holes = np.zeros((240, 4))
     holes[7, 1] = np.nan
     np.save(tmp_path / "nan.npy", holes)
-    assert "NaN or infinity, first in row 7" in refused(
+    assert "NaN or infinity, first that of '1-7'" in refused(
         *given, "--embeddings", "hypothesis=nan.npy", "--n-clusters", "5"
     )
     assert "240 examples cannot make 300 clusters" in refused(
