@@ -133,6 +133,16 @@ def test_probabilities_beside_predictions(tmp_path: Path, name: str, predictions
     assert read_runs(tmp_path / "store").take([0, 1]).thresholds == ()
 
 
+def test_probabilities_of_more_questions_than_a_table_may_have_columns(tmp_path: Path) -> None:
+    """Such as the 11,873 of SQuAD 2.0: the file is one object, and no row of a table."""
+    gold = write(tmp_path / "runs", {**ODDS, **{f"other{i}": i / 2 for i in range(10_001)}})
+    assert len(read_runs(tmp_path / "runs", gold=gold).thresholds) == 1
+    row = {**ODDS, **{f"other{i}": "text" for i in range(10_001)}}
+    (tmp_path / "row.jsonl").write_text(json.dumps(row))
+    with pytest.raises(InputError, match="columns, more than 10,000"):
+        read_runs(tmp_path / "row.jsonl")
+
+
 def test_without_them_and_where_each_question_has_an_answer(tmp_path: Path) -> None:
     gold = write(tmp_path / "runs")
     assert read_runs(tmp_path / "runs", gold=gold).thresholds == ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import polars as pl
 
 from goldassay.core.boundary import panics_unprinted, reason
-from goldassay.core.bounds import Unpacking, check_columns, check_depth, check_parquet, check_size, check_texts
+from goldassay.core.bounds import COLUMNS, Unpacking, check_columns, check_depth, check_parquet, check_size, check_texts
 from goldassay.core.errors import InputError
 from goldassay.runs.json_values import parse_json
 from goldassay.runs.validation import listing
@@ -240,10 +240,17 @@ def _read_json_lines(data: bytes, path: Path) -> pl.DataFrame | None:
             raise InputError("the line is not a JSON object", file=path, row=number)
         records.append(record)
     names = set().union(*records)
+    if len(records) == 1 and len(names) > COLUMNS.limit() and all(_is_number(each) for each in records[0].values()):
+        # Numbers by name, such as the no-answer probabilities beside predictions, and no row of so many columns.
+        return None
     check_columns(path, len(names))
     # What a cell takes while columns are made of objects, measured.
     check_size(path, 50 * len(names) * len(records))
     return pl.DataFrame(records, infer_schema_length=None, strict=False) if records else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _read_separated(data: bytes, path: Path, separator: str, *, quoted: bool) -> pl.DataFrame:
