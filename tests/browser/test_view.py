@@ -127,7 +127,7 @@ def test_a_search_by_keys_and_the_last_page(page: Callable[..., Browser], bench:
 def test_decisions_by_keys_survive_a_reload(page: Callable[..., Browser], bench: Workbench) -> None:
     from selenium.webdriver.common.keys import Keys
 
-    browser = page()
+    browser = page("?f.label=entailment")
     press(browser, "j", "d")
     until(browser, STATUS, "Saved: drop")
     press(browser, "j", "l", "2")
@@ -158,6 +158,54 @@ def test_decisions_by_keys_survive_a_reload(page: Callable[..., Browser], bench:
     assert browser.run(script) == wanted
     assert browser.run("return document.getElementById('decided-count').textContent;") == "4"
     assert browser.console() == []
+
+
+SAVE = "#write button[value=save]"
+STATE = "return document.querySelector('tbody tr .state').textContent;"
+
+
+def test_notes_rewrites_and_undo_by_keys_go_on_from_what_was_decided(page: Callable[..., Browser]) -> None:
+    browser = page("?f.label=entailment")
+    press(browser, "j", "l", "2")
+    until(browser, STATUS, "Saved: relabel")
+    press(browser, "n", "sure")
+    browser.driver.find_element("css selector", SAVE).click()
+    until(browser, STATUS, "Saved: note")
+    assert browser.run(STATE) == "relabel → neutralsure"
+    press(browser, "d")
+    until(browser, STATE, "dropsure")
+    press(browser, "u")
+    until(browser, STATE, "relabel → neutralsure")
+    assert browser.run(STATUS) == "Saved: undecided; the row is back at relabel"
+    press(browser, "w")
+    browser.run("document.getElementById('write-hypothesis').value = 'One.';")
+    browser.driver.find_element("css selector", SAVE).click()
+    until(browser, STATE, "rewritenew hypothesis: One.sure")
+    for reload in (False, True):
+        if reload:
+            browser.driver.refresh()
+            press(browser, "j")
+        press(browser, "w")
+        assert browser.run("return document.getElementById('write-hypothesis').value;") == "One."
+        browser.driver.find_element("css selector", "#write button[value='']").click()
+    press(browser, "w")
+    browser.run("document.getElementById('write-premise').value = 'Two.'; "
+                "document.getElementById('write-note').value = '';")  # fmt: skip
+    browser.driver.find_element("css selector", SAVE).click()
+    until(browser, STATE, "rewritenew hypothesis: One.new premise: Two.")
+    assert browser.console() == []
+
+
+def test_an_item_is_offered_the_labels_of_its_choices(browser: Browser, tmp_path: Path) -> None:
+    with served(open_workbench(save_report(tmp_path / "items", items()), decisions=tmp_path / "d.jsonl")) as address:
+        seen = (
+            "return [...document.querySelectorAll('#relabel .options button')].filter(e => e.checkVisibility()).length;"
+        )
+        for path, n in (("row/0", 2), ("row/1", 3)):
+            show(browser, address + path)
+            press(browser, "l")
+            assert browser.run(seen) == n
+        assert browser.console() == []
 
 
 def test_two_tabs_see_each_other(page: Callable[..., Browser], browser: Browser) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -108,3 +109,49 @@ def test_a_key_is_of_content_alone() -> None:
     assert row_key({"choices": ["a", "b"]}) == row_key({"choices": ["b", "a"]}) != row_key({"choices": ["a"]})
     # A text is not the list of it, and no separator makes two texts one.
     assert row_key({"a": "x", "b": "yz"}) != row_key({"a": "xy", "b": "z"})
+
+
+def stands(*lines: Decision) -> Decision:
+    found = None
+    for each in lines:
+        found = each.after(found)
+    assert found is not None
+    return found
+
+
+def line(word: str, **more: Any) -> Decision:
+    return Decision("k", "1", word, **more)
+
+
+def test_a_note_leaves_the_decision_and_undo_returns_to_the_one_before(tmp_path: Path) -> None:
+    lines = [line("relabel", label="b"), line("note", note="why"), line("drop"), line("undecided"), line("undecided")]
+    wanted = [("relabel", "b", ""), ("relabel", "b", "why"), ("drop", "", "why"), ("relabel", "b", "why"),
+              ("relabel", "b", "")]  # fmt: skip
+    for n, (word, label, note) in enumerate(wanted, start=1):
+        found = stands(*lines[:n])
+        assert (found.decision, found.label, found.note) == (word, label, note)
+        append_decision(tmp_path / "d.jsonl", lines[n - 1])
+        (stored,) = read_decisions(tmp_path / "d.jsonl").by_row.values()
+        assert stored == found
+    # The line that relabels, which a message would name.
+    assert stored.line == 1
+    assert stands(*lines, line("undecided")) == stands(line("undecided")) == line("undecided")
+    assert stands(line("note", note="a"), line("undecided")) == line("undecided")
+    assert stands(line("note", note="a"), line("note")) == line("undecided")
+
+
+def test_rewrites_add_up_until_something_else_is_decided() -> None:
+    first, second = line("rewrite", texts={"a": "1", "b": "1"}), line("rewrite", texts={"b": "2", "c": "2"})
+    noted = line("note", note="n")
+    assert stands(first, noted, second) == line("rewrite", texts={"a": "1", "b": "2", "c": "2"}, note="n")
+    assert stands(first, noted, second, line("undecided")) == line("rewrite", texts=first.texts, note="n")
+    assert stands(first, line("rewrite")).texts == first.texts
+    assert stands(first, line("drop"), second).texts == second.texts
+
+
+@given(st.lists(decisions, max_size=8), decisions)
+def test_undo_takes_exactly_the_last_line_back(lines: list[Decision], last: Decision) -> None:
+    mine = [replace(each, key="k", id="1") for each in lines]
+    before = stands(line("undecided"), *mine)
+    if last.decision != "undecided":
+        assert stands(line("undecided"), *mine, replace(last, key="k", id="1"), line("undecided")) == before

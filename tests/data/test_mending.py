@@ -122,6 +122,7 @@ def test_what_no_longer_fits_is_counted(data: Path) -> None:
     data.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     mended = mend_dataset(data)
     assert mended.left == {"decisions fit no row: their rows changed or are gone": 1}
+    assert mended.lines()[1] == "- 1 decision fits no row: its row changed or is gone"
     assert mended.n_after == 5
     assert mended.lines()[0] == "6 rows before, 5 after; carried out: 1 drop"
 
@@ -142,7 +143,7 @@ def test_an_unknown_label_or_text_is_refused(data: Path, word: str, more: dict[s
 def test_decisions_of_another_dataset_are_refused(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "d.jsonl"
     append_decision(file, Decision("0" * 32, "u0", "drop"))
-    with pytest.raises(InputError, match=r"none of its 1 decisions fits a row of set.jsonl"):
+    with pytest.raises(InputError, match="its decision fits no row of"):
         mend_dataset(data, file)
 
 
@@ -191,3 +192,71 @@ def test_a_format_keeps_its_cells(tmp_path: Path, ending: str) -> None:
     kept = read_table(place).frame
     before = read_table(file).frame
     assert kept.equals(before[[0, 1, 3, 4, 5]], null_equal=True)
+
+
+def test_notes_second_rewrites_and_undo_keep_what_was_decided(data: Path) -> None:
+    decide(data, "u1", "relabel", label="entailment")
+    decide(data, "u1", "note", note="read it")
+    decide(data, "u3", "rewrite", texts={"hypothesis": "new"})
+    decide(data, "u3", "rewrite", texts={"premise": "newer"})
+    decide(data, "u4", "relabel", label="entailment")
+    decide(data, "u4", "drop")
+    decide(data, "u4", "undecided")
+    decide(data, "u5", "keep")
+    decide(data, "u5", "note", note="right")
+    mended = mend_dataset(data)
+    assert mended.counts == {"keep": 1, "rewrite": 1, "relabel": 2}
+    wanted = [dict(row) for row in ROWS]
+    wanted[1]["gold_label"] = wanted[4]["gold_label"] = "entailment"
+    wanted[3] |= {"sentence1": "newer", "sentence2": "new"}
+    assert after(data) == wanted
+    notes = [(each["id"], each["decision"], each["note"]) for each in mended.changes if each["note"]]
+    assert notes == [("u1", "relabel", "read it"), ("u5", "keep", "right")]
+
+
+def test_what_changes_nothing_is_counted_apart(data: Path) -> None:
+    decide(data, "u0", "relabel", label="entailment", note="sure")
+    decide(data, "u1", "rewrite", texts={"premise": "premise 1"})
+    mended = mend_dataset(data)
+    assert (mended.content, mended.counts) == (data.read_bytes(), {})
+    assert mended.lines() == [
+        "6 rows before, 6 after; carried out: nothing",
+        "- 1 row is relabelled to the label that it has: nothing changes",
+        "- 1 row is rewritten to the text that it has: nothing changes",
+    ]
+    assert mended.changes == ({"line": 1, "id": "u0", "decision": "relabel", "note": "sure"},)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_the_question_and_passage_of_items_are_rewritten(tmp_path: Path, nested: bool) -> None:
+    file = tmp_path / "set.jsonl"
+    rows: list[dict[str, Any]] = []
+    for i in range(4):
+        choices = [f"{i} a", f"{i} b", f"{i} c"]
+        asked = {"stem": f"q{i}", "choices": [{"label": "ABC"[j], "text": each} for j, each in enumerate(choices)]}
+        plain = {"passage": f"p{i}", "question": f"q{i}", "choices": choices}
+        rows.append({**({"question": asked} if nested else plain), "answer": "ABC"[i % 3]})
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    items = read_choices(read_table(file), "set")
+    assert items is not None
+    frame = item_frame(items)
+    keys, ids = keys_of(frame, ITEM_COLUMNS), frame["example_id"].to_list()
+    decisions = tmp_path / "set.decisions.jsonl"
+    append_decision(decisions, Decision(keys[0], ids[0], "rewrite", texts={"question": "Which?"}))
+    append_decision(decisions, Decision(keys[1], ids[1], "rewrite"))
+    append_decision(decisions, Decision(keys[2], ids[2], "relabel", "C"))
+    marked = {"rows are marked to be rewritten, without a new text": 1,
+              "rows are relabelled to the label that they have: nothing changes": 1}  # fmt: skip
+    if nested:
+        mended = mend_dataset(file)
+        by_hand = {"items are to be rewritten by hand: the text is no column of its own": 1}
+        assert (mended.counts, mended.left) == ({}, by_hand | marked)
+        assert after(file) == rows
+        return
+    append_decision(decisions, Decision(keys[0], ids[0], "rewrite", texts={"passage": "Of it."}))
+    mended = mend_dataset(file)
+    assert (mended.counts, mended.left) == ({"rewrite": 1}, marked)
+    assert after(file) == [{**rows[0], "question": "Which?", "passage": "Of it."}, *rows[1:]]
+    append_decision(decisions, Decision(keys[3], ids[3], "rewrite", texts={"choices": "x"}))
+    with pytest.raises(InputError, match="line 5: the line rewrites 'choices' of an item"):
+        mend_dataset(file)

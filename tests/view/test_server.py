@@ -90,17 +90,69 @@ def test_only_this_machine_reaches_it(address: str) -> None:
 
 
 def test_a_decision_is_stored_and_shown(address: str, bench: Workbench) -> None:
-    status, told, _ = ask(address, "decide", body=decision(bench, 4, "relabel", label="neutral", note="see <b>"))
+    status, told, _ = ask(
+        address, "decide", body=decision(bench, 4, "relabel", label=(label := other_label(bench, 4)), note="see <b>")
+    )
     assert (status, json.loads(told)["saved"]) == (200, "relabel")
     assert bench.decisions is not None
     (stored,) = read_decisions(bench.decisions).by_row.values()
-    assert (stored.id, stored.decision, stored.label, stored.note) == ("row-4", "relabel", "neutral", "see <b>")
+    assert (stored.id, stored.decision, stored.label, stored.note) == ("row-4", "relabel", label, "see <b>")
     page = ask(address, "?f.decision=relabel")[1]
-    assert "relabel → neutral" in page
+    assert f"relabel → {label}" in page
     assert "see &lt;b&gt;" in page
     assert "<strong>1</strong> of 230 rows" in page
-    ask(address, "decide", body=decision(bench, 4, "undecided"))
+    told = ask(address, "decide", body=decision(bench, 4, "undecided"))[1]
+    assert json.loads(told)["decision"] == "undecided"
     assert "<strong>230</strong> of 230 rows" in ask(address, "?f.decision=undecided")[1]
+
+
+def other_label(bench: Workbench, row: int) -> str:
+    own = bench.table.load()["label"][row]
+    return next(label for label in bench.label_names if label != own)
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+def test_notes_rewrites_and_undo_go_on_from_what_was_decided(tmp_path: Path, reopened: bool) -> None:
+    bench = open_workbench(save_both(tmp_path)[1])
+    label = other_label(bench, 4)
+    with served(bench) as address:
+        for body in (
+            decision(bench, 4, "relabel", label=label), decision(bench, 4, "note", note="sure"),
+            decision(bench, 4, "drop"), decision(bench, 4, "undecided"),
+            decision(bench, 5, "rewrite", texts={"hypothesis": "First <b>."}),
+            decision(bench, 5, "rewrite", texts={"premise": "Second."}),
+        ):  # fmt: skip
+            status, told, _ = ask(address, "decide", body=body)
+            assert status == 200
+        found = json.loads(told)
+        assert (found["decision"], found["texts"]) == ("rewrite", {"hypothesis": "First <b>.", "premise": "Second."})
+    bench = open_workbench(tmp_path / "report") if reopened else bench
+    with served(bench) as address:
+        for path in ("", "row/4", "row/5"):
+            page = ask(address, path)[1]
+            assert (f"relabel → {label}" in page) == ("sure" in page) == (path != "row/5")
+            shown = "<bdi>First &lt;b&gt;.</bdi>" in page and "<bdi>Second.</bdi>" in page
+            assert shown == (path != "row/4")
+        assert "<strong>1</strong> of 230 rows" in ask(address, "?f.decision=relabel")[1]
+        assert '<span id="decided-count">2</span>' in ask(address)[1]
+
+
+def test_an_undo_goes_on_from_what_another_server_wrote(tmp_path: Path) -> None:
+    _, folder = save_both(tmp_path)
+    one, other = open_workbench(folder), open_workbench(folder)
+    with served(one) as here, served(other) as there:
+        ask(here, "decide", body=decision(one, 1, "keep"))
+        ask(there, "decide", body=decision(other, 1, "drop"))
+        told = ask(here, "decide", body=decision(one, 1, "undecided"))[1]
+        assert json.loads(told)["decision"] == "keep"
+
+
+def test_a_relabel_to_the_own_label_is_refused(address: str, bench: Workbench) -> None:
+    own = bench.table.load()["label"][4]
+    status, told, _ = ask(address, "decide", body=decision(bench, 4, "relabel", label=own))
+    assert (status, "already" in told) == (400, True)
+    assert bench.decisions is not None
+    assert not bench.decisions.exists()
 
 
 def test_another_server_on_the_same_file_is_seen(tmp_path: Path) -> None:
@@ -172,6 +224,18 @@ def test_items_are_shown_with_their_right_choice(tmp_path: Path) -> None:
         assert HOSTILE not in page
         assert ask(address, "decide", body=decision(bench, 0, "rewrite", texts={"choices": "x"}))[0] == 400
         assert ask(address, "decide", body=decision(bench, 0, "rewrite", texts={"question": "Which one?"}))[0] == 200
+        assert "<bdi>Which one?</bdi>" in ask(address, "row/0")[1]
+
+
+def test_an_item_takes_no_label_beyond_its_choices(tmp_path: Path) -> None:
+    bench = open_workbench(save_report(tmp_path / "report", items()), decisions=tmp_path / "d.jsonl")
+    bench.document["dataset"]["label_names"] = ["A", "B", "C"]
+    with served(bench) as address:
+        status, told, _ = ask(address, "decide", body=decision(bench, 0, "relabel", label="C"))
+        assert (status, json.loads(told)["problem"]) == (400, "the row has no label 'C'; known are A, B")
+        assert not (tmp_path / "d.jsonl").exists()
+        assert ask(address, "decide", body=decision(bench, 1, "relabel", label="C"))[0] == 200
+        assert ask(address, "decide", body=decision(bench, 0, "relabel", label="A"))[0] == 200
 
 
 def test_a_decision_is_on_the_disk_before_it_is_confirmed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.doors import option
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ENDING = ".decisions.jsonl"
-# "note" changes nothing; "undecided" takes an earlier decision back.
+# "note" only adds a note; "undecided" takes back what the row's line before it said.
 WORDS = ("keep", "rewrite", "relabel", "drop", "note", "undecided")
 MEND_LINE = "correct or remove the line"
+_WRITTEN = ("key", "id", "decision", "label", "texts", "note")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Decision:
         label: The new label, of a relabel.
         texts: New texts by column, of a rewrite; a rewrite without any marks the row as still to be rewritten.
         note: In the user's words.
+        before: How the row stood before, of a decision that `after` made; not written.
+        line: Where it stands in its file, from 1; 0 where it was not read. Not written.
     """
 
     key: str
@@ -43,11 +46,33 @@ class Decision:
     label: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    before: Decision | None = field(default=None, compare=False, repr=False)
+    line: int = field(default=0, compare=False, repr=False)
 
     def to_line(self) -> bytes:
         """The line of the file."""
-        told = {name: value for name, value in asdict(self).items() if value or name in ("key", "id", "decision")}
+        told = {name: value for name in _WRITTEN if (value := getattr(self, name)) or name in _WRITTEN[:3]}
         return (json.dumps(told, ensure_ascii=True) + "\n").encode()
+
+    def after(self, before: Decision | None) -> Decision:
+        """How a row stands after this line: its last decision and, beside it, its latest note.
+
+        A note leaves the decision, texts that are rewritten one after the other add up, and "undecided" returns to how
+        the row stood before its last line.
+
+        Args:
+            before: How it stood, or None where nothing was decided yet.
+        """
+        blank = Decision(self.key, self.id, "undecided")
+        stood = blank if before is None else before
+        if self.decision == "undecided":
+            return stood.before or blank
+        if self.decision == "note":
+            if stood.decision not in ("undecided", "note"):
+                return replace(stood, note=self.note, before=stood)
+            return replace(self, decision="note" if self.note else "undecided", before=stood)
+        texts = {**stood.texts, **self.texts} if self.decision == stood.decision == "rewrite" else self.texts
+        return replace(self, texts=texts, note=self.note or stood.note, before=stood)
 
     @classmethod
     def parse(cls, content: Any) -> Decision:
@@ -80,16 +105,14 @@ class Decided:
     """The decisions of a file.
 
     Attributes:
-        by_row: The last decision on each row, by (key, id), in the order of the first.
+        by_row: How each row stands (see `Decision.after`), by (key, id), in the order of the first.
         n_lines: Lines that were read.
         torn: The bytes of an unfinished last line, which a machine that lost its power may leave; b"" without one.
-        line_of: The line of each of `by_row`, from 1.
     """
 
     by_row: Mapping[tuple[str, str], Decision]
     n_lines: int = 0
     torn: bytes = b""
-    line_of: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 def decisions_beside(dataset: Path) -> Path:
@@ -121,7 +144,6 @@ def read_decisions(path: Path, *, missing: bool = False) -> Decided:
         raise InputError(f"cannot be read ({error.strerror})", file=path, mend="name a file of decisions") from error
     lines = content.split(b"\n")
     found: dict[tuple[str, str], Decision] = {}
-    line_of: dict[tuple[str, str], int] = {}
     n_lines, torn = 0, b""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -136,9 +158,9 @@ def read_decisions(path: Path, *, missing: bool = False) -> Decided:
             why = str(error) if not isinstance(error, json.JSONDecodeError) else f"is not JSON: {error}"
             raise InputError(f"the line {why}", file=path, row=number, mend=MEND_LINE) from error
         n_lines += 1
-        found[decision.key, decision.id] = decision
-        line_of[decision.key, decision.id] = number
-    return Decided(found, n_lines, torn, line_of)
+        row = decision.key, decision.id
+        found[row] = replace(decision, line=number).after(found.get(row))
+    return Decided(found, n_lines, torn)
 
 
 def append_decision(path: Path, decision: Decision) -> None:

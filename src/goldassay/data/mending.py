@@ -31,6 +31,21 @@ if TYPE_CHECKING:
 
 CHANGES = "changes.jsonl"
 _PLACE = "goldassay row of the file"
+# What changed nothing, of several rows: what is left of one is said by `_several`.
+_UNPLACED = "decisions fit no row: their rows changed or are gone"
+_NO_TEXT = "rows are marked to be rewritten, without a new text"
+_SAME_TEXT = "rows are rewritten to the text that they have: nothing changes"
+_SAME_LABEL = "rows are relabelled to the label that they have: nothing changes"
+_ANSWERS = "items are to be relabelled by hand: their column of answers names them in several ways"
+_PARTS = "items are to be rewritten by hand: the text is no column of its own"
+_SINGULAR = {
+    "rows": "row", _UNPLACED: "decision fits no row: its row changed or is gone",
+    _NO_TEXT: "row is marked to be rewritten, without a new text",
+    _SAME_TEXT: "row is rewritten to the text that it has: nothing changes",
+    _SAME_LABEL: "row is relabelled to the label that it has: nothing changes",
+    _ANSWERS: "item is to be relabelled by hand: its column of answers names it in several ways",
+    _PARTS: "item is to be rewritten by hand: the text is no column of its own",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,8 +88,8 @@ class Mended:
         """What was done, a line each."""
         done = ", ".join(f"{count(n)} {word}" for word, n in self.counts.items()) or "nothing"
         return [
-            f"{count(self.n_before)} rows before, {count(self.n_after)} after; carried out: {done}",
-            *(f"- {count(n)} {what}" for what, n in self.left.items()),
+            f"{_several(self.n_before, 'rows')} before, {count(self.n_after)} after; carried out: {done}",
+            *(f"- {_several(n, what)}" for what, n in self.left.items()),
         ]
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
@@ -122,29 +137,30 @@ def mend_dataset(
     unplaced = [each for each in decided.by_row.values() if each.decision != "undecided"]
     unplaced = [each for each in unplaced if each not in placed.values()]
     if decided.by_row and not placed:
+        n = len(decided.by_row)
+        n_fit = "its decision fits no row" if n == 1 else f"none of its {count(n)} decisions fits a row"
         raise InputError(
-            f"none of its {count(len(decided.by_row))} decisions fits a row of {data.name}: they are of another set",
+            f"{n_fit} of {data.name}: it is about another set",
             file=file, mend=f"name the file of this dataset with {option('decisions')}",
         )  # fmt: skip
     if unplaced:
-        left["decisions fit no row: their rows changed or are gone"] = len(unplaced)
+        left[_UNPLACED] = len(unplaced)
     if decided.torn:
         left[f"unfinished last line of {file.name} is left out: correct or remove it"] = 1
     dropped, changes, counts = [], [], dict.fromkeys(("keep", "rewrite", "relabel", "drop"), 0)
     for at, decision in sorted(placed.items()):
-        own = rows.change(at, decision, _Line(file, decided.line_of[decision.key, decision.id]))
+        own = rows.change(at, decision, _Line(file, decision.line))
         word = decision.decision
-        if own is None:
-            what = "rows are marked to be rewritten, without a new text"
-            if word == "relabel":
-                what = "items are to be relabelled by hand: their column of answers names them in several ways"
-            left[what] = left.get(what, 0) + 1
+        told = {"line": table.line_of(rows.places[at]), "id": decision.id, "decision": word}
+        if isinstance(own, str):
+            left[own] = left.get(own, 0) + 1
+            # What was noted is logged all the same.
+            changes += [{**told, "note": decision.note}] if decision.note else []
             continue
         if word == "drop":
             dropped.append(rows.places[at])
         if word in counts:
             counts[word] += 1
-        told = {"line": table.line_of(rows.places[at]), "id": decision.id, "decision": word}
         changes += [{**told, **each, "note": decision.note} for each in own]
     name, content = mended_file(data, table, dropped, rows.edits)
     return Mended(
@@ -199,8 +215,8 @@ class TextRows:
         self.edits: dict[str, dict[int, Any]] = {}
         self._raw_labels: dict[str, Any] = {}
 
-    def change(self, at: int, decision: Decision, line: _Line) -> list[dict[str, Any]] | None:
-        """Change a row, and return what is to be logged; None where nothing can be done."""
+    def change(self, at: int, decision: Decision, line: _Line) -> list[dict[str, Any]] | str:
+        """Change a row, and return what is to be logged; or why nothing is done, of several rows."""
         roles, place = self.dataset.provenance.roles, self.places[at]
         if decision.decision == "relabel":
             if decision.label not in self.dataset.label_names:
@@ -208,17 +224,21 @@ class TextRows:
                     f"relabels a row to {decision.label!r}, which is no label of {self.path.name}",
                     did_you_mean(decision.label, self.dataset.label_names),
                 )
+            if decision.label == self.dataset.examples["label"][at]:
+                return _SAME_LABEL
             return [self._set(place, roles["label"], self._raw(decision.label))]
         if decision.decision == "rewrite":
             if not decision.texts:
-                return None
+                return _NO_TEXT
             strange = [name for name in decision.texts if name not in self.dataset.text_columns]
             if strange:
                 raise line.error(
                     f"rewrites {strange[0]!r}, which is no text of {self.path.name}",
                     did_you_mean(strange[0], self.dataset.text_columns),
                 )
-            return [self._set(place, roles[name], text) for name, text in decision.texts.items()]
+            new = {roles[name]: text for name, text in decision.texts.items()}
+            new = {column: text for column, text in new.items() if self.frame[column][place] != text}
+            return [self._set(place, column, text) for column, text in new.items()] or _SAME_TEXT
         return _only_logged(decision)
 
     def _raw(self, label: str) -> Any:
@@ -235,7 +255,11 @@ class TextRows:
 
 
 class _Items:
-    """Items with choices: dropped, and relabelled where one column says which choice is right."""
+    """Items with choices.
+
+    They are dropped; relabelled where one column says which choice is right; and their question and passage are
+    rewritten where each is a column of text.
+    """
 
     def __init__(self, table: Table, name: str, roles: dict[str, str], source: str) -> None:
         items = read_choices(table, name, roles=roles, source=source)
@@ -245,9 +269,15 @@ class _Items:
         self.places = [at_line[line] for line in items.rows.tolist()]
         rows = item_frame(items)
         self.keys, self.ids = keys_of(rows, ITEM_COLUMNS), rows["example_id"].to_list()
+        self.n_right = items.n_right.tolist()
         self.labels = [chr(ord("A") + place) for place in items.first_right.tolist()]
         shape = find_shape(table.frame, roles)
         self.answer = None if shape is None or not items.ordered else shape.answer
+        self.texts: dict[str, tuple[str, list[str]]] = {}
+        if shape is not None and len(shape.question) == 1:
+            self.texts["question"] = shape.question[0], rows["question"].to_list()
+        if shape is not None and shape.passage is not None:
+            self.texts["passage"] = shape.passage, rows["passage"].to_list()
         self.edits: dict[str, dict[int, Any]] = {}
         self._raw: dict[str, set[Any]] = {}
         self.sizes = items.sizes.tolist()
@@ -255,10 +285,10 @@ class _Items:
             for label, place in zip(self.labels, self.places, strict=True):
                 self._raw.setdefault(label, set()).add(table.frame[self.answer][place])
 
-    def change(self, at: int, decision: Decision, line: _Line) -> list[dict[str, Any]] | None:
+    def change(self, at: int, decision: Decision, line: _Line) -> list[dict[str, Any]] | str:
         """As `TextRows.change`."""
         if decision.decision == "rewrite":
-            return None
+            return self._rewrite(at, decision, line)
         if decision.decision != "relabel":
             return _only_logged(decision)
         known = [chr(ord("A") + place) for place in range(self.sizes[at])]
@@ -268,11 +298,30 @@ class _Items:
                 f"its choices are {', '.join(known)}",
             )
         raw = self._raw.get(decision.label, set())
+        if self.n_right[at] == 1 and decision.label == self.labels[at]:
+            return _SAME_LABEL
         if self.answer is None or len(raw) != 1:
-            return None
-        place, value = self.places[at], next(iter(raw))
-        self.edits.setdefault(self.answer, {})[place] = value
-        return [{"column": self.answer, "before": self.frame[self.answer][place], "after": value}]
+            return _ANSWERS
+        return [self._set(self.places[at], self.answer, next(iter(raw)))]
+
+    def _rewrite(self, at: int, decision: Decision, line: _Line) -> list[dict[str, Any]] | str:
+        place, new = self.places[at], {}
+        for name, text in decision.texts.items():
+            if name not in ("question", "passage"):
+                raise line.error(f"rewrites {name!r} of an item", "a question and a passage can be rewritten")
+            column, texts = self.texts.get(name, ("", []))
+            # A text within an object, or with more around it than is read, is no cell of its own.
+            if not column or self.frame.schema[column] != pl.String or (self.frame[column][place] or "") != texts[at]:
+                return _PARTS
+            if text != texts[at]:
+                new[column] = text
+        if not new:
+            return _SAME_TEXT if decision.texts else _NO_TEXT
+        return [self._set(place, column, text) for column, text in new.items()]
+
+    def _set(self, place: int, column: str, value: Any) -> dict[str, Any]:
+        self.edits.setdefault(column, {})[place] = value
+        return {"column": column, "before": self.frame[column][place], "after": value}
 
 
 @dataclass(frozen=True)
@@ -287,7 +336,12 @@ class _Line:
         return InputError(f"the line {problem}", file=self.file, row=self.number, mend=f"{MEND_LINE}; {hint}")
 
 
+def _several(n: int, what: str) -> str:
+    """A number and what it counts, in the singular where it is one."""
+    return f"{count(n)} {_SINGULAR.get(what, what) if n == 1 else what}"
+
+
 def _only_logged(decision: Decision) -> list[dict[str, Any]]:
-    if decision.decision == "drop" or (decision.decision == "note" and decision.note):
+    if decision.decision == "drop" or (decision.decision in ("keep", "note") and decision.note):
         return [{}]
     return []

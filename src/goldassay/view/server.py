@@ -154,11 +154,16 @@ def make_app(bench: Workbench, token: str, port: int) -> Starlette:
 
     async def decide(request: Request) -> Response:
         body = await _body(request)
+        # Another server may have appended to it: an undo, a note and a rewrite go on from the row's last line.
+        bench.refresh()
         row, decision = _decision(body, bench)
         assert bench.decisions is not None
+        stands = decision.after(bench.table.decided.get(row))
         append_decision(bench.decisions, decision)
         bench.remember(row, decision)
-        return JSONResponse({"saved": decision.decision, "label": decision.label, "note": decision.note})
+        bench.table.decided[row] = stands
+        told = {"decision": stands.decision, "label": stands.label, "texts": stands.texts, "note": stands.note}
+        return JSONResponse({"saved": decision.decision, **told})
 
     async def show_file(request: Request) -> Response:
         if request.path_params["name"] == "view.css":
@@ -195,6 +200,12 @@ def _is_allowed(request: Request, hosts: set[str], token: str) -> bool:
     return origin is None or origin == f"http://{request.headers['host']}"
 
 
+def _has_several_answers(row: dict[str, Any]) -> bool:
+    # Its label is the first of them: a relabel to that one takes the others away.
+    answer = row.get("answer")
+    return isinstance(answer, list) and len(answer) > 1
+
+
 async def _body(request: Request) -> dict[str, Any]:
     content = b""
     async for piece in request.stream():
@@ -226,7 +237,9 @@ def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
     if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < bench.table.n_rows:
         raise InputError("the decision is about no row of this report", mend=mend)
     found = bench.table.rows(np.array([row]))[0]
-    content = {**body, "id": str(found["example_id"])}
+    # In a file whose ids are others the row goes on with the id that its decisions have.
+    standing = bench.table.decided.get(row)
+    content = {**body, "id": str(found["example_id"]) if standing is None else standing.id}
     try:
         decision = Decision.parse({name: value for name, value in content.items() if name != "row"})
     except ValueError as error:
@@ -234,10 +247,16 @@ def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
     if decision.key != bench.table.key(found):
         raise InputError("the row is another one by now", mend=mend)
     labels = bench.label_names if "label" in found else ()
+    if isinstance(choices := found.get("choices"), list):
+        labels = labels[: len(choices)]
     if decision.decision == "relabel" and decision.label not in labels:
         known = ", ".join(labels)
         raise InputError(
-            f"there is no label {decision.label!r}", mend=f"known are {known}" if known else "drop the row"
+            f"the row has no label {decision.label!r}", mend=f"known are {known}" if known else "drop the row"
+        )
+    if decision.decision == "relabel" and decision.label == found["label"] and not _has_several_answers(found):
+        raise InputError(
+            f"the row has the label {decision.label!r} already", mend="keep it, or take a decision back with undo"
         )
     strange = decision.texts.keys() - set(bench.table.texts)
     if strange or any(isinstance(found[name], list) for name in decision.texts):

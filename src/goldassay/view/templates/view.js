@@ -53,6 +53,17 @@ function show(row, decision, saved) {
   word.className = `decided is-${decision}`;
   word.textContent = saved.label ? `${decision} → ${saved.label}` : decision;
   cell.append(word);
+  for (const [name, text] of Object.entries(saved.texts)) {
+    const field = document.createElement("span");
+    field.className = "new";
+    field.dataset.new = name;
+    const head = document.createElement("b");
+    head.textContent = `new ${name}:`;
+    const value = document.createElement("bdi");
+    value.textContent = text;
+    field.append(head, " ", value);
+    cell.append(field);
+  }
   if (saved.note) {
     const note = document.createElement("span");
     note.className = "note";
@@ -75,8 +86,8 @@ async function decide(row, decision, more = {}) {
     });
     const told = await answer.json();
     if (!answer.ok) throw new Error(told.problem);
-    show(row, decision, told);
-    say(`Saved: ${decision}`);
+    show(row, told.decision, told);
+    say(`Saved: ${decision}${decision === "undecided" && row.dataset.decision ? `; the row is back at ${told.decision}` : ""}`);
   } catch (error) {
     // The page shows a decision only once it is on the disk.
     say(`Not saved: ${error.message}`, true);
@@ -85,7 +96,11 @@ async function decide(row, decision, more = {}) {
 
 function relabel(row) {
   const dialog = document.getElementById("relabel");
-  const options = [...dialog.querySelectorAll(".options button")];
+  const all = [...dialog.querySelectorAll(".options button")];
+  // An item has as many labels as choices.
+  const choices = row.querySelectorAll("ul.choices > li").length;
+  const options = choices ? all.slice(0, choices) : all;
+  for (const option of all) option.hidden = !options.includes(option);
   if (!options.length) { say("These rows have no labels to choose from; drop the row or write a note.", true); return; }
   dialog.returnValue = "";
   dialog.onkeydown = (event) => { const chosen = options[Number(event.key) - 1]; if (chosen) chosen.click(); };
@@ -99,8 +114,11 @@ function write(row, decision) {
   const note = document.getElementById("write-note");
   document.getElementById("write-title").textContent = decision === "rewrite" ? "Rewrite" : "Note";
   place.textContent = "";
-  note.value = row.querySelector(".state .note")?.textContent || "";
+  const noted = row.querySelector(".state .note")?.textContent || "";
+  note.value = noted;
   const fields = [];
+  const isRewritten = row.dataset.decision === "rewrite";
+  const written = isRewritten ? [...row.querySelectorAll(".state [data-new]")] : [];
   if (decision === "rewrite") {
     for (const cell of row.querySelectorAll("[data-text]")) {
       if (cell.querySelector("ul")) continue;
@@ -110,7 +128,8 @@ function write(row, decision) {
       label.htmlFor = field.id;
       label.textContent = cell.dataset.text;
       field.rows = 3;
-      field.value = cell.textContent.trim();
+      const last = written.find((each) => each.dataset.new === cell.dataset.text);
+      field.value = last ? last.querySelector("bdi").textContent : cell.textContent.trim();
       fields.push([cell.dataset.text, field.value, field]);
       place.append(label, field);
     }
@@ -121,7 +140,9 @@ function write(row, decision) {
     if (dialog.returnValue !== "save") return;
     const texts = {};
     for (const [name, before, field] of fields) if (field.value !== before) texts[name] = field.value;
-    decide(row, decision, { note: note.value, texts });
+    const sent = decide(row, decision, { note: note.value, texts });
+    // Only a note takes a note away.
+    if (decision === "rewrite" && noted && !note.value) sent.then(() => decide(row, "note", { note: "" }));
   };
   dialog.showModal();
   (fields.length ? fields[0][2] : note).focus();
