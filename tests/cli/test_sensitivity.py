@@ -311,3 +311,29 @@ def test_limits_of_the_settings_decide_and_are_named(goldassay: Command, tmp_pat
     refused = goldassay("sensitivity", "runs.csv", "--config", "mixed.toml")
     assert refused.status == 2
     assert "sensitivity (0.5) is above that for unsound (0.03)" in refused.err
+
+
+def test_a_run_that_is_there_twice_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    made = scores_of(FLAT, 3)
+    write(tmp_path / "runs" / "1.csv", made)
+    write(tmp_path / "runs" / "2.csv", {"a": 1 - made["a"]})
+    line = refused("sensitivity", "runs")
+    assert "2.csv: the run with seed 0 is there twice" in line
+    assert "1.csv: remove one of them" in line
+
+
+@pytest.mark.parametrize("second", ["a ", " a"])
+def test_prompts_that_differ_in_spaces_alone_are_refused(
+    refused: Callable[..., str], tmp_path: Path, second: str
+) -> None:
+    """They are one configuration, so that the second one's runs are those of the first once more."""
+    write(tmp_path / "runs.csv", scores_of({**FLAT, second: 0.2}, 3))
+    line = refused("sensitivity", "runs.csv")
+    assert "runs.csv: the run with seed 0 is there twice; both stand in this file" in line
+
+
+def test_numbers_that_are_written_in_two_ways_are_refused(refused: Callable[..., str], tmp_path: Path) -> None:
+    table = write(tmp_path / "runs.csv", scores_of({"0.5": 0.7, "1": 0.7, "1.0": 0.2, "2": 0.7}, 2))
+    table.rename({"config_prompt": "config_temperature"}).write_csv(tmp_path / "runs.csv")
+    assert "seed 0 is there twice; both stand in this file" in refused("sensitivity", "runs.csv")

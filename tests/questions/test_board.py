@@ -292,3 +292,14 @@ def test_rows_of_several_datasets_are_not_taken_for_runs() -> None:
     frame = pl.concat([long(values()).with_columns(dataset=pl.lit(name)) for name in ("exam", "quiz")])
     with pytest.raises(InputError, match="of several datasets: choose one with dataset=NAME"):
         goldassay.rank_systems(frame)
+
+
+def test_a_run_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    """Neither of the two is dropped, so that no place is sure by what was left out."""
+    scores = values()
+    runs = long(scores).rename({"item": "example_id", "system": "model"}).with_columns(seed=pl.lit(0))
+    runs.write_csv(tmp_path / "1.csv")
+    again = runs.filter(pl.col("model") == "alpha").with_columns(score=1 - pl.col("score"))
+    again.write_csv(tmp_path / "2.csv")
+    with pytest.raises(InputError, match=r"2\.csv: the run with seed 0 is there twice"):
+        goldassay.rank_systems(tmp_path)

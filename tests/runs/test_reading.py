@@ -197,6 +197,15 @@ def test_a_run_given_twice_is_refused(tmp_path: Path) -> None:
         read_runs(tmp_path)
 
 
+@pytest.mark.parametrize("checkpoint", [None, "last"])
+def test_a_run_given_twice_with_other_answers_is_refused(tmp_path: Path, checkpoint: str | None) -> None:
+    """The last checkpoint of each run is no leave to choose one of two runs."""
+    LONG.write_csv(tmp_path / "a.csv")
+    LONG.with_columns(prediction=pl.lit("no")).write_csv(tmp_path / "b.csv")
+    with pytest.raises(InputError, match=r"b\.csv: the run with seed 1 is there twice; the other stands in .*a\.csv"):
+        read_runs(tmp_path, checkpoint=checkpoint)
+
+
 def test_runs_with_other_checkpoints_are_refused_or_their_last_taken(tmp_path: Path) -> None:
     table = pl.concat([LONG.with_columns(step=pl.lit(5)), LONG.head(3).with_columns(step=pl.lit(10))])
     table.write_csv(tmp_path / "runs.csv")

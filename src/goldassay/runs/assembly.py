@@ -10,6 +10,7 @@ import numpy as np
 from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.alignment import align_examples, position_of
+from goldassay.runs.choosing import by_place
 from goldassay.runs.coding import contradicted, gold_of, label_set, logits_of, predictions_of, scores_of
 from goldassay.runs.configurations import check_one
 from goldassay.runs.loading import Align, Loaded, load_all, taken
@@ -129,21 +130,9 @@ def _check_scorable(loaded: Sequence[Loaded]) -> None:
 def _grid(slices: Sequence[Slice]) -> tuple[list[Any], list[Any], list[list[Slice]]]:
     seeds = ordered({part.seed for part in slices})
     checkpoints = ordered({part.checkpoint for part in slices})
-    by_place: dict[tuple[Any, Any], Slice] = {}
-    for part in slices:
-        other = by_place.setdefault((part.seed, part.checkpoint), part)
-        if other is not part:
-            where = "" if part.checkpoint is None else f", checkpoint {part.checkpoint}"
-            one_format = (
-                f", or read one format with {option('format', part.format)}" if part.format != other.format else ""
-            )
-            raise InputError(
-                f"the run with seed {part.seed}{where} is there twice",
-                file=part.file,
-                mend=f"the other stands in {other.file}: remove one of them{one_format}",
-            )
+    placed = by_place(slices)
     for seed in seeds:
-        lacking = [step for step in checkpoints if (seed, step) not in by_place]
+        lacking = [step for step in checkpoints if (seed, step) not in placed]
         if lacking:
             raise InputError(
                 f"runs have different checkpoints: seed {seed} lacks {len(lacking)} that others have: "
@@ -151,7 +140,7 @@ def _grid(slices: Sequence[Slice]) -> tuple[list[Any], list[Any], list[list[Slic
                 mend=f"choose one with {option('checkpoint', 'NAME')}, or each run's last with "
                 f"{option('checkpoint', 'last')}",
             )
-    return seeds, checkpoints, [[by_place[seed, step] for step in checkpoints] for seed in seeds]
+    return seeds, checkpoints, [[placed[seed, step] for step in checkpoints] for seed in seeds]
 
 
 def ordered(values: set[Any]) -> list[Any]:

@@ -12,7 +12,7 @@ from goldassay.runs.configurations import refuse_base_name
 from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from goldassay.runs.slices import Slice
 
@@ -67,10 +67,12 @@ def at_checkpoint(slices: list[Slice], checkpoint: int | str | None) -> list[Sli
     """The slices at one checkpoint, or each run's last.
 
     Raises:
-        InputError: There is no such checkpoint.
+        InputError: There is no such checkpoint, or a run is there twice.
     """
     if checkpoint is None:
         return slices
+    # Where each run's last is taken, a second run of the same name would be taken for an earlier checkpoint, and lost.
+    by_place(slices)
     if checkpoint != "last":
         kept = [part for part in slices if str(part.checkpoint) == str(checkpoint)]
         if not kept:
@@ -84,6 +86,32 @@ def at_checkpoint(slices: list[Slice], checkpoint: int | str | None) -> list[Sli
             last[part.seed] = part
     # Last checkpoints of runs that stopped at different steps are one checkpoint, "last".
     return [replace(part, checkpoint="last") for part in last.values()]
+
+
+def by_place(slices: Iterable[Slice]) -> dict[tuple[int | str, int | str | None], Slice]:
+    """The slices of one collection by seed and checkpoint, each once.
+
+    Raises:
+        InputError: A run is there twice: which of the two counts is not for us to say.
+    """
+    found: dict[tuple[int | str, int | str | None], Slice] = {}
+    for part in slices:
+        other = found.setdefault((part.seed, part.checkpoint), part)
+        if other is not part:
+            raise _twice(part, other)
+    return found
+
+
+def _twice(part: Slice, other: Slice) -> InputError:
+    where = "" if part.checkpoint is None else f", checkpoint {part.checkpoint}"
+    one_format = f", or read one format with {option('format', part.format)}" if part.format != other.format else ""
+    return InputError(
+        f"the run with seed {part.seed}{where} is there twice",
+        file=part.file,
+        mend="both stand in this file, and are named or asked alike but for spelling: spell them alike, or remove one"
+        if part.file == other.file
+        else f"the other stands in {other.file}: remove one of them{one_format}",
+    )
 
 
 def _later(step: int | str | None, other: int | str | None) -> bool:
