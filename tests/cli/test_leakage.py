@@ -242,8 +242,9 @@ def test_evidence_of_another_dataset_is_refused(
     assert "NaN or infinity, first that of '1-7'" in refused(
         *given, "--embeddings", "hypothesis=nan.npy", "--n-clusters", "5"
     )
+    np.save(tmp_path / "whole.npy", np.random.default_rng(0).normal(size=(240, 4)))
     assert "240 examples cannot make 300 clusters" in refused(
-        *given, "--embeddings", "hypothesis=nan.npy", "--n-clusters", "300"
+        *given, "--embeddings", "hypothesis=whole.npy", "--n-clusters", "300"
     )
     write_evidence(tmp_path / "apart", condition="paired")
     write_evidence(tmp_path / "apart", n=200, condition="hypothesis_only")

@@ -85,7 +85,7 @@ class TestVerdicts:
             texts += [" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])]
         found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
         assert (found["n_found"], found["question_only"], word(report)) == (0, 0.0, verdict)
-        assert ("cut or reworded" in report.verdicts["overlap"]["evidence"]) == (verdict == "caution")
+        assert ("cut, reworded" in report.verdicts["overlap"]["evidence"]) == (verdict == "caution")
 
     def test_mirrors_of_a_test_set_do_not_make_it_clean(self, tmp_path: Path) -> None:
         rows = questions(40)
@@ -201,6 +201,21 @@ class TestKindsOfSets:
         kinds = {row["kind"]: row["n"] for row in found["kinds"] if row["n"]}
         assert kinds["whole item"] == 20
         assert kinds["one part"] == 30
+
+    def test_pairs_written_with_words_between_are_not_sound(self, tmp_path: Path) -> None:
+        rng = random.Random(5)
+        rows = [
+            {"premise": sentence(rng, 11), "hypothesis": sentence(rng, 7), "label": ("yes", "no")[at % 2]}
+            for at in range(200)
+        ]
+        posed = [f"Premise: {row['premise']} Hypothesis: {row['hypothesis']}" for row in rows]
+        report = measured(rows, written(tmp_path / "c.jsonl", posed))[1]
+        assert word(report) == "caution"
+        assert "between their parts" in report.verdicts["overlap"]["evidence"]
+        # A premise of five items says nothing of any one of them.
+        shared = [row | {"premise": rows[at // 5]["premise"]} for at, row in enumerate(rows)]
+        report = measured(shared, tmp_path / "c.jsonl")[1]
+        assert "between their parts" not in report.verdicts["overlap"]["evidence"]
 
     def test_a_long_premise_alone_is_not_the_item(self, tmp_path: Path) -> None:
         rng = random.Random(6)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _MOST_UNSEARCHED = 0.05
 # Items that are looked for in themselves, to see that the search finds what is there.
 _MOST_CONTROLS = 100
-_QUESTION_ONLY, _NEAR_COPY = KINDS.index("question only"), KINDS.index("near copy")
+_QUESTION_ONLY, _NEAR_COPY, _ONE_PART = map(KINDS.index, ("question only", "near copy", "one part"))
 # What reports call the training part, where it is searched.
 TRAINING = "training part"
 
@@ -131,19 +131,21 @@ def measure_items(
         id=pl.Series([items.items[at].id for at in numbers.tolist()], dtype=pl.String),
         place=pl.Series([files[at] for at in places["file"].to_list()], dtype=pl.String),
     )
+    codes = np.asarray(items.clusters.codes)
     counts = worst < len(COUNTED)
     searched = np.flatnonzero(is_searched)
-    share, interval = _share(counts[searched], np.asarray(items.clusters.codes)[searched])
+    share, interval = _share(counts[searched], codes[searched])
     doubts = _doubts(sought, scanned, corpus, is_searched)
     said = _said(items, counts, worst, is_searched, scanned, share, interval, corpus)
     is_known = worst <= _QUESTION_ONLY
-    _, known = _share(is_known[searched], np.asarray(items.clusters.codes)[searched])
-    is_touched = is_known | (best["asked"] >= KEPT)
-    _, touched = _share(is_touched[searched], np.asarray(items.clusters.codes)[searched])
+    _, known = _share(is_known[searched], codes[searched])
+    # A text that several items share, such as a premise, says nothing of any one of them.
+    is_alone = np.bincount(codes)[codes] == 1
+    is_touched = is_known | (best["asked"] >= KEPT) | ((worst == _ONE_PART) & is_alone)
+    _, touched = _share(is_touched[searched], codes[searched])
     verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap, known, touched)
     is_dirty = is_searched & (counts | (classes == "dirty"))
     is_clean = is_searched & (classes == "clean") & ~counts
-    codes = np.asarray(items.clusters.codes)
     compared = tuple(
         compare_scores(model, own, is_dirty, is_clean, codes, difficulty.get(model)) for model, own in scores.items()
     )

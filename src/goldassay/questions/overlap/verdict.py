@@ -47,7 +47,7 @@ def judge_overlap(
         clusters: Which items count as one.
         limits: When to say caution or unsound.
         known: Interval of the share of items whose question stands in a document, with its answer or without.
-        touched: The same of items of which a document has 20 % of the question.
+        touched: The same of items of which a document has 20 % of the question, or a text that no other item has.
     """
     rule = (
         "By the share of items of which one document holds 80 % of the words of the question, with the answer within "
@@ -56,7 +56,7 @@ def judge_overlap(
         f"{percent(limits.unsound)}, everything could be read and searched, and there are {LEAST_CLUSTERS} independent "
         "items; else not measurable. In place of sound it is caution where the questions of "
         f"{percent(limits.unsound)} of the items (lower end) stand there, with their answers or without, or 20 % of "
-        "the words of so many questions."
+        "the words of so many questions, or one of several texts of so many items that no other item has."
     )
     if interval is None:
         why = doubts[0].why if doubts else "There are too few items."
@@ -70,8 +70,9 @@ def judge_overlap(
     if word == "sound" and touched is not None and touched.low >= limits.unsound:
         word = "caution"
         told.append(
-            f"Of at least {percent(touched.low)} of the items one document has 20 % of the question or more: copies "
-            "that were cut or reworded look like this."
+            f"Of at least {percent(touched.low)} of the items one document has 20 % of the question or more, or a "
+            "whole text that no other item has: copies that were cut, reworded, or written with other words between "
+            "their parts look like this."
         )
     if word == "sound" and (doubts or clusters.effective < LEAST_CLUSTERS):
         word = "not measurable"
