@@ -42,6 +42,23 @@ def test_list_names_what_is_there(goldassay: Command, tmp_path: Path) -> None:
     assert rows[0]["seeds"] == ["0", "1", "2", "3", "4"]
 
 
+def test_list_says_that_a_run_is_there_twice(goldassay: Command, tmp_path: Path) -> None:
+    """The number of runs is that of seeds, which alone would hide the second file."""
+    table = "model,dataset,seed,id,label,prediction\n" + "".join(f"m,d,{seed},e1,a,a\n" for seed in (3, 4))
+    (tmp_path / "runs").mkdir()
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / "runs" / name).write_text(table)
+    listed = goldassay("runs", "list", "runs")
+    assert listed.status == 0, listed.err
+    where = "(in runs/a.csv and runs/b.csv): remove one of the two."
+    assert listed.out.splitlines()[-1] == f"2 runs of m on d are there twice, first that with seed 3 {where}"
+    (tmp_path / "runs" / "b.csv").write_text(table.replace("m,d,3", "m,d,5"))
+    said = f"A run of m on d is there twice, that with seed 4 {where}"
+    assert goldassay("runs", "list", "runs").out.splitlines()[-1] == said
+    (tmp_path / "runs" / "b.csv").unlink()
+    assert "twice" not in goldassay("runs", "list", "runs").out
+
+
 def test_show_scores_each_run(goldassay: Command, tmp_path: Path) -> None:
     table = long_table(seeds=(1, 2))
     table.write_csv(tmp_path / "mine.csv")

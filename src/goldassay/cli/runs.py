@@ -60,6 +60,7 @@ def list_(
     import json
 
     from goldassay.data import parse_columns
+    from goldassay.runs.choosing import say_twice
     from goldassay.runs.configurations import say_configurations
     from goldassay.runs.reading import find_slices, list_slices
     from goldassay.runs.slices import Request
@@ -84,7 +85,7 @@ def list_(
     }
     shown = [key for key in names if any(row[key] not in ("", None) for row in rows)]
     table = [[names[key] for key in shown], *([_cell(row[key]) for key in shown] for row in rows)]
-    for line in [*aligned(table), *say_configurations(found)]:
+    for line in [*aligned(table), *say_configurations(found), *say_twice(found)]:
         typer.echo(line)
 
 

@@ -14,7 +14,7 @@ from goldassay.runs.validation import listing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from goldassay.runs.slices import Slice
+    from goldassay.runs.slices import Collection, Slice
 
 
 def choose_slices(found: list[Slice], asked: Mapping[str, str | None]) -> list[Slice]:
@@ -100,6 +100,27 @@ def by_place(slices: Iterable[Slice]) -> dict[tuple[int | str, int | str | None]
         if other is not part:
             raise _twice(part, other)
     return found
+
+
+def say_twice(found: Iterable[Slice]) -> list[str]:
+    """A sentence for each model and dataset of which a run is there twice, so that no question can be asked of it."""
+    places: dict[Collection, dict[tuple[int | str, int | str | None], list[str]]] = {}
+    for part in found:
+        files = places.setdefault(part.collection, {}).setdefault((part.seed, part.checkpoint), [])
+        files.append(part.file)
+    said = []
+    for key, of_model in sorted(places.items()):
+        twice = [(seed, files) for (seed, _), files in of_model.items() if len(files) > 1]
+        if twice:
+            seed, files = twice[0]
+            where = f"in {files[0]} and {files[1]}" if files[0] != files[1] else f"in {files[0]}"
+            one = (
+                f"a run of {key.model} on {key.dataset} is there twice, that with seed {seed}"
+                if len(twice) == 1
+                else f"{len(twice)} runs of {key.model} on {key.dataset} are there twice, first that with seed {seed}"
+            )
+            said.append(f"{one[0].upper()}{one[1:]} ({where}): remove one of the two.")
+    return said
 
 
 def _twice(part: Slice, other: Slice) -> InputError:

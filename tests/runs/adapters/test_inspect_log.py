@@ -117,6 +117,24 @@ def test_written_by_hand(tmp_path: Path) -> None:
         read_runs(write(path, unscored))
 
 
+@pytest.mark.parametrize("value", ["I", "C"])
+def test_samples_that_are_there_twice(tmp_path: Path, value: str) -> None:
+    """With another score or the same: refused, and by the list too. Another epoch is no double."""
+    again = [{"id": name, "epoch": 2, "scores": {"match": {"value": value}}} for name in ("s0", "s2")]
+    path = write(tmp_path / "log.eval", summaries() + again)
+    said = r"log\.eval: 2 sample ids are there more than once in epoch 2, first s0, s2"
+    with pytest.raises(InputError, match=said):
+        read_runs(path)
+    with pytest.raises(InputError, match=said):
+        list_runs(path)
+    header = {**HEADER, "eval": {**HEADER["eval"], "dataset": {"sample_ids": ["s0", "s1", "s2"]}}}  # type: ignore[dict-item]
+    with pytest.raises(InputError, match=said):
+        read_runs(write(path, summaries() + again, header))
+    numbered = [{"id": name, "scores": {"match": {"value": "C"}}} for name in (1, "1", 2)]
+    with pytest.raises(InputError, match="1 sample ids are there more than once in epoch 1, first 1"):
+        read_runs(write(path, numbered))
+
+
 @pytest.mark.parametrize(
     ("samples", "said"),
     [

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,9 +67,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     log = _read_log(path, listed=request.listed)
     if log is None:
         return None
-    by_epoch: dict[int, dict[str, dict[str, Any]]] = {epoch: {} for epoch in range(1, log.n_epochs + 1)}
-    for summary in log.summaries:
-        by_epoch.setdefault(_epoch(summary, path), {})[str(summary["id"])] = summary
+    by_epoch = _by_epoch(log, path)
     ids = log.sample_ids or tuple(dict.fromkeys(name for samples in by_epoch.values() for name in samples))
     if not ids:
         raise InputError("there are no samples in the log", file=path)
@@ -180,6 +179,27 @@ def _checked(summaries: Any, name: str, path: Path, *, listed: bool) -> list[dic
                 scorer: {"value": score.get("value"), "answer": score.get("answer")}
                 for scorer, score in _scores_of(summary).items()
             }
+    return found
+
+
+def _by_epoch(log: _Log, path: Path) -> dict[int, dict[str, dict[str, Any]]]:
+    """The summaries of each epoch by the names of their samples.
+
+    Raises:
+        InputError: An epoch holds a sample twice, be it with the same score: which one counts is not said.
+    """
+    listed: dict[int, list[dict[str, Any]]] = {epoch: [] for epoch in range(1, log.n_epochs + 1)}
+    for summary in log.summaries:
+        listed.setdefault(_epoch(summary, path), []).append(summary)
+    found = {epoch: {str(each["id"]): each for each in summaries} for epoch, summaries in listed.items()}
+    for epoch, summaries in listed.items():
+        if len(found[epoch]) < len(summaries):
+            again = [name for name, n in Counter(str(each["id"]) for each in summaries).items() if n > 1]
+            raise InputError(
+                f"{len(again)} sample ids are there more than once in epoch {epoch}, first {listing(again)}",
+                file=path,
+                mend="give the log as inspect_ai wrote it, with each sample once an epoch",
+            )
     return found
 
 
