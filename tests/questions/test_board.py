@@ -129,6 +129,57 @@ def test_empty_cells_are_left_out_and_said_or_wrong() -> None:
         goldassay.rank_systems(wide(scores))
 
 
+@pytest.mark.parametrize("kind", ["scores", "booleans", "answers"])
+def test_empty_cells_of_any_writing_leave_a_system_one(tmp_path: Path, kind: str) -> None:
+    wrong, right = {"scores": ("0", "1"), "booleans": ("False", "True"), "answers": ("B", "A")}[kind]
+    frame = wide(values()).with_columns(
+        pl.when(pl.col(name) == 1).then(pl.lit(right)).otherwise(pl.lit(wrong)).alias(name) for name in SYSTEMS
+    )
+    if kind == "answers":
+        # Both answers are right somewhere; a third one is right nowhere, and wrong.
+        item = pl.col("item")
+        frame = frame.with_columns(
+            answer=pl.when(item == "i59").then(pl.lit("B")).otherwise(pl.lit("A")),
+            beta=pl.when(item == "i58").then(pl.lit("C")).otherwise("beta"),
+        )
+    lost = pl.col("item").is_in(["i3", "i7"])
+    nulls = frame.with_columns(alpha=pl.when(lost).then(None).otherwise("alpha"))
+    if kind != "answers":
+        nulls = nulls.with_columns(pl.col(SYSTEMS) == right)
+    wanted = board_of(goldassay.rank_systems(nulls))
+    assert {row["system"] for row in wanted["systems"]} == set(SYSTEMS)
+    assert wanted["n_items"] == 58
+    assert any("Lacking: alpha 2" in note for note in wanted["notes"])
+    nulls.write_parquet(tmp_path / "b.parquet")
+    assert board_of(goldassay.rank_systems(tmp_path / "b.parquet")) == wanted
+    for written in ("", "NA", "nan", "null", " n/a "):
+        frame.with_columns(alpha=pl.when(lost).then(pl.lit(written)).otherwise("alpha")).write_csv(tmp_path / "b.csv")
+        assert board_of(goldassay.rank_systems(tmp_path / "b.csv")) == wanted, written
+
+
+def test_slips_among_scores_are_refused_by_their_line(tmp_path: Path) -> None:
+    texts = wide(values()).with_columns(pl.col(SYSTEMS).cast(pl.Int64).cast(pl.String))
+    slipped = texts.with_columns(alpha=pl.when(pl.col("item") == "i4").then(pl.lit("O")).otherwise("alpha"))
+    slipped.write_csv(tmp_path / "b.csv")
+    slipped.write_parquet(tmp_path / "b.parquet")
+    for given, place in (
+        (tmp_path / "b.csv", "line 6, column 'alpha'"),
+        (tmp_path / "b.parquet", "in row 5"),
+        (slipped, "in row 5"),
+    ):
+        with pytest.raises(InputError) as refused:
+            goldassay.rank_systems(given)
+        assert "1 of 60 scores are no numbers, the first is 'O'" in str(refused.value)
+        assert place in str(refused.value)
+    found = board_of(goldassay.rank_systems(tmp_path / "b.csv", columns={"ignore": "alpha"}))
+    assert [row["system"] for row in found["systems"]] == ["beta", "gamma"]
+    # Columns of texts and without any score are named, and are no systems.
+    named = texts.with_columns(topic=pl.lit("law"), delta=pl.lit("NA"))
+    notes = board_of(goldassay.rank_systems(named))["notes"]
+    assert "Columns that are no systems: 'topic'." in notes
+    assert "Columns without a single score are left out: 'delta'." in notes
+
+
 def test_columns_join_items() -> None:
     frame = wide(np.repeat(values(40), 5, axis=1)).with_columns(topic=pl.Series(np.repeat(np.arange(40), 5)))
     frame = frame.with_columns(pl.Series("item", [f"i{at}" for at in range(200)]))

@@ -87,11 +87,11 @@ def _in_place(place: Path, choice: RunChoice, by: tuple[str, ...], scale: tuple[
     if place.is_dir():
         return read_solved(place)
     try:
-        frame = read_table(place, choice.format).frame
+        read = read_table(place, choice.format)
     except InputError:
         # Logs of evaluations are no tables; what is neither is refused where runs are read.
         return None
-    return read_cells(frame, choice.columns, by, scale, str(place), choice.dataset)
+    return read_cells(read.frame, choice.columns, by, scale, str(place), choice.dataset, read.lines)
 
 
 def _files(place: Path) -> dict[str, Any]:

@@ -14,6 +14,16 @@ from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
 from goldassay.data.column_names import normalized
 from goldassay.data.row_values import value_codes
+from goldassay.questions.board.cell_values import (
+    as_numbers,
+    holds_answers,
+    is_score,
+    known_texts,
+    matches,
+    refuse_slip,
+    right_answers,
+    scores_as_shares,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -44,7 +54,6 @@ PREDICTIONS = ("prediction", "predicted", "pred", "response")
 RUNS = ("seed", "run", "epoch", "repeat", "replica")
 ROLES = ("system", "item", "score", "answer", "prediction", "run", "ignore")
 _ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answer", "gold": "answer", "seed": "run"}
-_TRUE, _FALSE = ("true", "yes", "1", "1.0"), ("false", "no", "0", "0.0")
 _MOST_NAMES = 8
 
 
@@ -79,11 +88,13 @@ def read_cells(
     scale: tuple[float, float] | None,
     file: str,
     dataset: str | None = None,
+    lines: NDArray[np.int64] | None = None,
 ) -> Cells | None:
     """The board in a table; None where it is no board.
 
     A long table has a column of systems, one of items, and one of scores, or of predictions beside answers. In a wide
     table every column of scores from 0 to 1, or beside a column of answers every column of such answers, is a system.
+    Blank cells, NA, NaN and null hold none.
 
     Args:
         frame: As it was read.
@@ -92,6 +103,7 @@ def read_cells(
         scale: The least and the highest grade; None for scores from 0 to 1.
         file: For messages.
         dataset: Which dataset's rows to take, where a column names several.
+        lines: On which line each row starts, for messages.
 
     Raises:
         InputError: A column that was named is not there, scores are of two scales, or a cell is no score.
@@ -110,7 +122,10 @@ def read_cells(
     is_long = "system" in roles or (
         _find(frame, roles, "system", SYSTEMS, ignored) and _find(frame, roles, "item", ITEMS, ignored)
     )
-    found = (_long if is_long else _wide)(frame, roles, ignored, clusters, scale, file)
+    if is_long:
+        found = _long(frame, roles, ignored, clusters, scale, file)
+    else:
+        found = _wide(frame, roles, ignored, clusters, scale, file, lines)
     return None if found is None else replace(found, notes=[*notes, *found.notes])
 
 
@@ -210,12 +225,12 @@ def _scores_of(
     """Scores from 0 to 1 of a long table; None where it has neither scores nor predictions beside answers."""
     score = _find(frame, roles, "score", SCORES, ignored)
     if score is not None:
-        return _numbers(frame[score], scale, file)
+        return scores_as_shares(frame[score], scale, file)
     prediction = _find(frame, roles, "prediction", PREDICTIONS, ignored)
     answer = _find(frame, roles, "answer", ANSWERS, ignored)
     if prediction is None or answer is None:
         return None
-    return _matches(frame[prediction], frame[answer])
+    return matches(frame[prediction], frame[answer])
 
 
 def _wide(
@@ -225,6 +240,7 @@ def _wide(
     clusters: tuple[str, ...],
     scale: tuple[float, float] | None,
     file: str,
+    lines: NDArray[np.int64] | None,
 ) -> Cells | None:
     item = _find(frame, roles, "item", ITEMS, ignored)
     answer = _find(frame, roles, "answer", ANSWERS, ignored)
@@ -237,20 +253,23 @@ def _wide(
         )
     others = [name for name in frame.columns if name not in {item, answer, *clusters, *ignored}]
     if answer is not None:
-        valid = set(cell_texts(frame[answer].drop_nulls()).str.strip_chars().to_list())
-        of_answers = [name for name in others if _holds_answers(frame[name], valid)]
+        valid = set(right_answers(frame[answer]).drop_nulls().to_list())
+        of_answers = [name for name in others if holds_answers(frame[name], valid)]
     else:
         of_answers = []
-    numeric = [name for name in others if name not in of_answers and _is_score(frame[name])]
+    numeric = [name for name in others if name not in of_answers and is_score(frame[name])]
     systems = of_answers if len(of_answers) > 1 else numeric
+    for name in others:
+        if systems is numeric and name not in of_answers:
+            refuse_slip(frame[name], known_texts(frame[name]), as_numbers(frame[name]), file, lines)
     if len(systems) < 2 and not (systems and item):
         return None
     if systems is numeric:
         _check_scales(frame, numeric, scale, item, file)
-        values = [_numbers(frame[name], scale, file) for name in numeric]
+        values = [scores_as_shares(frame[name], scale, file) for name in numeric]
     else:
         assert answer is not None
-        values = [_matches(frame[name], frame[answer]) for name in of_answers]
+        values = [matches(frame[name], frame[answer]) for name in of_answers]
     items = cell_texts(frame[item]) if item else pl.Series([str(row) for row in range(1, frame.height + 1)])
     if items.null_count() or items.n_unique() < len(items):
         repeated = items.null_count() or len(items) - items.n_unique()
@@ -258,31 +277,21 @@ def _wide(
             f"{count(repeated)} items of the column {item!r} have no name of their own", file=file,
             mend=f"give each row another one, or leave it out with {option('columns', f'ignore={item}')}",
         )  # fmt: skip
-    unread = [name for name in others if name not in systems]
+    empty = [name for name in others if name not in systems and not known_texts(frame[name]).count()]
+    unread = [name for name in others if name not in systems and name not in empty]
     notes = [f"Columns that are no systems: {_listed(unread)}."] if unread else []
+    notes += [f"Columns without a single score are left out: {_listed(empty)}."] if empty else []
     scores = [each.fill_null(np.nan).to_numpy()[np.newaxis].astype(np.float64) for each in values]
     joined = _codes(frame, clusters) if clusters else None
     return Cells(list(systems), scores, np.array(items.to_list(), dtype=np.str_), joined, notes)
-
-
-def _holds_answers(values: pl.Series, valid: Collection[str]) -> bool:
-    own = cell_texts(values.drop_nulls())
-    return bool(own.len()) and own.str.strip_chars().is_in(list(valid)).all()
-
-
-def _is_score(values: pl.Series) -> bool:
-    if values.dtype == pl.Boolean or values.dtype.is_numeric():
-        return bool(values.len() - values.null_count())
-    known = values.drop_nulls()
-    return values.dtype == pl.String and bool(known.len()) and _as_numbers(values).null_count() == values.null_count()
 
 
 def _check_scales(
     frame: pl.DataFrame, names: list[str], scale: tuple[float, float] | None, item: str | None, file: str
 ) -> None:
     low, high = scale or (0.0, 1.0)
-    numbers = {name: _as_numbers(frame[name]).drop_nulls() for name in names}
-    beyond = [name for name, own in numbers.items() if not own.is_between(low, high).all()]
+    known = {name: as_numbers(frame[name]).drop_nulls() for name in names}
+    beyond = [name for name, own in known.items() if not own.is_between(low, high).all()]
     if not beyond:
         return
     if len(beyond) < len(names):
@@ -299,58 +308,6 @@ def _check_scales(
         f"columns {_listed(beyond)} go beyond {low:g} to {high:g}", file=file,
         mend=f"give the lowest and the highest grade with {option('grades', 'LOW:HIGH')}",
     )  # fmt: skip
-
-
-def _numbers(values: pl.Series, scale: tuple[float, float] | None, file: str) -> pl.Series:
-    """Scores as shares of their scale.
-
-    Raises:
-        InputError: A cell is no number, or lies outside the scale.
-    """
-    low, high = scale or (0.0, 1.0)
-    found = _as_numbers(values)
-    text = cell_texts(values).str.strip_chars().str.to_lowercase()
-    wrong = found.is_null() & values.is_not_null() & ~text.is_in(["", "nan"])
-    if wrong.any():
-        row = int(wrong.arg_true()[0])
-        raise InputError(
-            f"{count(wrong.sum())} scores are no numbers, the first is {(cell_texts(values)[row] or '')[:40]!r}",
-            file=file, column=values.name, mend="give 0 or 1, true or false, or a number",
-        )  # fmt: skip
-    outside = found.is_not_null() & ~found.is_between(low, high).fill_null(value=False)
-    if outside.any():
-        # An infinite one lies on no scale.
-        endless = outside & found.is_infinite().fill_null(value=False)
-        first = found.filter(endless if endless.any() else outside)[0]
-        raise InputError(
-            f"{count(outside.sum())} of {count(len(found))} scores lie outside {low:g} to {high:g}, the first is "
-            f"{first:g}",
-            file=file, column=values.name,
-            mend="give a number, or leave the cell empty" if endless.any()
-            else f"give the lowest and the highest score there can be with {option('grades', 'LOW:HIGH')}",
-        )  # fmt: skip
-    return (found - low) / (high - low)
-
-
-def _as_numbers(values: pl.Series) -> pl.Series:
-    """Numbers, with true as 1 and false as 0; null where a cell is neither, or NaN."""
-    if values.dtype == pl.Boolean:
-        return values.cast(pl.Float64)
-    if values.dtype.is_numeric():
-        return values.cast(pl.Float64).fill_nan(None)
-    text = cell_texts(values).str.strip_chars().str.to_lowercase()
-    frame = pl.DataFrame({"text": text})
-    return frame.select(
-        pl.when(pl.col("text").is_in(_TRUE)).then(1.0)
-        .when(pl.col("text").is_in(_FALSE)).then(0.0)
-        .otherwise(pl.col("text").cast(pl.Float64, strict=False))
-    ).to_series().fill_nan(None)  # fmt: skip
-
-
-def _matches(predictions: pl.Series, answers: pl.Series) -> pl.Series:
-    """1 where a prediction is the answer, 0 where not, null where there is none of the two."""
-    one, other = (cell_texts(each).str.strip_chars() for each in (predictions, answers))
-    return (one == other).cast(pl.Float64)
 
 
 def _codes(frame: pl.DataFrame, columns: tuple[str, ...]) -> NDArray[np.int64]:
