@@ -6,6 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from benchmarks.view import make_report
@@ -197,7 +198,9 @@ def test_notes_rewrites_and_undo_by_keys_go_on_from_what_was_decided(page: Calla
 
 
 def test_an_item_is_offered_the_labels_of_its_choices(browser: Browser, tmp_path: Path) -> None:
-    with served(open_workbench(save_report(tmp_path / "items", items()), decisions=tmp_path / "d.jsonl")) as address:
+    table = items()
+    table = table.with_columns(choices=pl.Series([["one", "two", ""], table["choices"][1].to_list()]))
+    with served(open_workbench(save_report(tmp_path / "items", table), decisions=tmp_path / "d.jsonl")) as address:
         seen = (
             "return [...document.querySelectorAll('#relabel .options button')].filter(e => e.checkVisibility()).length;"
         )

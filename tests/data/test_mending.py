@@ -260,3 +260,15 @@ def test_the_question_and_passage_of_items_are_rewritten(tmp_path: Path, nested:
     append_decision(decisions, Decision(keys[3], ids[3], "rewrite", texts={"choices": "x"}))
     with pytest.raises(InputError, match="line 5: the line rewrites 'choices' of an item"):
         mend_dataset(file)
+
+
+def test_an_item_of_a_table_takes_no_empty_choice(tmp_path: Path) -> None:
+    file = tmp_path / "set.csv"
+    file.write_text("question,A,B,C,answer\nq0,a,b,c,C\nq1,d,e,,A\nq2,f,g,h,B\n", "utf-8")
+    items = read_choices(read_table(file), "set")
+    assert items is not None
+    frame = item_frame(items)
+    key, row = keys_of(frame, ITEM_COLUMNS)[1], frame["example_id"][1]
+    append_decision(tmp_path / "set.decisions.jsonl", Decision(key, row, "relabel", "C"))
+    with pytest.raises(InputError, match=r"line 1: .* none of its choices; .* its choices are A, B"):
+        mend_dataset(file)

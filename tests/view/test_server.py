@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from goldassay.data.decisions import read_decisions
@@ -227,8 +228,11 @@ def test_items_are_shown_with_their_right_choice(tmp_path: Path) -> None:
         assert "<bdi>Which one?</bdi>" in ask(address, "row/0")[1]
 
 
-def test_an_item_takes_no_label_beyond_its_choices(tmp_path: Path) -> None:
-    bench = open_workbench(save_report(tmp_path / "report", items()), decisions=tmp_path / "d.jsonl")
+@pytest.mark.parametrize("choices", [["one", "two"], ["one", "two", " "]])
+def test_an_item_takes_no_label_beyond_its_choices(tmp_path: Path, choices: list[str]) -> None:
+    table = items()
+    table = table.with_columns(choices=pl.Series([choices, table["choices"][1].to_list()]))
+    bench = open_workbench(save_report(tmp_path / "report", table), decisions=tmp_path / "d.jsonl")
     bench.document["dataset"]["label_names"] = ["A", "B", "C"]
     with served(bench) as address:
         status, told, _ = ask(address, "decide", body=decision(bench, 0, "relabel", label="C"))

@@ -280,7 +280,7 @@ class _Items:
             self.texts["passage"] = shape.passage, rows["passage"].to_list()
         self.edits: dict[str, dict[int, Any]] = {}
         self._raw: dict[str, set[Any]] = {}
-        self.sizes = items.sizes.tolist()
+        self.choices = rows["choices"].to_list()
         if self.answer is not None and not table.frame.schema[self.answer].is_nested():
             for label, place in zip(self.labels, self.places, strict=True):
                 self._raw.setdefault(label, set()).add(table.frame[self.answer][place])
@@ -291,7 +291,7 @@ class _Items:
             return self._rewrite(at, decision, line)
         if decision.decision != "relabel":
             return _only_logged(decision)
-        known = [chr(ord("A") + place) for place in range(self.sizes[at])]
+        known = [chr(ord("A") + place) for place, text in enumerate(self.choices[at]) if text.strip()]
         if decision.label not in known:
             raise line.error(
                 f"relabels the item {decision.id} to {decision.label!r}, which is none of its choices",

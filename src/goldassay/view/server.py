@@ -248,7 +248,8 @@ def _decision(body: dict[str, Any], bench: Workbench) -> tuple[int, Decision]:
         raise InputError("the row is another one by now", mend=mend)
     labels = bench.label_names if "label" in found else ()
     if isinstance(choices := found.get("choices"), list):
-        labels = labels[: len(choices)]
+        # A table writes as empty what an item has fewer choices than others.
+        labels = tuple(label for label, text in zip(labels, choices, strict=False) if str(text).strip())
     if decision.decision == "relabel" and decision.label not in labels:
         known = ", ".join(labels)
         raise InputError(

@@ -97,13 +97,13 @@ async function decide(row, decision, more = {}) {
 function relabel(row) {
   const dialog = document.getElementById("relabel");
   const all = [...dialog.querySelectorAll(".options button")];
-  // An item has as many labels as choices.
-  const choices = row.querySelectorAll("ul.choices > li").length;
-  const options = choices ? all.slice(0, choices) : all;
+  // An item has the labels of its choices that are not empty.
+  const choices = [...row.querySelectorAll("ul.choices > li > bdi")];
+  const options = choices.length ? all.filter((_, at) => choices[at]?.textContent.trim()) : all;
   for (const option of all) option.hidden = !options.includes(option);
   if (!options.length) { say("These rows have no labels to choose from; drop the row or write a note.", true); return; }
   dialog.returnValue = "";
-  dialog.onkeydown = (event) => { const chosen = options[Number(event.key) - 1]; if (chosen) chosen.click(); };
+  dialog.onkeydown = (event) => { const chosen = all[Number(event.key) - 1]; if (options.includes(chosen)) chosen.click(); };
   dialog.onclose = () => { row.focus(); if (dialog.returnValue) decide(row, "relabel", { label: dialog.returnValue }); };
   dialog.showModal();
 }
