@@ -145,6 +145,20 @@ class TestVerdicts:
         assert word(report) == "not measurable"
         assert "have no text" in report.verdicts["overlap"]["evidence"]
 
+    @pytest.mark.parametrize("name", ["c.jsonl", "c.txt", "c.txt.gz"])
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "noise"])
+    def test_what_is_no_utf8_cannot_be_called_sound(self, name: str, encoding: str, tmp_path: Path) -> None:
+        rows = questions()
+        texts = [f"{row['question']} {row['answer']}" for row in rows]
+        lines = [json.dumps({"text": text}) for text in texts] if name == "c.jsonl" else texts
+        content = random.Random(0).randbytes(5000) if encoding == "noise" else "\n".join(lines).encode(encoding)
+        (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+        with pytest.raises(InputError, match=rf"{name}: .*it is no UTF-8"):
+            goldassay.measure_overlap(rows, tmp_path / name)
+        written(tmp_path / "other.jsonl", other_texts())
+        _, report = measured(rows, tmp_path, skip_broken=True)
+        assert word(report) == "not measurable"
+
     def test_a_folder_of_other_files_cannot_be_called_sound(self, tmp_path: Path) -> None:
         (tmp_path / "corpus").mkdir()
         written(tmp_path / "corpus" / "a.jsonl", other_texts())

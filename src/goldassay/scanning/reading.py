@@ -28,6 +28,8 @@ LONGEST_LINE = 1 << 28
 _SPARE = 1 << 16
 _BOM = b"\xef\xbb\xbf"
 _BREAK = 10
+# Bytes of a file by which its encoding is judged.
+_HEAD = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,11 @@ def read_documents(file: CorpusFile, shard: Shard, fields: Sequence[str]) -> Ite
     """The documents that begin in a shard.
 
     Raises:
-        InputError: The file is damaged, or a line is longer than 256 MB.
+        InputError: The file is damaged or no UTF-8, or a line is longer than 256 MB.
         OSError: It cannot be read.
     """
+    if file.form != "parquet" and shard.begin == 0:
+        _check_encoding(file)
     if file.form == "parquet":
         yield from _rows(file.path, file.size, fields)
     elif file.form == "text":
@@ -70,6 +74,24 @@ def read_documents(file: CorpusFile, shard: Shard, fields: Sequence[str]) -> Ite
         yield from _lines(decompressed(file.path), 0, None, file.path)
     else:
         yield from _lines_between(file.path, shard)
+
+
+def _check_encoding(file: CorpusFile) -> None:
+    """Refuse what is no UTF-8: nothing would be found in UTF-16, in images or in archives.
+
+    Single bytes that are none are passed over, as of a text that was cut or of two encodings in one file.
+
+    Raises:
+        InputError: A tenth of the beginning is no UTF-8, or is zeros.
+    """
+    if file.is_packed:
+        head = next(iter(decompressed(file.path)), (b"", 0))[0][:_HEAD]
+    else:
+        with file.path.open("rb") as stream:
+            head = stream.read(_HEAD)
+    told = head.decode("utf-8", "replace")
+    if 10 * (told.count("\N{REPLACEMENT CHARACTER}") + told.count("\0")) > len(told) > 0:
+        raise InputError("it is no UTF-8", file=file.path, mend="write it as UTF-8")
 
 
 def _lines_between(path: Path, shard: Shard) -> Iterator[Documents]:
