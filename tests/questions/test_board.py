@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import goldassay
+from goldassay.board import lead_of
 from goldassay.core.errors import InputError
 from goldassay.core.resampling import score_interval
 from goldassay.runs import Runs, write_runs
@@ -152,9 +153,22 @@ def test_empty_cells_of_any_writing_leave_a_system_one(tmp_path: Path, kind: str
     assert any("Lacking: alpha 2" in note for note in wanted["notes"])
     nulls.write_parquet(tmp_path / "b.parquet")
     assert board_of(goldassay.rank_systems(tmp_path / "b.parquet")) == wanted
+    coded = frame.with_columns(alpha=pl.when(lost).then(pl.lit("NA")).otherwise("alpha").cast(pl.Categorical))
+    assert board_of(goldassay.rank_systems(coded)) == wanted
     for written in ("", "NA", "nan", "null", " n/a "):
         frame.with_columns(alpha=pl.when(lost).then(pl.lit(written)).otherwise("alpha")).write_csv(tmp_path / "b.csv")
         assert board_of(goldassay.rank_systems(tmp_path / "b.csv")) == wanted, written
+
+
+def test_the_interval_of_the_lead_is_that_of_the_ranks() -> None:
+    """One pair alone would be surer than all pairs of a board at once."""
+    scores = np.vstack([values(), values(seed=7)])
+    frame = pl.DataFrame({"item": range(60), **{f"s{at}": own for at, own in enumerate(scores)}})
+    found = board_of(goldassay.rank_systems(frame))
+    one, other = (frame[found[name]].to_numpy() for name in ("first", "second"))
+    wanted = lead_of(one, other, critical=found["critical"])
+    assert (found["lead"]["low"], found["lead"]["high"]) == (wanted.low, wanted.high)
+    assert wanted.low < lead_of(one, other).low - 0.01
 
 
 def test_slips_among_scores_are_refused_by_their_line(tmp_path: Path) -> None:

@@ -118,6 +118,8 @@ def read_cells(
     if "system" not in roles and any(normalized(name).startswith("config") for name in frame.columns):
         # Runs in several configurations, which tables of runs name.
         return None
+    # Texts that are stored once each are texts.
+    frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
     frame, notes = _of_dataset(frame, dataset, {*roles.values(), *ignored, *clusters}, file)
     is_long = "system" in roles or (
         _find(frame, roles, "system", SYSTEMS, ignored) and _find(frame, roles, "item", ITEMS, ignored)
