@@ -206,6 +206,15 @@ def test_a_run_given_twice_with_other_answers_is_refused(tmp_path: Path, checkpo
         read_runs(tmp_path, checkpoint=checkpoint)
 
 
+@pytest.mark.parametrize("checkpoint", [None, "last"])
+def test_a_run_with_and_without_a_checkpoint_is_refused(tmp_path: Path, checkpoint: str | None) -> None:
+    LONG.write_csv(tmp_path / "a.csv")
+    LONG.with_columns(step=5, prediction=pl.lit("no")).write_csv(tmp_path / "b.csv")
+    said = r"b\.csv: the run with seed 1 is there with a checkpoint, 5, and in .*a\.csv without one"
+    with pytest.raises(InputError, match=said):
+        read_runs(tmp_path, checkpoint=checkpoint)
+
+
 def test_runs_with_other_checkpoints_are_refused_or_their_last_taken(tmp_path: Path) -> None:
     table = pl.concat([LONG.with_columns(step=pl.lit(5)), LONG.head(3).with_columns(step=pl.lit(10))])
     table.write_csv(tmp_path / "runs.csv")

@@ -92,13 +92,22 @@ def by_place(slices: Iterable[Slice]) -> dict[tuple[int | str, int | str | None]
     """The slices of one collection by seed and checkpoint, each once.
 
     Raises:
-        InputError: A run is there twice: which of the two counts is not for us to say.
+        InputError: A run is there twice, or with and without a checkpoint: which counts is not for us to say.
     """
     found: dict[tuple[int | str, int | str | None], Slice] = {}
     for part in slices:
         other = found.setdefault((part.seed, part.checkpoint), part)
         if other is not part:
             raise _twice(part, other)
+    for (seed, checkpoint), part in found.items():
+        whole = found.get((seed, None))
+        if checkpoint is not None and whole is not None:
+            raise InputError(
+                f"the run with seed {seed} is there with a checkpoint, {checkpoint}, and in {whole.file} without one, "
+                "so that it is not known which is later",
+                file=part.file,
+                mend="name the checkpoint of both, or remove one of them",
+            )
     return found
 
 
