@@ -227,9 +227,9 @@ def lead_of(
 ) -> Lead:
     """What one system has over another that does not score more: the items that tell the two apart.
 
-    Its interval holds every difference δ with (m - δ)² <= c² (s² + (m² - δ²)/G), for m the difference of the means, s
-    its standard error and c a critical value: Wilson's where each item tells the two apart, m ± c s for many items.
-    It lies above 0 just where `rank` finds the first surely better by the same c.
+    Its interval holds m ± c s and every difference δ with (m - δ)² <= c² (s² + (m² - δ²)/G), for m the difference of
+    the means, s its standard error and c a critical value: Wilson's where each item tells the two apart. It lies
+    above 0 just where `rank` finds the first surely better by the same c.
 
     Args:
         first: Scores of the items, (N,) or (R, N).
@@ -258,7 +258,8 @@ def lead_of(
     noise += [(spread.variance, spread.freedom) for own in of_system if own.size == 1 and spread.freedom]
     variance = sum(part for part, _ in noise)
     freedom = variance**2 / sum(part**2 / df for part, df in noise) if variance > 0 else 1.0
-    share = (critical or float(stdtrit(freedom, (1 + level) / 2))) ** 2 / groups
+    critical = critical or float(stdtrit(freedom, (1 + level) / 2))
+    plain, share = critical * math.sqrt(variance), critical**2 / groups
     largest = groups * variance + mean**2
     reach = math.sqrt(share * max((1 + share) * largest - mean**2, 0.0))
     order = np.argsort(-differences, kind="stable")
@@ -267,8 +268,8 @@ def lead_of(
     squares = float(differences @ differences)
     return Lead(
         difference=mean,
-        low=max((mean - reach) / (1 + share), -1.0),
-        high=min((mean + reach) / (1 + share), 1.0),
+        low=max(min((mean - reach) / (1 + share), mean - plain), -1.0),
+        high=min(max((mean + reach) / (1 + share), mean + plain), 1.0),
         n_for=int((differences > 0).sum()),
         n_against=int((differences < 0).sum()),
         effective_items=float(np.abs(differences).sum()) ** 2 / squares if squares > 0 else 0.0,
