@@ -143,6 +143,10 @@ class TestVerdicts:
                                 for at, text in enumerate(other_texts())))  # fmt: skip
         _, report = measured(questions(), path)
         assert word(report) == "not measurable"
+        rows = [{"text": text if at % 5 else "", "messages": text} for at, text in enumerate(other_texts())]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        _, report = measured(questions(), path)
+        assert word(report) == "not measurable"
         assert "have no text" in report.verdicts["overlap"]["evidence"]
 
     @pytest.mark.parametrize("name", ["c.jsonl", "c.txt", "c.txt.gz"])

@@ -135,7 +135,7 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
 
     Returns:
         NOTHING where all is well; BLANK; INVALID; BY_HAND where Python has to read it; NO_FIELD where no wanted text
-        is there.
+        is there, or all are empty.
     """
     for k in range(starts.size - 1):
         spans[k, 0] = -1
@@ -224,7 +224,8 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
     if by_hand:
         return BY_HAND
     for k in range(starts.size - 1):
-        if spans[k, 0] >= 0:
+        # An empty text is none: what the document says may stand in another field.
+        if spans[k, 1] > spans[k, 0] >= 0:
             return NOTHING
     return NO_FIELD
 
