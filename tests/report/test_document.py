@@ -230,9 +230,10 @@ def test_broken_files_are_refused(tmp_path: Path, content: bytes, expected: str)
 
 
 def test_missing_files_are_refused(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "none.json"):
-        with pytest.raises(InputError, match="cannot be read"):
-            read_report(path)
+    with pytest.raises(InputError, match=r"the folder has no report\.json"):
+        read_report(tmp_path)
+    with pytest.raises(InputError, match="there is no such report"):
+        read_report(tmp_path / "none.json")
 
 
 VALUES = st.recursive(
