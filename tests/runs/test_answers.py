@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
+from goldassay.questions.comparison.study import compare_models
 from goldassay.questions.instability.report import measure_instability
 from goldassay.runs import read_runs
 from goldassay.runs.answers import normalize_answer, score_answer
@@ -134,6 +135,26 @@ def test_a_metric_that_is_not_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text(json.dumps({"q1": "Paris"}))
     with pytest.raises(InputError, match="there is no metric 'exact' of answers; choose one of f1, exact_match"):
         read_runs(tmp_path / "p.json", gold=gold, answer_metric="exact")  # type: ignore[arg-type]
+
+
+def test_the_score_that_is_named_is_that_of_the_answers(tmp_path: Path) -> None:
+    """At every door: reading, one model, and two."""
+    gold = squad(tmp_path / "dev.json", {f"q{i}": ["in Rome"] for i in range(40)})
+    for system, wrong in (("a", "old Rome"), ("b", "Oslo")):
+        (tmp_path / "runs" / system).mkdir(parents=True)
+        for seed in range(2):
+            said = {f"q{i}": "in Rome" if i % 2 else wrong for i in range(40)}
+            (tmp_path / "runs" / system / f"run_{seed}.json").write_text(json.dumps(said))
+    for score, mean in ((None, 0.75), ("f1", 0.75), ("exact_match", 0.5)):
+        columns = None if score is None else {"score": score}
+        assert read_runs(tmp_path / "runs/a", gold=gold, columns=columns).scores.mean() == mean
+        report = measure_instability(str(tmp_path / "runs/a"), gold=str(gold), columns=columns)
+        assert report.document["instability"]["results"][0]["mean"] == mean
+        compared = compare_models(*(str(tmp_path / "runs" / each) for each in "ab"), gold=str(gold), columns=columns)
+        (figure,) = (each for each in compared.to_dict()["figures"] if each["id"] == "comparison.difference")
+        assert abs(figure["value"]) == pytest.approx(mean - 0.5)
+    with pytest.raises(InputError, match="answers have no score 'em'; name one of f1, exact_match"):
+        read_runs(tmp_path / "runs/a", gold=gold, columns={"score": "em"})
 
 
 def test_answering_nothing_shows_no_skill(tmp_path: Path) -> None:

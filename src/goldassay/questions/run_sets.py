@@ -356,6 +356,7 @@ def _read(
         labels=choice.labels,
         label_names=choice.label_names,
         align=choice.align,
+        score=choice.columns.get("score"),
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 import polars as pl
 
 from goldassay.core.boundary import reading
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.runs.answers import AnswerMetric, read_answers, score_columns
 from goldassay.runs.assembly import Align, assemble, ordered
@@ -92,6 +93,7 @@ def read_runs(
         label_names=label_names,
         align=align,
         answer_metric=answer_metric,
+        score=(columns or {}).get("score"),
     )
 
 
@@ -106,6 +108,7 @@ def runs_of(
     label_names: Sequence[str] | None = None,
     align: Align = "exact",
     answer_metric: AnswerMetric = "f1",
+    score: str | None = None,
 ) -> Runs:
     """Put together the runs of one model, dataset and condition out of what `find_slices` found.
 
@@ -121,6 +124,7 @@ def runs_of(
         label_names: See there.
         align: See there.
         answer_metric: See there.
+        score: The column of scores that was asked for; of answers, which have none, it names the metric.
 
     Raises:
         InputError: As for `read_runs`.
@@ -138,7 +142,8 @@ def runs_of(
         with reading(gold):
             answers = read_answers(Path(gold))
     if answers is not None:
-        chosen = [_scored(part, answers, answer_metric, align) for part in chosen]
+        metric = answer_metric if score is None else _metric_named(score)
+        chosen = [_scored(part, answers, metric, align) for part in chosen]
         gold = None
     right, otherwise_right = (None if each is None else read_gold(each) for each in (gold, fallback_gold))
     with reading(chosen[0].file):
@@ -189,6 +194,15 @@ def list_slices(found: Iterable[Slice]) -> pl.DataFrame:
         for (key, name), parts in sorted(grouped.items(), key=lambda item: item[0])
     ]
     return pl.DataFrame(rows)
+
+
+def _metric_named(score: str) -> AnswerMetric:
+    if score not in get_args(AnswerMetric):
+        raise InputError(
+            f"answers have no score {score!r}",
+            mend=f"name one of {', '.join(get_args(AnswerMetric))} with {option('columns', 'score=NAME')}",
+        )
+    return cast("AnswerMetric", score)
 
 
 def _scored(part: Slice, answers: dict[str, list[str]], metric: AnswerMetric, align: Align) -> Slice:
