@@ -12,8 +12,10 @@ import polars as pl
 import pytest
 
 from goldassay.cli.main import run
+from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
 from goldassay.data import read_dataset
+from goldassay.data.mending import mend_dataset
 from goldassay.data.row_keys import row_key
 from goldassay.questions.report_frame import frame_findings
 from goldassay.report.report import Report
@@ -246,3 +248,8 @@ def test_mending_replaces_nothing_that_was_read(made: tuple[Path, Path], refused
     assert said.endswith(f"{dataset.name}: is a file that was read; name another place with -o")
     assert dataset.read_bytes() == before
     assert not (dataset.parent / "changes.jsonl").exists()
+    with pytest.raises(InputError, match="is a file that was read"):
+        mend_dataset(dataset).save(dataset.parent)
+    said = refused("mend", str(dataset), "-o", str(dataset.parent / "out"), "--json", str(file))
+    assert said.endswith(f"{file.name}: is a file that was read; name another place with --json")
+    assert not (dataset.parent / "out").exists()

@@ -33,20 +33,19 @@ def mend(
     no model has answered, and scored by the new labels.
     """
     from goldassay.core.files import check_not_read
-    from goldassay.data.decisions import decisions_beside
-    from goldassay.data.mending import CHANGES, mend_dataset
+    from goldassay.data.mending import mend_dataset
     from goldassay.questions.artifacts.output import as_json
     from goldassay.questions.mended_runs import FOLDER, mend_runs, write_mended_runs
 
     mended = mend_dataset(data, decisions, columns=columns, file_format=file_format)
-    for name in (mended.name, CHANGES):
-        check_not_read(out / name, (data, decisions or decisions_beside(data)))
     sets, said = mend_runs(mended, runs, out / FOLDER, columns=columns) if runs else ([], [])
+    if json_file is not None:
+        check_not_read(json_file, mended.read, "--json")
     paths = mended.save(out)
     if sets:
         paths.append(write_mended_runs(sets, out / FOLDER))
     if json_file is not None:
-        write_json(json_file, as_json({**mended.to_dict(), "runs": said}), inputs=[data])
+        write_json(json_file, as_json({**mended.to_dict(), "runs": said}), inputs=mended.read)
     if not quiet:
         for line in (*mended.lines(), *(f"- {each}" for each in said)):
             typer.echo(line)

@@ -11,7 +11,7 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
-from goldassay.core.files import written_together
+from goldassay.core.files import check_not_read, written_together
 from goldassay.core.nearest import did_you_mean
 from goldassay.core.numbers import count
 from goldassay.data.building import build_dataset
@@ -62,6 +62,7 @@ class Mended:
         n_after: Rows that are left.
         dropped: Places of the rows in the file that are left out, ascending.
         rows: The rows as they were; None for items with choices.
+        read: The files of the dataset and of the decisions, which are never written over.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Mended:
     n_after: int
     dropped: tuple[int, ...] = ()
     rows: TextRows | None = None
+    read: tuple[Path, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -96,8 +98,11 @@ class Mended:
         """Write the dataset and the log, both or neither, and return their paths.
 
         Raises:
+            InputError: They would replace a file that was read.
             OutputError: The folder cannot be written to.
         """
+        for name in (self.name, CHANGES):
+            check_not_read(Path(directory) / name, self.read)
         log = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in self.changes)
         with written_together(directory) as folder:
             (folder / self.name).write_bytes(self.content)
@@ -173,6 +178,7 @@ def mend_dataset(
         n_after=table.frame.height - len(dropped),
         dropped=tuple(sorted(dropped)),
         rows=rows if isinstance(rows, TextRows) else None,
+        read=(data, file),
     )
 
 
