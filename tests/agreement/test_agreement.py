@@ -79,12 +79,19 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Output]:
 
 def figures_of(output: Output) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, float, float, float]]:
     """Value, ends and number of examples of each figure, by what it is and what it belongs to."""
+
+    def number(row: dict[str, Any], key: str) -> float:
+        return math.nan if row[key] is None else float(row[key])
+
     return {
-        (row["id"], frozenset(row["of"].items())): tuple(
-            math.nan if row[key] is None else row[key] for key in ("value", "low", "high", "n")
+        (row["id"], frozenset(row["of"].items())): (
+            number(row, "value"),
+            number(row, "low"),
+            number(row, "high"),
+            number(row, "n"),
         )
         for row in output.document["figures"]
-    }  # type: ignore[return-value]
+    }
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(COMMANDS, 2)))

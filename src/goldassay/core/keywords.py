@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
@@ -55,7 +55,7 @@ def takes(command: str) -> Callable[[Function], Function]:
             check_keywords(command, given | more)
             return function(*arguments, **keywords)
 
-        return called  # type: ignore[return-value]
+        return cast("Function", called)
 
     return decorate
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from goldassay.data.cells import cell_texts
@@ -95,7 +96,7 @@ def _kind(values: pl.Series, labels: set[str]) -> str:
     if 2 * int(shaped.sum()) > len(filled):
         return _json_kind(filled.filter(shaped).to_list(), labels)
     words = filled.str.count_matches(r"\S+") + filled.str.count_matches(UNSPACED) // 2
-    return "text" if float(words.median() or 0) > _FEW_WORDS else ""  # type: ignore[arg-type]
+    return "text" if float(np.median(words.to_numpy())) > _FEW_WORDS else ""
 
 
 def _json_kind(values: Sequence[str], labels: set[str]) -> str:

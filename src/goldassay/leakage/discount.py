@@ -144,16 +144,15 @@ def discount_scores(
     upper = mean_bits >= np.quantile(mean_bits, 2 / 3)
     groups = np.arange(n) if clusters is None else np.asarray(clusters)
     n_groups = int(groups.max()) + 1
-    several = [np.asarray(each) if len(each) > 1 else None for each in scores]
-    drawn_runs = [None if each is None else resample_runs(len(each), rng, n_draws) for each in several]
+    several = {system: np.asarray(each) for system, each in enumerate(scores) if len(each) > 1}
+    drawn_runs = {system: resample_runs(len(each), rng, n_draws) for system, each in several.items()}
     draws = np.empty((4, n_draws, len(scores)))
     for at in range(n_draws):
         counts = drawn_counts(n_groups, 1, rng)[0][groups]
         own_bits = told[rng.integers(0, len(told), len(told))].mean(axis=0)
         own = values.copy()
-        for system, runs in enumerate(several):
-            if runs is not None:
-                own[system] = drawn_runs[system][at] @ runs  # type: ignore[index]
+        for system, runs in several.items():
+            own[system] = drawn_runs[system][at] @ runs
         draws[:, at] = _measure(own, shortcut_weights(own_bits), own_bits, counts)
     tails = ((1 - level) / 2, (1 + level) / 2)
 

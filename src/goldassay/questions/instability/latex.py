@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from goldassay.core.documents import mapping, records
@@ -135,12 +136,7 @@ def _decomposition(found: Mapping[str, Any]) -> Table:
         if len(grid.models) > 1:
             grid.add_heading(model)
         for part, title in _PARTS.items():
-            grid.add(
-                title,
-                model,
-                lambda row, part=part: _root(row.get(part)),  # type: ignore[misc]
-                lambda row, part=part: interval(part, row),  # type: ignore[misc]
-            )
+            grid.add(title, model, partial(_root_of, part), partial(interval, part))
         grid.add("Design effect", model, lambda row: decimal(row.get("design_effect")))
         grid.add("Effective size", model, lambda row: count(row.get("effective_size")))
     comment = (
@@ -148,6 +144,14 @@ def _decomposition(found: Mapping[str, Any]) -> Table:
         "intervals over runs. The published table has the absolute value of the covariance."
     )
     return grid.table("decomposition", comment, Column("title", "Statistic", absent=""))
+
+
+def _mean_and_deviation(kind: str, row: Mapping[str, Any]) -> str:
+    return f"{points(row.get(f'{kind}_mean'))} ± {points(row.get(f'{kind}_sd'), 2)}"
+
+
+def _root_of(part: str, row: Mapping[str, Any]) -> str:
+    return _root(row.get(part))
 
 
 def _root(value: Any) -> str:
@@ -164,13 +168,7 @@ def _selection(found: Mapping[str, Any]) -> Table:
         grid.block = block
         grid.add_heading(model)
         for kind, title in (("standard", f"by {found.get('reference')}"), ("analysis", "by re-split dev")):
-            grid.add(
-                title,
-                model,
-                lambda row, kind=kind: (  # type: ignore[misc]
-                    f"{points(row.get(f'{kind}_mean'))} ± {points(row.get(f'{kind}_sd'), 2)}"
-                ),
-            )
+            grid.add(title, model, partial(_mean_and_deviation, kind))
         grid.add(
             "gain",
             model,

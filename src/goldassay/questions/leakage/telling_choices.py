@@ -36,6 +36,11 @@ def telling_choices(train: ChoiceItems | None, test: ChoiceItems, folds: NDArray
     """
     source = test if train is None else train
     most, chance = int(test.sizes.max()), chance_of(test)
+
+    def reading(name: str, scores: NDArray[np.float64]) -> Reading:
+        hits = choice_hits([by_item(scores, test, most)], test)
+        return Reading(test.kind.part, name, None, correct=hits, chance=chance)
+
     found = []
     for what, known, asked in (
         ("words", source.texts, test.texts),
@@ -51,26 +56,12 @@ def telling_choices(train: ChoiceItems | None, test: ChoiceItems, folds: NDArray
             told = telling_evidence(known.filter(learned), marks, 2, asked.filter(read), LEANINGS)
             scores[:, read] = told[:, :, 1] - told[:, :, 0]
         found += [
-            Reading(
-                test.kind.part,
-                f"{what} that lean by {least:g} standard errors",
-                None,
-                correct=choice_hits([by_item(own, test, most)], test),
-                chance=chance,
-            )
+            reading(f"{what} that lean by {least:g} standard errors", own)
             for least, own in zip(LEANINGS, scores, strict=True)
         ]
     ranks = _alphabetical(test)
-    return found + [
-        Reading(
-            test.kind.part,
-            f"the {which} {test.kind.option} in the alphabet",
-            None,
-            correct=choice_hits([by_item(own, test, most)], test),
-            chance=chance,
-        )
-        for which, own in (("first", -ranks), ("last", ranks))
-    ]
+    ends = (("first", -ranks), ("last", ranks))
+    return found + [reading(f"the {which} {test.kind.option} in the alphabet", own) for which, own in ends]
 
 
 def _alphabetical(items: ChoiceItems) -> NDArray[np.float64]:

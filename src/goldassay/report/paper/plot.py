@@ -103,7 +103,8 @@ def _trace(axes: Axes, chart: Plot, trace: Trace, across: float, up: float) -> N
 def _limit(axes: Axes, panel: Panel) -> None:
     def ends(axis: Axis) -> tuple[float | None, float | None]:
         factor = times(axis)
-        return tuple(None if end is None else factor * end for end in (axis.low, axis.high))  # type: ignore[return-value]
+        low, high = (None if end is None else factor * end for end in (axis.low, axis.high))
+        return low, high
 
     axes.set_xlim(*ends(panel.x))
     axes.set_ylim(*ends(panel.y))
