@@ -1,4 +1,4 @@
-"""How long it takes to list folders of many runs, beside a plain reader of what a list needs.
+"""Time `goldassay runs list` on folders of many runs, and a plain reader that counts the same runs.
 
     python benchmarks/listing.py [--files 1000] [--samples 100]
 
