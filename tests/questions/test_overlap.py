@@ -230,6 +230,8 @@ class TestKindsOfSets:
         report = measured(rows, written(tmp_path / "c.jsonl", posed))[1]
         assert word(report) == "caution"
         assert "between their parts" in report.verdicts["overlap"]["evidence"]
+        # Nothing was found that could be left out.
+        assert report.verdicts["overlap"]["next_step"].startswith("Read the items")
         # A premise of five items says nothing of any one of them.
         shared = [row | {"premise": rows[at // 5]["premise"]} for at, row in enumerate(rows)]
         report = measured(shared, tmp_path / "c.jsonl")[1]

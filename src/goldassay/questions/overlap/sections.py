@@ -24,7 +24,7 @@ def meanings(_: Mapping[str, Any]) -> Mapping[str, str]:
     """What each verdict means, in one sentence without figures."""
     return {
         "sound": "Hardly any item stands in the corpus that was searched; paraphrases and translations are not seen.",
-        "caution": "Some items stand in the corpus with their answers.",
+        "caution": "Some items, or parts of many, stand in the corpus.",
         "unsound": "Many items stand in the corpus with their answers.",
     }
 

@@ -22,6 +22,9 @@ _NEXT = {
     "unsound": "Leave out the items that were found, or take another test set, before comparing scores.",
 }
 
+# Where nothing can be left out as found.
+_IN_PARTS = "Read the items with most of their words in one document: are they copies?"
+
 
 def judge_overlap(
     share: float,
@@ -65,10 +68,10 @@ def judge_overlap(
     told = list(said)
     next_step = ""
     if word == "sound" and known is not None and known.low >= limits.unsound:
-        word = "caution"
+        word, next_step = "caution", _IN_PARTS
         told.append("So many questions are no accident: their answers may stand elsewhere, or be written otherwise.")
     if word == "sound" and touched is not None and touched.low >= limits.unsound:
-        word = "caution"
+        word, next_step = "caution", _IN_PARTS
         told.append(
             f"Of at least {percent(touched.low)} of the items one document has 20 % of the question or more, or a "
             "whole text that no other item has: copies that were cut, reworded, or written with other words between "
@@ -90,4 +93,4 @@ def judge_overlap(
     if doubts and word == "not measurable":
         next_step = doubts[0].mend
     headline = Headline("items found with their answers", share, interval.low, interval.high, "share")
-    return Verdict(word, " ".join(told), headline, _NEXT.get(word) or next_step, rule)
+    return Verdict(word, " ".join(told), headline, next_step or _NEXT.get(word, ""), rule)
