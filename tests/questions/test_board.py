@@ -194,6 +194,25 @@ def test_slips_among_scores_are_refused_by_their_line(tmp_path: Path) -> None:
     assert "Columns without a single score are left out: 'delta'." in notes
 
 
+@pytest.mark.parametrize("written", ["0,5", "50 %", "100%"])
+def test_numbers_in_another_spelling_drop_no_system_unseen(written: str) -> None:
+    texts = wide(values()).with_columns(pl.col(SYSTEMS).cast(pl.Int64).cast(pl.String))
+    with pytest.raises(InputError, match=f"60 of 60 scores are no numbers, the first is '{written}' in row 1"):
+        goldassay.rank_systems(texts.with_columns(alpha=pl.lit(written)))
+    few = pl.when(pl.int_range(pl.len()) < 6).then("alpha").otherwise(pl.lit("right"))
+    with pytest.raises(InputError, match="54 of 60 scores are no numbers"):
+        goldassay.rank_systems(texts.with_columns(alpha=few))
+
+
+def test_white_space_around_a_name_makes_no_other_system() -> None:
+    frame = long(values())
+    spaced = frame.with_columns(system=pl.when(pl.col("item") > "i3").then(pl.col("system") + " ").otherwise("system"))
+    found = board_of(goldassay.rank_systems(spaced))
+    assert found["systems"] == board_of(goldassay.rank_systems(frame))["systems"]
+    with pytest.raises(InputError, match="the system 'alpha' stands there twice"):
+        goldassay.rank_systems(wide(values()).rename({"beta": "alpha "}))
+
+
 def test_columns_join_items() -> None:
     frame = wide(np.repeat(values(40), 5, axis=1)).with_columns(topic=pl.Series(np.repeat(np.arange(40), 5)))
     frame = frame.with_columns(pl.Series("item", [f"i{at}" for at in range(200)]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -300,10 +301,21 @@ def test_long_settings_are_named_by_digits(tmp_path: Path) -> None:
     for number in (1, 2):
         inspect_log(tmp_path, f"log-{number}", number, task_args={"prompt": f"{'Think step by step. ' * 9}{number}"})
     names = list_runs(tmp_path)["model"].to_list()
-    assert all(len(name) == len("mock [configuration 12345678]") for name in names)
+    assert all(re.fullmatch(r"mock \[prompt: [0-9a-f]{8}\]", name) for name in names)
     assert len(set(names)) == 2
     with pytest.raises(InputError, match=r"task_args\.prompt"):
         read_runs(tmp_path, model="mock")
+
+
+def test_white_space_around_a_name_makes_no_other_model(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"e{i}", "model": model, "seed": seed, "score": 1.0}
+        for seed, model in enumerate(("m", "m ", " m"))
+        for i in range(2)
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "runs.csv")
+    assert list_runs(tmp_path / "runs.csv").select("model", "n_runs").rows() == [("m", 3)]
+    assert read_runs(tmp_path / "runs.csv").n_runs == 3
 
 
 def test_names_that_would_be_alike_are_told_apart(tmp_path: Path) -> None:

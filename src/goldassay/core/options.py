@@ -44,7 +44,7 @@ OPTIONS: dict[str, Key] = {
         help=(
             "Which column plays which role, where the names do not say it: premise=a,hypothesis=b,label=c (also "
             "text, id, group, split, ignore); of runs example_id, prediction, seed, score, logits, features, "
-            "label, model, dataset, checkpoint."
+            "label, model, dataset, checkpoint; of boards system, item, score, answer, prediction, run, ignore."
         ),
         kind=str | Mapping[str, str],
     ),

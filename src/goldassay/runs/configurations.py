@@ -49,6 +49,8 @@ _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _VERSION = re.compile(r"v?([0-9]+\.[0-9]+)\b.*")
 _BRACKETS = re.compile(r"[\[\]*?\s]+")
 _LONGEST_NAME = 60
+# And so many settings are named before digits that stand for them.
+_MOST_SETTINGS = 2
 _DIGITS = 8
 
 
@@ -175,7 +177,10 @@ def _names(parts: list[Slice]) -> list[tuple[Slice, str]]:
     for part, said in zip(parts, readable, strict=True):
         alike[said].add(_picked(part.configuration, names))
     unclear = any(len(said) > _LONGEST_NAME for said in readable) or any(len(each) > 1 for each in alike.values())
-    shown = [f"configuration {_key(part.configuration, names)}" for part in parts] if unclear else readable
+    # Called by the settings, since the list of runs shows the digits of the whole configuration beside this name.
+    more = ", ..." if len(names) > _MOST_SETTINGS else ""
+    what = ", ".join(short[name] for name in names[:_MOST_SETTINGS]) + more
+    shown = [f"{what}: {_key(part.configuration, names)}" for part in parts] if unclear else readable
     return [(part, f"{part.collection.model} [{said}]") for part, said in zip(parts, shown, strict=True)]
 
 

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 _TRUE, _FALSE = ("true", "yes", "1", "1.0"), ("false", "no", "0", "0.0")
 # Cells that hold no score, as tables write them.
 _MISSING = ("", "na", "n/a", "<na>", "nan", "null", "none")
-# A column of so many scores is one of scores: what else it holds is a slip, and must not drop a system unseen.
-_MOSTLY = 0.5
+# A column with so large a share of numbers, however they are written, is one of scores: what else it holds is a slip,
+# and must not drop a system unseen.
+_SOME = 0.1
+_LIKE_A_NUMBER = r"^[+-]?\d*[.,]?\d+\s*%?$"
 # A system may give answers that are right nowhere.
 _MOSTLY_RIGHT_SOMEWHERE = 0.9
 
@@ -58,10 +60,13 @@ def refuse_slip(
     """Refuse a column of scores that holds another text.
 
     Raises:
-        InputError: At least half of its cells are numbers, and some are neither numbers nor empty.
+        InputError: A tenth of its cells are numbers, or written like 0,5 or 50 %, and some are neither numbers nor
+            empty.
     """
     slips = known.is_not_null() & numbers.is_null()
-    if values.dtype != pl.String or not slips.any() or numbers.count() < _MOSTLY * known.count():
+    if values.dtype != pl.String or not slips.any():
+        return
+    if (numbers.is_not_null() | known.str.contains(_LIKE_A_NUMBER)).sum() < _SOME * known.count():
         return
     row = int(slips.arg_true()[0])
     line = None if lines is None or lines.size != values.len() else int(lines[row])

@@ -178,14 +178,15 @@ def _long(
     run = _find(frame, roles, "run", RUNS, ignored)
     known = pl.DataFrame(
         {
-            "system": cell_texts(frame[system]),
-            "item": cell_texts(frame[item]),
-            "run": cell_texts(frame[run]).fill_null("") if run else pl.Series([""] * frame.height),
+            "system": cell_texts(frame[system]).str.strip_chars(),
+            "item": cell_texts(frame[item]).str.strip_chars(),
+            "run": cell_texts(frame[run]).str.strip_chars().fill_null("") if run else pl.Series([""] * frame.height),
             "score": values,
         }
     )
-    empty = known.filter(pl.col("system").is_null() | pl.col("item").is_null()).height
-    known = known.drop_nulls(["system", "item"])
+    nameless = pl.any_horizontal(pl.col("system", "item").fill_null("") == "")
+    empty = known.filter(nameless).height
+    known = known.filter(~nameless)
     twice = known.group_by("system", "item", "run", maintain_order=True).len().filter(pl.col("len") > 1)
     if twice.height:
         first = twice.row(0, named=True)
@@ -211,7 +212,7 @@ def _long(
     notes = [f"{count(empty)} rows name no system or no item, and are left out."] if empty else []
     joined = None
     if clusters:
-        of_item = frame.with_columns(cell_texts(frame[item]).alias(item)).unique(item, keep="first")
+        of_item = frame.with_columns(cell_texts(frame[item]).str.strip_chars().alias(item)).unique(item, keep="first")
         ordered = pl.DataFrame({item: items}).join(of_item, on=item, how="left", maintain_order="left")
         joined = _codes(ordered, clusters)
     return Cells(systems, scores, np.array(items.to_list(), dtype=np.str_), joined, notes)
@@ -285,7 +286,7 @@ def _wide(
     notes += [f"Columns without a single score are left out: {_listed(empty)}."] if empty else []
     scores = [each.fill_null(np.nan).to_numpy()[np.newaxis].astype(np.float64) for each in values]
     joined = _codes(frame, clusters) if clusters else None
-    return Cells(list(systems), scores, np.array(items.to_list(), dtype=np.str_), joined, notes)
+    return Cells([name.strip() for name in systems], scores, np.array(items.to_list(), dtype=np.str_), joined, notes)
 
 
 def _check_scales(

@@ -104,7 +104,8 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
     if found.sd is None or found.sd_interval is None:
         return not_measurable(
             f"{worst.name}: {span}. A spread over configurations needs at least {LEAST_CONFIGURATIONS}.",
-            f"Ask in {LEAST_CONFIGURATIONS - n} more ways at least, each several times.",
+            f"Ask in {LEAST_CONFIGURATIONS - n} more way{'s' if n < LEAST_CONFIGURATIONS - 1 else ''} at least, "
+            "each several times.",
         )
     low, high = found.sd_interval.low, found.sd_interval.high
     evidence = (

@@ -171,7 +171,8 @@ def _slice(first: dict[str, Any], n_rows: int, roles: dict[str, str], path: Path
 
     def text(role: str) -> str:
         value = first[roles[role]] if role in roles else None
-        return _DEFAULTS[role] if value is None else str(value)
+        # White space that a spreadsheet left around a name makes no other model.
+        return _DEFAULTS[role] if value is None else str(value).strip()
 
     stem = path.name.split(".")[0]
     seed = first[roles["seed"]] if "seed" in roles else None
