@@ -72,6 +72,30 @@ def test_few_items_show_nothing() -> None:
     assert word(goldassay.audit(made(15, 4))) == "not measurable"
 
 
+def test_copies_of_items_under_other_ids_count_once() -> None:
+    one = made(40, 5, consistent=0.8).with_columns(
+        question=pl.format("What of {}?", "item"),
+        response_a=pl.format("The first answer to number {} has a number of words", "item"),
+        response_b=pl.format("The second one to {} does as well", "item"),
+    )
+    copies = [one.with_columns(item=pl.format("{}-{}", "item", pl.lit(at)).cast(pl.String)) for at in range(50)]
+    # White space, case, and the sides' columns make no other item.
+    turned = copies[1].with_columns(response_a="response_b", response_b=pl.col("response_a").str.to_uppercase() + " ")
+    report = goldassay.audit(pl.concat([copies[0], turned, *copies[2:]]), quiet=True)
+    alone = goldassay.audit(copies[0], quiet=True)
+    assert word(report) == word(alone) == "not measurable"
+    found, wanted = (each.to_dict()["judgments"]["results"][0] for each in (report, alone))
+    assert found["n_items"] == wanted["n_items"] == 40
+    assert found["effect"] == pytest.approx(wanted["effect"])
+    assert "1,960 items with the two texts of another one count as that one." in str(report.to_dict()["inputs"])
+    # Answers of a few words are alike by chance, and other prompts are other items.
+    short = one.with_columns(response_a=pl.lit("yes"), response_b=pl.lit("no"))
+    same = one.with_columns(response_a=pl.lit("of so many words " * 3), response_b=pl.lit("of these words " * 3))
+    for frame in (short, same):
+        found = goldassay.audit(frame, quiet=True).to_dict()["judgments"]["results"][0]
+        assert found["n_items"] == 40
+
+
 def test_sides_that_are_taken_for_seats_are_never_sound() -> None:
     # Of a judge that follows merit, verdicts on sides look like a judge that always changes its mind.
     wrong = made(1500, 5).rename({"winner_original": "decision_1", "winner_swapped": "decision_2"})

@@ -32,6 +32,7 @@ _ORDERS = ("order", "swapped", "is_swapped", "swap", "flipped", "reversed", "pre
 _JUDGES = ("judge", "judge_name", "judge_model", "evaluator", "annotator", "grader", "rater", "strategy")
 _ITEMS = ("item", "item_id", "question_id", "pair_id", "prompt_id", "instance_id", "instance", "question", "prompt",
           "instruction", "id", "idx")  # fmt: skip
+_PROMPTS = ("question", "prompt", "instruction", "input", "query")
 _PAIRS = (("a", "b"), ("model_a", "model_b"), ("model_1", "model_2"), ("generator_1", "generator_2"),
           ("system_a", "system_b"), ("assistant_a", "assistant_b"), ("response_a", "response_b"),
           ("output_1", "output_2"), ("answer_a", "answer_b"), ("response_1", "response_2"),
@@ -59,6 +60,7 @@ class JudgmentShape:
         lengths: The columns of their lengths, or nothing.
         people: Columns that say which side people prefer.
         group: A column of kinds of items, if any.
+        prompt: A column of what the sides answer, beside the one of items, if any.
     """
 
     verdicts: tuple[str, ...]
@@ -72,11 +74,12 @@ class JudgmentShape:
     lengths: tuple[str, ...]
     people: tuple[str, ...]
     group: str | None
+    prompt: str | None
 
     @property
     def covered(self) -> tuple[str, ...]:
         """All columns that it reads."""
-        single = tuple(each for each in (self.order, self.item, self.group) if each)
+        single = tuple(each for each in (self.order, self.item, self.group, self.prompt) if each)
         return (*self.verdicts, *single, *self.judges, *self.names, *self.texts, *self.lengths, *self.people)
 
 
@@ -110,18 +113,20 @@ def find_judgments(frame: pl.DataFrame, roles: Mapping[str, str] | None = None) 
     group = named.get("group") or next(
         (by_name[name] for name in _GROUPS if name in by_name and by_name[name] not in used), None
     )
+    item = named.get("item") or _first(by_name, _ITEMS, [*used, *people])
     return JudgmentShape(
         verdicts=verdicts,
         names_seats=names_seats,
         named=bool(asked),
         order=order,
-        item=named.get("item") or _first(by_name, _ITEMS, [*used, *people]),
+        item=item,
         judges=judges,
         names=names,
         texts=texts,
         lengths=next((tuple(by_name[each] for each in pair) for pair in _LENGTHS if set(pair) <= by_name.keys()), ()),
         people=people,
         group=group,
+        prompt=_first(by_name, _PROMPTS, [*used, *people, *(each for each in (item, group) if each)]),
     )
 
 

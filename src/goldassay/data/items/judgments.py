@@ -10,9 +10,11 @@ import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.core.numbers import count
 from goldassay.data.items.judgment_shapes import JUDGMENT_ROLES, find_judgments
 from goldassay.data.items.preference_shapes import parsed
 from goldassay.data.items.sides import FIRST, TIE, side_reader
+from goldassay.data.row_values import normalized_text
 from goldassay.data.unread import find_unread
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ _SWAPPED = ("swapped", "reversed", "flipped", "ba", "b_first", "b,a", "b-a", "b 
 _AS_GIVEN = ("original", "unswapped", "normal", "ab", "a_first", "a,b", "a-b", "a b", "false", "no", "a", "first",
              "model_a", "forward", "not swapped")  # fmt: skip
 _ONE = "judge"
+# Two answers of fewer words together are alike by chance: yes and no.
+_WORDS_OF_AN_ITEM = 12
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,8 @@ class _Reader:
     def __init__(self, frame: pl.DataFrame, shape: JudgmentShape, table: Table, source: str) -> None:
         self.frame, self.shape, self.table, self.source = frame, shape, table, source
         self.found: list[tuple[int, str, str]] = []
+        self.known: dict[tuple[str, ...], str] = {}
+        self.copies: set[str] = set()
         values = [value for column in shape.verdicts for value in frame[column].to_list()]
         self.read, _ = side_reader(values)
         self.by_name = self._are_names(values)
@@ -203,6 +209,7 @@ class _Reader:
             group = None if shape.group is None else str(row[shape.group])
             if group is not None:
                 item = f"{group}/{item}"
+            item = self._first_alike(item, row)
             judge = " / ".join(str(row[each]) for each in shape.judges) or _ONE
             a, b = (row[each] for each in shape.names) if shape.names else (None, None)
             length, (people, agreed) = self._length(row), self._people(row)
@@ -233,6 +240,20 @@ class _Reader:
                     None if people is None else 1 - people if turned else people, agreed, group,
                 ))  # fmt: skip
         return found
+
+    def _first_alike(self, item: str, row: dict[str, Any]) -> str:
+        """The first item of these two texts, as answers to this prompt: a copy under another id is no other item."""
+        columns = self.shape.texts
+        if not columns or any(row[each] is None for each in columns):
+            return item
+        texts = sorted(normalized_text(_as_text(row[each])) for each in columns)
+        if sum(len(text.split()) for text in texts) < _WORDS_OF_AN_ITEM:
+            return item
+        prompt = "" if self.shape.prompt is None else normalized_text(_as_text(row[self.shape.prompt]))
+        first = self.known.setdefault((prompt, *texts), item)
+        if first != item:
+            self.copies.add(item)
+        return first
 
     def _win(self, value: Any, a: Any, b: Any, *, a_first: bool | None) -> float | str:
         """What side a gets of a verdict; why nothing, where it cannot be used."""
@@ -284,6 +305,12 @@ class _Reader:
         found = [f"The verdicts in {columns} {what}."]
         if len(shape.verdicts) == 2:
             found.append(f"In {shape.verdicts[1]!r} the order is swapped.")
+        if self.copies:
+            one = len(self.copies) == 1
+            found.append(
+                f"{count(len(self.copies))} item{'' if one else 's'} with the two texts of another one "
+                f"count{'s' if one else ''} as that one."
+            )
         if shape.judges:
             found.append(f"A judge is told by {' and '.join(map(repr, shape.judges))}.")
         return found
