@@ -1,4 +1,4 @@
-"""The workbench over a million rows: the first page, thirty random filters, five regular expressions, memory.
+"""The workbench over a million rows with twenty runs: first page, random filters, regular expressions, memory.
 
     python -m benchmarks.view [ROWS]
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 _VOCABULARY = 20_000
+_N_RUNS = 20
+_LABELS = ("entailment", "neutral", "contradiction")
 
 
 def make_report(folder: Path, n_rows: int, seed: int = 0) -> list[str]:
@@ -44,27 +46,38 @@ def make_report(folder: Path, n_rows: int, seed: int = 0) -> list[str]:
         drawn = pl.DataFrame([words.gather(ranks[:, i]).alias(str(i)) for i in range(length)])
         return drawn.select(pl.concat_str(pl.all(), separator=" ")).to_series()
 
+    labels = rng.integers(0, 3, n_rows)
+    # Half of the rows are easy for all runs, as in benchmarks that models solve.
+    likely = np.where(rng.random(n_rows) < 0.5, 0.98, 0.7)
+    answers = np.where(rng.random((_N_RUNS, n_rows)) < likely, labels, rng.integers(0, 3, (_N_RUNS, n_rows)))
+    named = pl.Series(_LABELS)
+    in_lists = pl.DataFrame([named.gather(each).alias(str(at)) for at, each in enumerate(answers)])
+    scores = pl.DataFrame([pl.Series(str(at), (each == labels).astype(np.float32)) for at, each in enumerate(answers)])
     examples = pl.DataFrame(
         {
             "example_id": pl.Series([f"row-{i}" for i in range(n_rows)]),
             "premise": texts(14),
             "hypothesis": texts(8),
-            "label": pl.Series(["entailment", "neutral", "contradiction"]).gather(rng.integers(0, 3, n_rows)),
+            "label": named.gather(labels),
             "group_genre": pl.Series([f"genre {i}" for i in range(20)]).gather(rng.integers(0, 20, n_rows)),
             "difficulty": pl.Series(["easy", "hard", "conflicting", "uncovered"]).gather(rng.integers(0, 4, n_rows)),
             "right_hypothesis_only": rng.integers(0, 6, n_rows) / 5,
             "confidence": rng.random(n_rows),
             "variability": rng.random(n_rows) / 2,
+            "runs_scores": scores.select(pl.concat_list(pl.all())).to_series(),
+            "runs_answers": in_lists.select(pl.concat_list(pl.all())).to_series(),
         }
     )
-    findings = {"dataset": {"name": "made", "label_names": ["entailment", "neutral", "contradiction"],
+    runs = pl.DataFrame({"run": [f"model {at}" for at in range(_N_RUNS)], "answers_all": True})
+    findings = {"dataset": {"name": "made", "label_names": list(_LABELS),
                             "text_columns": ["premise", "hypothesis"]}, "inputs": [], "settings": {}}  # fmt: skip
-    Report(frame_findings("Made rows", findings, Steps(quiet=True)), {"examples": examples}).save(folder)
+    Report(frame_findings("Made rows", findings, Steps(quiet=True)),
+           {"examples": examples, "answering_runs": runs}).save(folder)  # fmt: skip
     return words.to_list()
 
 
 def random_queries(words: list[str], n: int, seed: int = 0) -> list[str]:
-    """Filters as people combine them: a word or two, a class, a label, a range, an order."""
+    """Filters as people combine them: a word or two, a class, a label, runs, a range, an order."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(n):
@@ -77,6 +90,9 @@ def random_queries(words: list[str], n: int, seed: int = 0) -> list[str]:
             query["f.label"] = str(rng.choice(["entailment", "neutral"]))
         if rng.random() < 0.3:
             query["f.group_genre"] = f"genre {rng.integers(20)}"
+        if rng.random() < 0.5:
+            for at in rng.choice(_N_RUNS, rng.integers(1, 4), replace=False):
+                query[f"run.model {at}"] = str(rng.choice(["right", "wrong"]))
         if rng.random() < 0.3:
             query["n.confidence"] = f"{rng.random() / 2:.2f}..0.9"
         if rng.random() < 0.4:

@@ -109,6 +109,28 @@ def test_filters_sort_and_back(page: Callable[..., Browser], bench: Workbench) -
     assert browser.console() == []
 
 
+def test_single_runs_are_filtered_by_keys(page: Callable[..., Browser], bench: Workbench) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    browser = page()
+    n = bench.table.n_rows
+    for name, kind in (("model 3", "wrong"), ("model 11", "right")):
+        link = browser.driver.find_element("css selector", f"a[aria-label^='{name} {kind}: ']")
+        wanted = link.text
+        browser.run("arguments[0].focus();", link)
+        press(browser, Keys.ENTER)
+        until(browser, COUNT, wanted)
+    assert 0 < int(wanted.replace(",", "")) < n
+    chosen = browser.run("return [...document.querySelectorAll('.runs a[aria-current]')].map(e => e.ariaLabel);")
+    assert [each.split(":")[0] for each in chosen] == ["model 3 wrong", "model 11 right"]
+    dots = browser.run("""return [...document.querySelectorAll('#rows tbody tr[data-row] .dots')].map(
+        e => [3, 11].map(at => e.children[at].className + ' ' + e.children[at].title.split(':')[0]));""")
+    assert {tuple(each) for each in dots} == {("miss model 3", "hit model 11")}
+    browser.run("[...document.querySelectorAll('.ranges a')].at(-1).click();")
+    until(browser, COUNT, f"{n:,}")
+    assert browser.console() == []
+
+
 def test_a_search_by_keys_and_the_last_page(page: Callable[..., Browser], bench: Workbench) -> None:
     from selenium.webdriver.common.keys import Keys
 
@@ -116,7 +138,7 @@ def test_a_search_by_keys_and_the_last_page(page: Callable[..., Browser], bench:
     browser = page()
     press(browser, "/", word, Keys.ENTER)
     until(browser, "return location.search.includes('q=');", True)
-    texts = browser.run("return [...document.querySelectorAll('tbody tr')].map(e => e.textContent);")
+    texts = browser.run("return [...document.querySelectorAll('#rows tbody tr')].map(e => e.textContent);")
     assert all(word in text for text in texts)
     browser.run("location.search = '';")
     until(browser, COUNT, f"{bench.table.n_rows:,}")
@@ -151,7 +173,7 @@ def test_decisions_by_keys_survive_a_reload(page: Callable[..., Browser], bench:
     assert [each.decision for each in stored.values()] == ["drop", "relabel", "keep", "undecided", "rewrite"]
     assert [each.label for each in stored.values()][1] == "neutral"
     assert list(stored.values())[4].texts == {"hypothesis": "Another text."}
-    script = "return [...document.querySelectorAll('tbody tr')].slice(0, 5).map(e => e.dataset.decision);"
+    script = "return [...document.querySelectorAll('#rows tbody tr')].slice(0, 5).map(e => e.dataset.decision);"
     wanted = ["drop", "relabel", "keep", "", "rewrite"]
     assert browser.run(script) == wanted
     assert browser.run("return document.getElementById('decided-count').textContent;") == "4"
@@ -162,7 +184,7 @@ def test_decisions_by_keys_survive_a_reload(page: Callable[..., Browser], bench:
 
 
 SAVE = "#write button[value=save]"
-STATE = "return document.querySelector('tbody tr .state').textContent;"
+STATE = "return document.querySelector('#rows tbody tr .state').textContent;"
 
 
 def test_notes_rewrites_and_undo_by_keys_go_on_from_what_was_decided(page: Callable[..., Browser]) -> None:
@@ -225,7 +247,7 @@ def test_two_tabs_see_each_other(page: Callable[..., Browser], browser: Browser)
     press(browser, "j", "j", "y")
     until(browser, STATUS, "Saved: keep")
     browser.driver.refresh()
-    script = "return [...document.querySelectorAll('tbody tr')].slice(0, 2).map(e => e.dataset.decision);"
+    script = "return [...document.querySelectorAll('#rows tbody tr')].slice(0, 2).map(e => e.dataset.decision);"
     assert browser.run(script) == ["drop", "keep"]
 
 
@@ -236,7 +258,7 @@ def test_what_is_not_saved_is_not_shown(page: Callable[..., Browser], bench: Wor
     press(browser, "j", "d")
     until(browser, "return document.getElementById('status').className;", "failed")
     assert "Not saved" in browser.run(STATUS)
-    assert browser.run("return document.querySelector('tbody tr').dataset.decision;") == ""
+    assert browser.run("return document.querySelector('#rows tbody tr').dataset.decision;") == ""
 
 
 def test_a_row_in_full_and_back(page: Callable[..., Browser]) -> None:

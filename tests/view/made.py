@@ -53,6 +53,26 @@ def rows(n: int = 230, seed: int = 0) -> pl.DataFrame:
     )
 
 
+RUNS = ("bert", "gpt.2 seed 1", "gpt.2 seed 2", "<b>t5</b>")
+PARTIAL = "llama & co"
+
+
+def with_partial(table: pl.DataFrame) -> pl.DataFrame:
+    """The same with a run that lacks every third row, and is half right on some."""
+    n = table.height
+    scores = [None if i % 3 == 0 else float(i % 2) if i % 5 else 0.5 for i in range(n)]
+    answers = [None if score is None else LABELS[i % 3] for i, score in enumerate(scores)]
+    return table.with_columns(
+        partial_scores=pl.Series([[each] for each in scores], dtype=pl.List(pl.Float32)),
+        partial_answers=pl.Series([[each] for each in answers], dtype=pl.List(pl.String)),
+    )
+
+
+def run_table(n_whole: int = len(RUNS)) -> pl.DataFrame:
+    """The runs of `rows` and `with_partial`, as an audit names them."""
+    return pl.DataFrame({"run": [*RUNS[:n_whole], PARTIAL], "answers_all": [True] * n_whole + [False]})
+
+
 def items() -> pl.DataFrame:
     return pl.DataFrame(
         {
@@ -66,8 +86,10 @@ def items() -> pl.DataFrame:
     )
 
 
-def save_report(folder: Path, table: pl.DataFrame, dataset: Path | None = None) -> Path:
-    """Write a report on the rows of a table; returns its folder."""
+def save_report(
+    folder: Path, table: pl.DataFrame, dataset: Path | None = None, runs: pl.DataFrame | None = None
+) -> Path:
+    """Write a report on the rows of a table, and on runs of these; returns its folder."""
     texts = ["premise", "hypothesis"] if "premise" in table.columns else []
     digest = [] if dataset is None else [hashlib.sha256(dataset.read_bytes()).hexdigest()]
     findings = {
@@ -77,7 +99,8 @@ def save_report(folder: Path, table: pl.DataFrame, dataset: Path | None = None) 
     }
     document = frame_findings("Made rows", findings, Steps(quiet=True))
     places = {} if dataset is None else {"test": dataset}
-    Report(document, {"examples": table}, places=places).save(folder)
+    tables = {"examples": table} if runs is None else {"examples": table, "answering_runs": runs}
+    Report(document, tables, places=places).save(folder)
     return folder
 
 

@@ -42,22 +42,27 @@ def runs_on_most(evidence: Evidence, least: float) -> tuple[NDArray[np.int64], I
     rows that most sets answer, at least a share `least` of all, and the sets that answer just these, so that every
     score is of the same rows.
     """
-    n = len(evidence.test)
-    every = np.arange(n)
+    every = np.arange(len(evidence.test))
     if any(each.is_comparable for each in evidence.run_sets):
         return every, runs_on_test(evidence)
-    ids = evidence.test.examples["example_id"].cast(pl.String).to_list()
     alike: dict[bytes, tuple[NDArray[np.int64], list[Runs]]] = {}
+    for rows, own in runs_on_part(evidence):
+        if rows.size >= least * every.size:
+            alike.setdefault(rows.tobytes(), (rows, []))[1].append(own)
+    return max(alike.values(), key=lambda found: (len(found[1]), found[0].size), default=(every, []))
+
+
+def runs_on_part(evidence: Evidence) -> Iterator[tuple[NDArray[np.int64], Runs]]:
+    """Each set of runs of the whole input that lacks some test rows: those that it answers, and the runs on these."""
+    ids = evidence.test.examples["example_id"].cast(pl.String).to_list()
     for each in evidence.run_sets:
-        if not each.is_whole_input:
+        if not each.is_whole_input or each.is_complete:
             continue
         runs = each.load()
         place = {str(example): at for at, example in enumerate(runs.example_ids.tolist())}
         rows = np.array([row for row, name in enumerate(ids) if name in place], dtype=np.int64)
-        if rows.size and rows.size >= least * n:
-            own = _with_labels(runs.take([place[ids[row]] for row in rows.tolist()]), evidence.test.label_names)
-            alike.setdefault(rows.tobytes(), (rows, []))[1].append(own)
-    return max(alike.values(), key=lambda found: (len(found[1]), found[0].size), default=(every, []))
+        if rows.size:
+            yield rows, _with_labels(runs.take([place[ids[row]] for row in rows.tolist()]), evidence.test.label_names)
 
 
 def right_probabilities(runs: Runs) -> NDArray[np.float64] | None:

@@ -17,6 +17,7 @@ from goldassay.data.decisions import Decided, decisions_beside, read_decisions
 from goldassay.gate.reading import read_report
 from goldassay.view.details import Details
 from goldassay.view.rows import RowTable
+from goldassay.view.run_filters import RUN
 from goldassay.view.selecting import Selector
 from goldassay.view.state import parse_state
 
@@ -65,7 +66,8 @@ class Workbench:
         """{column: why it, or some of its values, are not there}, of what the audit says."""
         found = mapping(self.document, "suspect")
         why = str(found.get("why_not") or "") if found else "Only goldassay audit looks for suspect labels."
-        return {"suspect": why, "suspicion": why} if why else {}
+        told = {"suspect": why, "suspicion": why, RUN: self.table.runs_note}
+        return {name: each for name, each in told.items() if each}
 
     def state(self, query: str) -> State:
         """Read the part of an address after its question mark.

@@ -17,7 +17,8 @@ from goldassay.core.visible import visible
 from goldassay.data.decisions import WORDS
 from goldassay.report.palette import DARK, LIGHT, variables
 from goldassay.view.marking import Patterns, pieces
-from goldassay.view.rows import DECISION
+from goldassay.view.rows import DECISION, RUN_LISTS
+from goldassay.view.run_filters import KINDS, RIGHT, RUN, kind_of
 from goldassay.view.selecting import SQUARES
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from goldassay.view.details import Said, Word
     from goldassay.view.marking import Held
     from goldassay.view.opening import Workbench
+    from goldassay.view.rows import RowTable
     from goldassay.view.selecting import Selection
     from goldassay.view.state import State
 
@@ -80,8 +82,8 @@ def render_row(bench: Workbench, state: State, row: int, near: tuple[int | None,
     found = bench.table.rows(np.array([row]))
     held = Patterns.of(bench.folder, bench.document).held(found)[0]
     shown = _row(bench, row, found[0], held)
-    told = {*bench.table.texts, *bench.table.facets, "example_id", "answer", "runs_scores", "runs_answers",
-            "runs_over_checkpoints"}  # fmt: skip
+    told = {*bench.table.texts, *bench.table.facets, "example_id", "answer", "runs_over_checkpoints"}
+    told |= {name for names in RUN_LISTS for name in names}
     details = bench.details
     said = details.said(found[0])
     if said:
@@ -185,11 +187,15 @@ def _listed(
                 "values": [(value, n, on) for value, n in selection.counts[name].items()
                            if (on := value in state.facets.get(name, ())) or n],
             }
-            for name in (DECISION, *(each for each in values if each != DECISION))
+            for name in (DECISION, *(each for each in values if each != DECISION and not each.startswith(RUN)))
         ] + [
             {"name": SUSPECT, "title": facet_title(SUSPECT), "note": why_not, "values": []}
             for _ in range(bool(why_not) and SUSPECT not in values)
         ],
+        "runs": [(each.removeprefix(RUN), each, selection.counts[each]) for each in values if each.startswith(RUN)],
+        # Kinds that no run has of any row would be columns of zeros.
+        "run_kinds": [kind for kind in KINDS if bench.table.runs is not None and kind in bench.table.runs.bits],
+        "runs_note": bench.table.runs_note,
         "numbers": [name for name in NUMBERS if name in bench.table.numbers],
         "cells": _cells(bench, selection),
         "n_cells": SQUARES,
@@ -209,8 +215,7 @@ def _row(bench: Workbench, place: int, row: dict[str, Any], held: Sequence[Held]
     role = str(mapping(bench.document, "artifacts").get("applies_to"))
     decision = table.decided.get(place)
     answer = row.get("answer")
-    scores = [each for each in row.get("runs_scores") or [] if each is not None]
-    answers = row.get("runs_answers") or [None] * len(scores)
+    of_runs = _of_runs(table, row, *RUN_LISTS[0])
     return {
         "at": place,
         "id": row["example_id"],
@@ -220,11 +225,31 @@ def _row(bench: Workbench, place: int, row: dict[str, Any], held: Sequence[Held]
         "classes": [(facet_title(name), facet.values[facet.codes[place]]) for name, facet in table.facets.items()
                     if name not in ("label", "answer")],
         "decision": None if decision is None or decision.decision == "undecided" else decision,
-        "dots": list(zip(scores[:_MOST_RUNS], answers[:_MOST_RUNS], strict=False)),
+        "dots": of_runs[:_MOST_RUNS],
         "numbers": {name: _plain(row.get(name)) for name in NUMBERS},
-        "n_right": sum(score == 1 for score in scores),
-        "n_runs": len(scores),
+        "n_right": sum(each.kind == RIGHT for each in of_runs),
+        "n_runs": len(of_runs),
+        "runs": [*of_runs, *_of_runs(table, row, *RUN_LISTS[1])],
     }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RunOfRow:
+    """What a run answers on a row: its name, "" where the report has none, its answer, and of which kind that is."""
+
+    name: str
+    answer: str
+    kind: str
+
+
+def _of_runs(table: RowTable, row: dict[str, Any], scores: str, answers: str) -> list[RunOfRow]:
+    told = row.get(scores) or []
+    names = table.run_names[[each for each, _ in RUN_LISTS].index(scores)] or [""] * len(told)
+    said = row.get(answers) or [None] * len(told)
+    return [
+        RunOfRow(name, _plain(answer) if answer is not None else _plain(score), kind_of(score))
+        for name, score, answer in zip(names, told, said, strict=False)
+    ]
 
 
 def _text(bench: Workbench, name: str, row: dict[str, Any], spans: Sequence[tuple[int, int]]) -> dict[str, Any]:

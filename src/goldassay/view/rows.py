@@ -12,8 +12,10 @@ import polars as pl
 
 from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
+from goldassay.core.numbers import count
 from goldassay.data.row_keys import ITEM_COLUMNS, row_key
-from goldassay.gate.report_tables import NAME, NUMBER, NUMBERS, TEXT, TEXTS, table_schema
+from goldassay.gate.report_tables import FLAG, NAME, NUMBER, NUMBERS, TEXT, TEXTS, read_table, table_schema
+from goldassay.view.run_filters import RunBits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,6 +43,8 @@ _KINDS = {
     "runs_scores": NUMBERS,
     "runs_answers": TEXTS,
     "runs_over_checkpoints": NUMBERS,
+    "partial_scores": NUMBERS,
+    "partial_answers": TEXTS,
     "passage": TEXT,
     "right_*": NUMBER,
     "pvi_*": NUMBER,
@@ -49,6 +53,10 @@ _KINDS = {
     "variability": NUMBER,
     "suspicion": NUMBER,
 }
+# The lists of what runs score on a row, and of what they answer, in the order of the table of runs.
+RUN_LISTS = (("runs_scores", "runs_answers"), ("partial_scores", "partial_answers"))
+_NAMES = "answering_runs.parquet"
+_UNNAMED = "The report does not name its runs, so that no rows are filtered by one: make it again with goldassay audit."
 
 
 @dataclass(frozen=True)
@@ -138,6 +146,56 @@ class RowTable:
                 found[name.removeprefix(_READER)] = Facet(_TOLD, codes)
         return found
 
+    @cached_property
+    def run_names(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the runs in each list of `RUN_LISTS`; none where the report does not name them."""
+        return self._named_scores[0]
+
+    @cached_property
+    def runs(self) -> RunBits | None:
+        """What each named run scores on each row; None where there are none, or the report does not name them."""
+        return self._named_scores[1]
+
+    @cached_property
+    def _named_scores(self) -> tuple[tuple[tuple[str, ...], ...], RunBits | None]:
+        nothing = ((),) * len(RUN_LISTS), None
+        lists = [scores for scores, _ in RUN_LISTS if scores in self.schema]
+        file = self.path.with_name(_NAMES)
+        kinds = {"run": NAME, "answers_all": FLAG}
+        if not lists or not file.is_file() or not set(kinds) <= set(table_schema(file, kinds)):
+            return nothing
+        table = read_table(file, kinds)
+        if table["run"].is_duplicated().any():
+            return nothing
+        with reading(self.path):
+            read = pl.read_parquet(self.path, columns=lists)
+        names, scores = [], []
+        for (own, _), is_whole in zip(RUN_LISTS, (True, False), strict=True):
+            lengths = read[own].list.len() if own in lists else pl.Series([0])
+            known = table.filter(pl.col("answers_all") == is_whole)["run"].cast(pl.String).to_list()
+            # Lists are of the first runs; one that is longer, or of another length than the next, is of other runs.
+            if lengths.has_nulls() or lengths.n_unique() != 1 or (n := int(lengths[0])) > len(known):
+                return nothing
+            names.append(tuple(known[:n]))
+            if n:
+                values = read[own].explode().cast(pl.Float32).fill_null(float("nan"))
+                scores.append(values.to_numpy().reshape(-1, n))
+        found = [name for each in names for name in each]
+        return tuple(names), RunBits.of(found, scores) if scores else None
+
+    @cached_property
+    def runs_note(self) -> str:
+        """Why rows are not filtered by runs, or by some of them, in a sentence; "" where nothing is to be said."""
+        if not any(scores in self.schema for scores, _ in RUN_LISTS):
+            return ""
+        n = sum(map(len, self.run_names))
+        if not n:
+            return _UNNAMED
+        file = self.path.with_name(_NAMES)
+        with reading(file):
+            n_all = int(pl.scan_parquet(file).select(pl.len()).collect().item())
+        return f"Filters and rows have the first {count(n)} of {count(n_all)} runs." if n < n_all else ""
+
     def load(self) -> pl.DataFrame:
         """The texts and all other columns but numbers, read once."""
         with self._lock:
@@ -159,7 +217,9 @@ class RowTable:
             with reading(self.path):
                 few = pl.scan_parquet(self.path).head(int(at.max()) + 1).collect()
             return few[at.tolist()].to_dicts()
-        found = self.load()[at].to_dicts()
+        frame = self.load()
+        # To gather rows copies what all lists point to; to look at each does not.
+        found = [frame.row(place, named=True) for place in at.tolist()]
         for row, place in zip(found, at.tolist(), strict=True):
             row.update({name: self.facets[name].values[self.facets[name].codes[place]] for name in self._coded})
             row.update({name: _number(values[place]) for name, values in self.numbers.items()})

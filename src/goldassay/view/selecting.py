@@ -14,6 +14,7 @@ import polars as pl
 from goldassay.core.errors import InputError
 from goldassay.data.decisions import WORDS
 from goldassay.view.rows import DECISION, UNDECIDED, Facet
+from goldassay.view.run_filters import KINDS, RUN
 from goldassay.view.state import PAGE_SIZE
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goldassay.view.rows import RowTable
+    from goldassay.view.run_filters import RunBits
     from goldassay.view.state import State
 
 _MOST_KEPT = 8
@@ -37,7 +39,7 @@ class Selection:
 
     Attributes:
         rows: Their numbers in the order asked for, (n,).
-        counts: {facet: {value: rows}} among the rows that all other filters select.
+        counts: {facet: {value: rows}} among the rows that all other filters select; of runs the kinds that occur.
         page: The page's number, at most that of the last page.
         n_pages: How many pages there are, at least one.
     """
@@ -68,8 +70,9 @@ class Selector:
 
     @property
     def values(self) -> dict[str, tuple[str, ...]]:
-        """The values of each facet, that of decisions included."""
-        return {**{name: facet.values for name, facet in self.table.facets.items()}, DECISION: _DECISIONS}
+        """The values of each facet, those of decisions and of single runs included."""
+        runs = dict.fromkeys((f"{RUN}{name}" for names in self.table.run_names for name in names), KINDS)
+        return {**{name: facet.values for name, facet in self.table.facets.items()}, DECISION: _DECISIONS, **runs}
 
     @cached_property
     def squares(self) -> NDArray[np.uint16] | None:
@@ -99,7 +102,13 @@ class Selector:
         """
         facets = {**self.table.facets, DECISION: self._decisions()}
         others = self._others(state)
-        masks = {name: _chosen(facets[name], values) for name, values in state.chosen}
+        runs = self.table.runs
+        masks = {}
+        for name, values in state.chosen:
+            if runs is not None and name.startswith(RUN):
+                masks[name] = runs.where(name.removeprefix(RUN), values)
+            else:
+                masks[name] = _chosen(facets[name], values)
         counts = {}
         for name, facet in facets.items():
             kept = _all([others, *(mask for own, mask in masks.items() if own != name)])
@@ -107,6 +116,8 @@ class Selector:
             found = np.bincount(codes, minlength=len(facet.values)).tolist()
             counts[name] = dict(zip(facet.values, found, strict=True))
         mask = _all([others, *masks.values()])
+        if runs is not None:
+            counts |= _counts_of_runs(runs, others, masks, mask)
         rows = self._ordered(state, mask)
         n_pages = max(1, -(-rows.size // PAGE_SIZE))
         return Selection(rows, counts, min(state.page, n_pages), n_pages)
@@ -204,6 +215,23 @@ def _whole_word(word: str) -> str:
 def _chosen(facet: Facet, values: tuple[str, ...]) -> NDArray[np.bool_]:
     wanted = np.isin(np.array(facet.values, dtype=object), list(values))
     return np.asarray(wanted[facet.codes])
+
+
+def _counts_of_runs(
+    runs: RunBits,
+    others: NDArray[np.bool_] | None,
+    masks: Mapping[str, NDArray[np.bool_]],
+    mask: NDArray[np.bool_] | None,
+) -> dict[str, dict[str, int]]:
+    """How many rows each run has of each kind, among those that all other filters leave."""
+    found = {kind: n.tolist() for kind, n in runs.counts(mask).items()}
+    counts = {f"{RUN}{name}": {kind: n[at] for kind, n in found.items()} for at, name in enumerate(runs.names)}
+    for chosen in masks:
+        if chosen.startswith(RUN):
+            kept = _all([others, *(own for name, own in masks.items() if name != chosen)])
+            left = runs.counts(kept, chosen.removeprefix(RUN))
+            counts[chosen] = {kind: int(n[0]) for kind, n in left.items()}
+    return counts
 
 
 def _all(masks: Sequence[NDArray[np.bool_] | None]) -> NDArray[np.bool_] | None:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from goldassay.core.errors import InputError
 from goldassay.core.nearest import did_you_mean
+from goldassay.view.run_filters import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -29,7 +30,7 @@ class State:
     Attributes:
         words: Words that all must occur, in any case and as whole words; or a regular expression.
         is_regex: Whether `words` is a regular expression.
-        chosen: {facet: values}, any of which a row has.
+        chosen: {facet: values}, any of which a row has; a run's facet is "run.NAME".
         ranges: {column of numbers: (low, high)}, both ends included.
         sort: A column; "" for the order of the file.
         descending: The order.
@@ -50,6 +51,11 @@ class State:
         return dict(self.chosen)
 
     @property
+    def runs(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The chosen kinds of answers by run: (name, kinds)."""
+        return tuple((name.removeprefix(RUN), kinds) for name, kinds in self.chosen if name.startswith(RUN))
+
+    @property
     def filters(self) -> tuple[Any, ...]:
         """What decides which rows are shown."""
         return self.words, self.is_regex, self.chosen, self.ranges
@@ -58,11 +64,17 @@ class State:
         """The part of the address after its question mark; equal states give equal texts."""
         pairs = [("q", self.words)] if self.words else []
         pairs += [("re", "1")] if self.is_regex and self.words else []
-        pairs += [(f"f.{name}", value) for name, values in self.chosen for value in values]
-        pairs += [(f"n.{name}", f"{_exact(low)}..{_exact(high)}") for name, (low, high) in self.ranges]
-        pairs += [("sort", f"{'-' if self.descending else ''}{self.sort}")] if self.sort else []
+        pairs += self.beside_search()
         pairs += [("page", str(self.page))] if self.page > 1 else []
         return urlencode(pairs)
+
+    def beside_search(self) -> list[tuple[str, str]]:
+        """The parts of the address that another search leaves: (name, value)."""
+        pairs = [
+            (name if name.startswith(RUN) else f"f.{name}", value) for name, values in self.chosen for value in values
+        ]
+        pairs += [(f"n.{name}", f"{_exact(low)}..{_exact(high)}") for name, (low, high) in self.ranges]
+        return [*pairs, *([("sort", f"{'-' if self.descending else ''}{self.sort}")] if self.sort else [])]
 
     def toggled(self, facet: str, value: str) -> State:
         """The same with a value of a facet chosen, or no longer."""
@@ -88,6 +100,10 @@ class State:
         """The same, on the first page, without the ranges of some columns."""
         return replace(self, ranges=tuple(each for each in self.ranges if each[0] not in columns), page=1)
 
+    def without_runs(self) -> State:
+        """The same whatever single runs answer."""
+        return replace(self, chosen=tuple(each for each in self.chosen if not each[0].startswith(RUN)), page=1)
+
     def without_ranges(self) -> State:
         """The same without ranges."""
         return replace(self, ranges=(), page=1)
@@ -107,7 +123,7 @@ def parse_state(
         facets: The values of each facet.
         numbers: Columns that hold numbers.
         sortable: Columns to sort by.
-        missing: {column: why it, or some of its values, are not there, in a sentence}.
+        missing: {column: why it, or some of its values, are not there, in a sentence}; of all runs under `RUN`.
 
     A page behind the last one is the last one, since decisions may leave fewer rows; see `Selector.select`.
 
@@ -128,7 +144,8 @@ def parse_state(
             sort = value
         elif name == "page":
             page = _page(value)
-        elif kind == "f" and column:
+        elif (kind == "f" and column and not column.startswith(RUN)) or (name.startswith(RUN) and name != RUN):
+            column = name if name.startswith(RUN) else column
             _check(column, facets, "filter", missing)
             if value not in facets[column]:
                 raise InputError(
@@ -157,7 +174,7 @@ def _page(value: str) -> int:
 
 
 def _why(missing: Mapping[str, str], column: str) -> str:
-    why = missing.get(column, "").rstrip(".")
+    why = missing.get(RUN if column.startswith(RUN) else column, "").rstrip(".")
     return f": {why[0].lower()}{why[1:]}" if why else ""
 
 

@@ -54,7 +54,7 @@ def test_means_are_those_of_the_runs_at_each_checkpoint(tmp_path: Path) -> None:
     right = softmax(logits, axis=-1)[..., np.arange(N), GOLD]
     assert curves.checkpoints == ("5", "10", "100", "1000")
     assert curves.values == pytest.approx(right.mean(axis=0), abs=1e-6)
-    columns = answers_of_runs(found, curves)
+    columns = answers_of_runs(found, curves).columns
     assert np.array(columns["runs_over_checkpoints"].to_list()) == pytest.approx(right.mean(axis=0).T, abs=1e-6)
     # Over checkpoints and runs together (Swayamdipta et al. 2020, of one run).
     together = right.reshape(-1, N)
@@ -75,4 +75,4 @@ def test_many_checkpoints_and_runs_are_bounded(tmp_path: Path) -> None:
 def test_one_checkpoint_is_no_curve(tmp_path: Path) -> None:
     found = evidence(tmp_path, np.random.default_rng(0).normal(size=(2, 1, N, 3)), [7])
     assert curves_of_runs(found) is None
-    assert "runs_over_checkpoints" not in answers_of_runs(found)
+    assert "runs_over_checkpoints" not in answers_of_runs(found).columns

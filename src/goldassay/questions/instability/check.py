@@ -33,7 +33,10 @@ class _Instability:
         finding = self.measure(evidence, InstabilityChoice(deep=False))
         curves = curves_of_runs(evidence)
         tables = dict(finding.tables) if curves is None else {**finding.tables, "checkpoints": curves.to_frame()}
-        finding = replace(finding, examples=answers_of_runs(evidence, curves), tables=tables)
+        answers = answers_of_runs(evidence, curves)
+        if answers.runs is not None:
+            tables["answering_runs"] = answers.runs
+        finding = replace(finding, examples=answers.columns, tables=tables)
         if finding.rows is None:
             # Of one run nothing is known of its spread; what it answers is shown all the same.
             return finding
