@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import html
 import json
 import random
 from typing import TYPE_CHECKING, Any
@@ -87,6 +89,21 @@ class TestVerdicts:
         assert (found["n_found"], found["question_only"], word(report)) == (0, 0.0, verdict)
         assert ("cut, reworded" in report.verdicts["overlap"]["evidence"]) == (verdict == "caution")
 
+    def test_parts_of_answers_are_not_sound(self, tmp_path: Path) -> None:
+        """Lines of which some hold a part of the answer and none 20 % of the question."""
+        rng = random.Random(7)
+        rows = [{"question": sentence(rng, 14), "answer": sentence(rng, 40)} for _ in range(200)]
+        texts = [" ".join(row["answer"].split()[:20]) for row in rows]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+        assert (found["n_found"], found["question_only"], word(report)) == (0, 0.0, "caution")
+
+    def test_one_is_not_many(self, tmp_path: Path) -> None:
+        rows = questions()
+        texts = [*other_texts(), f"{rows[0]['question']} {rows[0]['answer']}", ""]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts))
+        assert report.verdicts["overlap"]["evidence"].startswith("1 of 400 items stands in the corpus")
+        assert "1 document has no text, and is left out." in found["notes"]
+
     def test_mirrors_of_a_test_set_do_not_make_it_clean(self, tmp_path: Path) -> None:
         rows = questions(40)
         texts = [f"{row['question']} {row['answer']}" for row in rows] * 30
@@ -135,7 +152,7 @@ class TestVerdicts:
     def test_what_is_not_read_cannot_be_called_sound(self, tmp_path: Path) -> None:
         path = written(tmp_path / "c.jsonl", other_texts())
         path.write_bytes(path.read_bytes() + b"{broken\n")
-        with pytest.raises(InputError, match=r"c.jsonl: 1 lines are no JSON objects \(line 301\).*skip_broken"):
+        with pytest.raises(InputError, match=r"c.jsonl: 1 line is no JSON object \(line 301\).*skip_broken"):
             goldassay.measure_overlap(questions(), path)
         found, report = measured(questions(), path, skip_broken=True)
         assert (found["n_broken_lines"], word(report)) == (1, "not measurable")
@@ -178,6 +195,94 @@ class TestVerdicts:
         assert word(report) == "unsound"
         assert "unsound = 0.005" in report.verdicts["overlap"]["limits"]
         assert word(measured(rows, path, settings=Settings())[1]) == "caution"
+
+
+def by_word(form: str) -> Any:
+    return lambda text: " ".join(form.replace("X", each) for each in text.split())
+
+
+def hyphened(text: str) -> str:
+    """Lines of about six words, of which each ends within a word, as in a page that was printed."""
+    words = text.split()
+    words[5::6] = [f"{word[:2]}-\n{word[2:]}" if len(word) > 3 else word for word in words[5::6]]
+    return " ".join(words)
+
+
+class TestForms:
+    """The whole test set stands in the corpus, as pages, feeds, repositories and printed pages have it."""
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            by_word("<span class=y id=z>X</span>"),
+            by_word("<!-- no -->X<!-- yes -->"),
+            by_word("[X](https://a.org/w/X_(y) \"X\")"),
+            by_word("**_X_**"),
+            by_word("\\textbf{X}"),
+            lambda text: "\u200b".join(text.split()),
+            lambda text: "\u200b".join(text),
+            by_word("\u00adX\ufeff"),
+            hyphened,
+            lambda text: json.dumps({"a": "\n".join(text.split())}),
+            lambda text: json.dumps({"a": json.dumps({"b": "\t".join(text.split())})}),
+            lambda text: html.escape(html.escape("&nbsp;".join(text.split()))),
+        ],
+        ids=[
+            "tags", "comments", "links", "emphasis", "latex", "zero width alone", "zero width within", "soft hyphens",
+            "hyphens", "json", "json in json", "feed",
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("near", [False, True])
+    def test_are_found(self, form: Any, near: bool, tmp_path: Path) -> None:
+        rows = questions(60)
+        texts = [form(f"{row['question']} {row['answer']}") for row in rows]
+        found, report = measured(rows, written(tmp_path / "c.jsonl", texts), near_copies=near)
+        assert (found["n_found"], word(report)) == (60, "unsound")
+        path = tmp_path / "c.parquet"
+        pl.DataFrame({"text": texts}).write_parquet(path)
+        assert measured(rows, path)[0]["n_found"] == 60
+
+    def test_letters_as_entities(self, tmp_path: Path) -> None:
+        rows = [{key: text.replace("o", "\u00e9") for key, text in row.items()} for row in questions(60)]
+        for entity in ("&eacute;", "&#233;", "&#xE9;", "\\u00e9"):
+            texts = [f"{row['question']} {row['answer']}".replace("\u00e9", entity) for row in rows]
+            assert measured(rows, written(tmp_path / "c.jsonl", texts))[0]["n_found"] == 60
+
+    def test_items_that_may_be_read_in_two_ways(self, tmp_path: Path) -> None:
+        rows = questions(60)
+        joined = [{key: "\u200b".join(text.split()) for key, text in row.items()} for row in rows]
+        plain = [f"{row['question']} {row['answer']}" for row in rows]
+        for texts in (plain, [f"{row['question']} {row['answer']}" for row in joined]):
+            assert measured(joined, written(tmp_path / "c.jsonl", texts))[0]["n_found"] == 60
+
+    @pytest.mark.parametrize("other", ['"text": "no"', '"text": null', '"te\\u0078t": "no"'])
+    @pytest.mark.parametrize("is_first", [False, True])
+    def test_a_key_that_stands_twice(self, other: str, is_first: bool, tmp_path: Path) -> None:
+        """One reader takes the first, another one the last."""
+        rows = questions(60)
+        path = tmp_path / "c.jsonl"
+        texts = [json.dumps(f"{row['question']} {row['answer']}") for row in rows]
+        lines = [(f'"text": {text}', other) for text in texts]
+        path.write_text("".join(f"{{{', '.join(pair[::-1] if is_first else pair)}}}\n" for pair in lines))
+        assert measured(rows, path)[0]["n_found"] == 60
+
+    @pytest.mark.parametrize(
+        ("form", "verdict"),
+        [
+            (lambda text: "".join(text.split()), "sound"),
+            (by_word("X 00:00:01"), "sound"),
+            (by_word("\\mycommand{X}"), "sound"),
+            (lambda text: " ".join("".join(text.split(" "))), "sound"),
+            (lambda text: base64.b64encode(text.encode()).decode(), "sound"),
+            (lambda text: " ".join(f"{'A: ' * (at % 11 == 0)}{each}" for at, each in enumerate(text.split())), "sound"),
+        ],
+        ids=["no spaces", "times", "commands", "letters", "base64", "lines of 11 words"],
+    )  # fmt: skip
+    def test_that_hide_a_copy_are_named(self, form: Any, verdict: str, tmp_path: Path) -> None:
+        """The page on overlap says so."""
+        rows = questions(100)
+        texts = [form(f"{row['question']} {row['answer']}") for row in rows]
+        assert word(measured(rows, written(tmp_path / "c.jsonl", texts))[1]) == verdict
 
 
 def test_the_test_file_in_its_own_folder_is_left_out(tmp_path: Path) -> None:

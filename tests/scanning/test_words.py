@@ -7,10 +7,11 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldassay.scanning import json_kernels, word_kernels, words_of
+from goldassay.scanning import Sought, SoughtText, json_kernels, readings_of, word_kernels, words_of
+from goldassay.scanning.sought import MOST_N
 from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, N_POINTS, SEPARATES, point_table
 from tests.scanning.corpora import sought
 
@@ -67,41 +68,79 @@ def test_what_depends_on_its_neighbours_is_left_to_python() -> None:
 
 
 # What markup is made of, and what breaks it off.
-_MARKUP = st.text(st.sampled_from('<>&;/#xXab7= "\\\n\t\x0c\u00e9\u034f\U000e0061')) | st.sampled_from(
+_CHARACTERS = "<>&;/#-!()[].:{}xXab7unrtd= \"'\\\n\t\r\x0c\u00e9\u034f\u200b\U000e0061\u6771"
+_PIECES = st.text(st.sampled_from(_CHARACTERS)) | st.sampled_from(
     [
-        "<b>",
-        "</b>",
-        "&amp;",
-        "&#39;",
-        "&#x2019;",
-        '<a href="x">',
-        "<" + "a" * 300 + ">",
-        "&" + "a" * 9 + ";",
-        "a<b",
-        "<a b>",
-        "<a / =>",
-        "<a x='b\"c>",
-        "<a b= 'c'>",
-        "='",
-        "<br />",
+        "<b>", "</b>", "&amp;", "&#39;", "&#x2019;", '<a href="x">', "<" + "a" * 300 + ">", "&" + "a" * 9 + ";",
+        "a<b", "<a b>", "<a / =>", "<a x='b\"c>", "<a b= 'c'>", "='", "<br />", "<a b=c>", "<a b=c d=/ e>",
+        "<a b=c/>", "<a b==c =>", "<a \u00e9=b>", "<" + "a " * 128 + ">", "<!--", "-->", "--", "<!---->",
+        "<!-- \u00e9 <b> -->", "<!-->", "<!--" + "-" * 255, "<!--" + "b" * 257 + "-->", "&amp;amp;", "&eacute;",
+        "&Eacute;", "&shy;", "&#xe9;", "&#55357;", "&#9999999;", "&amp;#39;", "&nbsp", "&thetasym;", "](",
+        "](http://a.b/c)", "](/a_(b))", "](#)", "](a)", "](a.b \"t\")", "](a:b  'c')", "](a/" + "b" * 255 + ")",
+        "](./(" + "b" * 256 + "))", "](.((a)))", "](. \n\t \"", '")', "\\n", "\\t", "\\r", "\\nabla", "\\nu",
+        "\\textbf{", "\\emph{", "\\sqrt{", "\\text{", "\\textbf", "\\newcommand", "\\newcommanda", "\\u00e9",
+        "\\ud83d\\ude00", "\\ud840\\udc00", "\\ud83d", "\\u200b", "\\u12", "-\n", "-\r\n  ", "\u00ad", "\u2060",
+        "\ufeff",
     ]
-)
+)  # fmt: skip
 
 
+@settings(max_examples=400, deadline=None)
 @given(
-    st.text(min_size=1) | st.lists(_MARKUP, min_size=1).map(lambda parts: "a".join(parts) + "a"),
+    st.text(min_size=1) | st.lists(_PIECES, min_size=1, max_size=20).map("".join)
+    | st.lists(_PIECES, min_size=1, max_size=9).map(lambda parts: "a".join(parts) + "a"),
     st.booleans(),
     st.booleans(),
-)
+)  # fmt: skip
 def test_bytes_are_read_as_their_words(text: str, in_json: bool, in_ascii: bool) -> None:
-    """What is sought is found in its own bytes; what differs in one word is not."""
-    words = words_of(text)
-    if len(words) < 5:
-        text = f"{text} one two three four five"
-    known = sought([text], n=5)
-    assert _status(text, known, in_json=in_json, in_ascii=in_ascii) in (word_kernels.CANDIDATE, word_kernels.BY_HAND)
+    """All words of a text, in each reading, are one n-gram that is found in its bytes: none more and none fewer."""
+    text = f"one two three four {text} five"
+    for words in readings_of(text):
+        if len(words) > MOST_N:
+            continue
+        known = Sought([SoughtText(tuple(words), 0, (0, len(words)))], [()], np.arange(1), max(len(words), 5))
+        status = _status(text, known, in_json=in_json, in_ascii=in_ascii)
+        is_plain = text.isascii() and "".join(words).isascii()
+        assert status == word_kernels.CANDIDATE or (status == word_kernels.BY_HAND and not is_plain)
     other = " . ".join(f"{word} zq" for word in words_of(text))
-    assert _status(other, known, in_json=in_json, in_ascii=in_ascii) != word_kernels.CANDIDATE or "zq" in words
+    known = sought([text], n=5)
+    assert _status(other, known, in_json=in_json, in_ascii=in_ascii) != word_kernels.CANDIDATE or "zq" in words_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a<!-- no --> b<!---->c", ["a", "b", "c"]),
+        ("<span class=y id=z>one</span> <td width=1 /> <a \u00e9=b>", ["one"]),
+        ("a <b and c=d> e <b c= d>", ["a", "b", "and", "c", "d", "e", "b", "c", "d"]),
+        ('[one](https://a.b/c_(d)?e=f) [two](/w "A b") f[i](x)', ["one", "two", "f", "i", "x"]),
+        ("\\textbf{one} \\emph{two} \\sqrt{3} \\textbf", ["one", "two", "sqrt", "3", "extbf"]),
+        ("caf&eacute; &Eacute;t&#233; &amp;#39; a&shy;b &lt;b&gt;", ["caf\u00e9", "\u00e9t\u00e9", "ab", "b"]),
+        ('{"a": "one\\ntwo\\tcaf\\u00e9 don\\u2019t"}', ["a", "one", "two", "caf\u00e9", "don", "t"]),
+        ("\\times \\nabla \\nu C:\\new", ["times", "nabla", "nu", "c", "ew"]),
+        ("**one** _two_ ~~three~~", ["one", "two", "three"]),
+    ],
+)
+def test_markup(text: str, words: list[str]) -> None:
+    assert words_of(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "second"),
+    [
+        ("one\u200btwo se\u00adcret", ["onetwo", "secret"], ["one", "two", "se", "cret"]),
+        ("exam-\n  ple well-known", ["exam", "ple", "well", "known"], ["example", "well", "known"]),
+        ("exam-\r\nple", ["exam", "ple"], ["example"]),
+        ("one&#8203;two", ["onetwo"], ["one", "two"]),
+    ],
+)
+def test_readings(text: str, first: list[str], second: list[str]) -> None:
+    assert readings_of(text) == (first, second)
+
+
+def test_what_has_one_reading() -> None:
+    for text in ("one two", "\u200bone \u00ad two", "one - \ntwo", "\u6771\u200b\u4eac", ""):
+        assert readings_of(text) == (words_of(text),)
 
 
 def _status(text: str, known: object, *, in_json: bool, in_ascii: bool) -> int:

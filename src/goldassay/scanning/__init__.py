@@ -3,6 +3,9 @@
 from goldassay.scanning.scan import ScanResult, scan_corpus
 from goldassay.scanning.shards import Corpus, CorpusFile, find_corpus
 from goldassay.scanning.sought import Sought, SoughtText
-from goldassay.scanning.words import words_of
+from goldassay.scanning.words import readings_of, words_of
 
-__all__ = ["Corpus", "CorpusFile", "ScanResult", "Sought", "SoughtText", "find_corpus", "scan_corpus", "words_of"]
+__all__ = [
+    "Corpus", "CorpusFile", "ScanResult", "Sought", "SoughtText", "find_corpus", "readings_of", "scan_corpus",
+    "words_of",
+]  # fmt: skip

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from goldassay.scanning.confirmation_kernels import cover, longest_run, match_words
-from goldassay.scanning.words import words_of
+from goldassay.scanning.words import readings_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,12 +97,16 @@ class Confirmation:
 
     def confirm(self, text: str) -> Confirmed | None:
         """What a document has; None where no n-gram that is sought stands in it."""
-        places, grams, words, document = self._matched(text)
+        found = [each for words in readings_of(text) if (each := self._confirm(words)) is not None]
+        return _better(found) if len(found) > 1 else found[0] if found else None
+
+    def _confirm(self, words: list[str]) -> Confirmed | None:
+        places, grams, document = self._matched(words)
         return self._collect(words, document, places, grams) if grams.size else None
 
     def covered(self, text: SoughtText, document: str) -> NDArray[np.bool_]:
         """Which words of a sequence stand in n-grams of a document, boilerplate or not."""
-        found, confirmed = np.zeros(len(text.words), bool), self._matched(document)[1]
+        found, confirmed = np.zeros(len(text.words), bool), self._matched(words_of(document))[1]
         number = next(at for at, each in enumerate(self.sought.texts) if each is text)
         windows = self.sought.window_start[
             (self.sought.window_text == number) & np.isin(self.sought.grams, np.unique(confirmed))
@@ -112,9 +116,9 @@ class Confirmation:
         cover(is_start, int(self.sought.lengths[number]), found)
         return found
 
-    def _matched(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str], NDArray[np.int32]]:
-        """Places and numbers of the n-grams of a document, its words, and their numbers."""
-        sought, words = self.sought, words_of(text)
+    def _matched(self, words: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+        """Places and numbers of the n-grams of a document, and the numbers of its words."""
+        sought = self.sought
         known = sought.vocabulary.get
         document = np.fromiter((known(word, -1) for word in words), np.int32, len(words))
         places, grams = np.empty((2, document.size * self._sizes.size), np.int64)
@@ -122,7 +126,7 @@ class Confirmation:
             document, sought.words, sought.gram_starts, sought.gram_lengths, sought.keep, self._slots, self._sizes,
             places, grams,
         )  # fmt: skip
-        return places[:n], grams[:n], words, document
+        return places[:n], grams[:n], document
 
     def _collect(
         self, words: list[str], document: NDArray[np.int32], places: NDArray[np.int64], grams: NDArray[np.int64]
@@ -191,6 +195,17 @@ class Confirmation:
         for place, word in enumerate(known):
             is_here &= document[place : document.size - size + 1 + place] == word
         return bool((_distances(after, np.flatnonzero(is_here)) <= ANSWER_WITHIN).any())
+
+
+def _better(found: Sequence[Confirmed]) -> Confirmed:
+    """Of each item what the reading of a document has that has more of it, and the n-grams of all readings."""
+    by_item: dict[int, ItemMatch] = {}
+    for match in chain.from_iterable(each.matches for each in found):
+        before = by_item.get(match.item)
+        if before is None or match.rank > before.rank:
+            by_item[match.item] = match
+    windows = np.unique(np.concatenate([each.windows for each in found]))
+    return Confirmed(tuple(by_item[item] for item in sorted(by_item)), windows)
 
 
 def with_near_copies(matches: Sequence[ItemMatch], copies: Sequence[NearCopy], text: str) -> list[ItemMatch]:

@@ -1,6 +1,7 @@
 """JSON lines as bytes: where the texts of the wanted fields lie, and which lines are no JSON objects.
 
-Numba keeps machine code by the file of the outer loop: a change of `seek_span` needs a change here, or an empty cache.
+Numba keeps machine code by the file of the outer loop: a change of `seek_span`, or of `markup_kernels`, needs a change
+here and in the files of the other outer loops, or an empty cache.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
 from goldassay.scanning.eight_bytes import SIZE, breaks_of_line, ends_of_string, first_met, load
-from goldassay.scanning.word_kernels import BY_HAND, INVALID, N_STATES, NOTHING, RING, seek_span, start_text
+from goldassay.scanning.word_kernels import BY_HAND, HAS_OTHER, INVALID, N_STATES, NOTHING, RING, seek_span, start_text
 
 # Further states of a line: nothing but white space; a wanted field is missing.
 BLANK, NO_FIELD = 4, 5
@@ -197,6 +198,8 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
             if close == 0:
                 return INVALID
             if depth == 1 and field >= 0:
+                # Readers of JSON differ in which of several values of one name they take.
+                by_hand |= spans[field, 0] >= 0
                 spans[field, 0] = i + 1
                 spans[field, 1] = close if close > 0 else -1 - close
                 spans[field, 2] = 0 if close > 0 else 1
@@ -213,8 +216,7 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
             continue
         else:
             if depth == 1 and field >= 0:
-                # A later field of the same name replaces an earlier one.
-                spans[field, 0] = -1
+                by_hand |= spans[field, 0] >= 0
             i = _number_end(data, i, end) if c == 45 or 48 <= c <= 57 else _literal_end(data, i, end)
             if i < 0:
                 return INVALID
@@ -243,15 +245,18 @@ def seek_lines(
     for i in range(ends.size):
         status = parse_line(data, begin, ends[i], names, starts, spans, stack)
         if status == NOTHING:
-            start_text(ring, state)
-            for k in range(starts.size - 1):
-                if spans[k, 0] >= 0:
-                    status = seek_span(
-                        data, spans[k, 0], spans[k, 1], spans[k, 2] == 1, letters, points,
-                        lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
-                    )  # fmt: skip
-                    if status != NOTHING:
-                        break
+            for apart in (False, True):
+                start_text(ring, state)
+                for k in range(starts.size - 1):
+                    if spans[k, 0] >= 0:
+                        status = seek_span(
+                            data, spans[k, 0], spans[k, 1], spans[k, 2] == 1, apart, letters, points,
+                            lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
+                        )  # fmt: skip
+                        if status != NOTHING:
+                            break
+                if status != NOTHING or not state[HAS_OTHER]:
+                    break
         found[i] = status
         begin = ends[i] + 1
 

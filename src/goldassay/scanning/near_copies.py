@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from goldassay.scanning.words import ascii_letters, is_alone, point_table, words_of
+from goldassay.scanning.words import ascii_letters, is_alone, point_table, readings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -146,8 +146,12 @@ class NearTable:
         starts = np.empty(documents.size + 1, np.int64)
         left = write_words(data, begins, ends, ascii_letters(), point_table(), points, starts)
         found = self._search(documents[~left], points, np.append(starts[:-1][~left], starts[-1]), seek_near)
-        by_hand = [(number, words_of(text_of(number) or "")) for number in documents[left].tolist()]
-        by_hand = [(number, words) for number, words in by_hand if words]
+        by_hand = [
+            (number, words)
+            for number in documents[left].tolist()
+            for words in readings_of(text_of(number) or "")
+            if words
+        ]
         if by_hand:
             numbers = np.array([number for number, _ in by_hand])
             found |= self._search(numbers, *_points_of([joined(words) for _, words in by_hand]), seek_near)

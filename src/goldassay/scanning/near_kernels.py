@@ -8,7 +8,8 @@ import numpy as np
 
 from goldassay.core.compiled import compiled
 from goldassay.data.near_copy_kernels import enter_shingles
-from goldassay.scanning.word_kernels import entry_of, markup_end
+from goldassay.scanning.markup_kernels import begins_markup, markup_at, next_character
+from goldassay.scanning.word_kernels import entry_of
 from goldassay.scanning.words import ALONE, DEPENDS, DROPPED
 
 # A text whose words Python alone can find.
@@ -30,7 +31,8 @@ def write_words(data: Any, begins: Any, ends: Any, letters: Any, points: Any, fo
         starts: Filled: where each begins in it, one more at the end, (D + 1,).
 
     Returns:
-        Which texts are left to Python, (D,): they have characters that depend on their neighbours, or no words.
+        Which texts are left to Python, (D,): they have characters that depend on their neighbours, no words, or may be
+        read in two ways.
     """
     left = np.zeros(begins.size, np.bool_)
     n = 0
@@ -39,30 +41,23 @@ def write_words(data: Any, begins: Any, ends: Any, letters: Any, points: Any, fo
         first = n
         found[n] = _SPACE
         n += 1
-        apart = alone = False
+        apart, alone = True, False
         i, end = begins[text], ends[text]
         while i < end:
             c = np.int64(data[i])
             i += 1
             entry = np.int64(letters[c])
             if entry == 0:
+                is_hyphen = False
                 if c >= 128:
-                    more = 1 if 0xC2 <= c < 0xE0 else 2 if 0xE0 <= c < 0xF0 else 3 if 0xF0 <= c < 0xF5 else 0
-                    if more == 0 or i + more > end:
-                        left[text] = True
-                        break
-                    c &= 0x3F >> more
-                    for j in range(i, i + more):
-                        c = (c << 6) | np.int64(data[j] & 0x3F)
-                    i += more
-                elif c == 60 or c == 38:
-                    after = markup_end(data, i, end, False, c)
-                    if after >= 0:
-                        i = after
-                entry = entry_of(points, c)
-                if entry == DROPPED:
+                    c, i = next_character(data, i - 1, end, False)
+                elif begins_markup(c):
+                    c, i, is_hyphen = markup_at(data, i, end, False, c)
+                entry = entry_of(points, c) if c >= 0 else np.int64(DEPENDS)
+                if entry == DROPPED and apart:
                     continue
-                if entry == DEPENDS:
+                # A hyphen at the end of a line, and a character that is not seen in a word, may be read in two ways.
+                if entry in (DROPPED, DEPENDS) or is_hyphen:
                     left[text] = True
                     break
                 if entry == 0:

@@ -15,6 +15,7 @@ from goldassay.core.compiled import workers
 from goldassay.core.cores import cores
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
+from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
 from goldassay.scanning import json_kernels, word_kernels
 from goldassay.scanning.confirmation import Confirmation, union_of, with_near_copies
@@ -255,12 +256,17 @@ def _text_of(block: Documents, number: int, fields: Sequence[str]) -> str | None
         # A text that is not UTF-8 is searched nevertheless: what can be read of it is.
         return raw.decode("utf-8", "replace")
     try:
-        row = json.loads(raw)
+        row = json.loads(raw, object_pairs_hook=_Pairs)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(row, dict):
+    if not isinstance(row, _Pairs):
         return None
-    return "\n".join(row[name] for name in fields if isinstance(row.get(name), str))
+    # Of a name that stands there twice one reader takes the first text, another one the last: both are searched.
+    return "\n".join(value for wanted in fields for name, value in row if name == wanted and isinstance(value, str))
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """The names and values of an object of JSON, as they stand there."""
 
 
 def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> None:
@@ -386,7 +392,8 @@ def _broken(corpus: Corpus, fields: Sequence[str], results: Sequence[ShardResult
             before += each.n_lines
         if n_broken:
             named = ", ".join(map(str, lines[:_MOST_NAMED])) + (", ..." if n_broken > _MOST_NAMED else "")
-            found.append((file.name, f"{n_broken} lines are no JSON objects (line {named})"))
+            said = "1 line is no JSON object" if n_broken == 1 else f"{count(n_broken)} lines are no JSON objects"
+            found.append((file.name, f"{said} (line {named})"))
         without = sum(each.n_without_text for each in own)
         if without and not sum(each.n_documents for each in own):
             names = next(each.fields for each in own if each.n_without_text)

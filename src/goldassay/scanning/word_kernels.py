@@ -8,7 +8,8 @@ import numpy as np
 
 from goldassay.core.compiled import compiled, compiled_within
 from goldassay.scanning.eight_bytes import LOWER, SIZE, before_first, first_met, load, other_than_letters
-from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, MOST_IN_TAG, N_POINTS, UNSEEN_FIRST, UNSEEN_LAST
+from goldassay.scanning.markup_kernels import begins_markup, markup_at, next_character
+from goldassay.scanning.words import ALONE, DEPENDS, DROPPED, N_POINTS, UNSEEN_FIRST, UNSEEN_LAST
 
 # What a text is found to be.
 NOTHING, CANDIDATE, BY_HAND, INVALID = 0, 1, 2, 3
@@ -23,7 +24,9 @@ _NONE, _ONE, _U3, _U6, _U32, _U63 = (np.uint64(value) for value in (0, 1, 3, 6, 
 _EIGHT = np.uint64(SIZE)
 # Rows of the state between two parts of a text: a word ends with its part.
 _COUNT, _PREFIX, _UNTIL = 0, 1, 2
-N_STATES = 3
+# Whether the text has another reading, see `readings_of`.
+HAS_OTHER = 3
+N_STATES = 4
 
 
 @compiled_within
@@ -141,99 +144,11 @@ def fill_filter(anchors: Any, bloom: Any, shift: Any) -> None:
 
 
 @compiled_within
-def _hex(data: Any, i: Any) -> int:
-    value = 0
-    for j in range(i, i + 4):
-        c = data[j]
-        value = value * 16 + (c - 48 if c < 58 else (c | 32) - 87)
-    return value
-
-
-@compiled_within
 def entry_of(points: Any, c: Any) -> Any:
     """What a code point is, beyond the table too."""
     if c < N_POINTS:
         return np.int64(points[c])
     return np.int64(DROPPED if UNSEEN_FIRST <= c <= UNSEEN_LAST else 0)
-
-
-@compiled_within
-def _is_letter(c: Any) -> bool:
-    return bool(97 <= (c | 32) <= 122)
-
-
-@compiled_within
-def markup_end(data: Any, i: Any, end: int, escaped: bool, c: Any) -> int:
-    """Where a tag or an entity of HTML ends of which i follows the first byte c; -1 where it is none, -2 by hand.
-
-    As `words_of` has it; within JSON a character may be written by its number, which is left to Python.
-    """
-    j = i
-    if c == 38:
-        n, least, most, is_hex, is_number = 0, 2, 8, False, False
-        if j < end and data[j] == 35:
-            is_number, least, most = True, 1, 7
-            j += 1
-            if j < end and (data[j] | 32) == 120:
-                is_hex, most = True, 6
-                j += 1
-        while j < end and n <= most:
-            d = data[j]
-            if d == 59:
-                return j + 1 if n >= least else -1
-            if escaped and d == 92 and j + 1 < end and data[j + 1] == 117:
-                return -2
-            is_digit = 48 <= d <= 57
-            if is_number:
-                if not (is_digit or (is_hex and 97 <= (d | 32) <= 102)):
-                    return -1
-            elif not _is_letter(d):
-                return -1
-            n += 1
-            j += 1
-        return -1
-    if escaped and j + 1 < end and data[j] == 92:
-        if data[j + 1] == 117:
-            return -2
-        if data[j + 1] == 47:
-            j += 2
-    elif j < end and data[j] == 47:
-        j += 1
-    if j >= end:
-        return -1
-    if escaped and data[j] == 92 and j + 1 < end and data[j + 1] == 117:
-        return -2
-    if not _is_letter(data[j]):
-        return -1
-    j += 1
-    n = 0
-    spaced = worded = has_value = follows_equals = False
-    while j < end:
-        d = data[j]
-        if d == 62:
-            return j + 1 if has_value or not worded else -1
-        if d == 60 or d >= 128:
-            return -1
-        if escaped and d == 92 and j + 1 < end:
-            j += 1
-            d = data[j]
-            if d == 117:
-                return -2
-            if d == 110 or d == 114 or d == 116:
-                d = 32
-            elif d == 98 or d == 102:
-                d = 8
-        if d == 32 or d == 9 or d == 10 or d == 13:
-            spaced = True
-        else:
-            worded |= spaced and d != 47
-            has_value |= follows_equals and (d == 34 or d == 39)
-        follows_equals = d == 61
-        n += 1
-        if n > MOST_IN_TAG:
-            return -1
-        j += 1
-    return -1
 
 
 @compiled_within
@@ -252,12 +167,16 @@ def _ends_sought(
 
 @compiled_within
 def seek_span(
-    data: Any, begin: int, end: int, escaped: bool, letters: Any, points: Any,
+    data: Any, begin: int, end: int, escaped: bool, apart: bool, letters: Any, points: Any,
     lengths: Any, powers: Any, keep: Any, bloom: Any, shift: Any, anchors: Any, anchor_shift: Any,
     slots: Any, slot_shift: Any, ring: Any, state: Any,
 ) -> int:  # fmt: skip
-    """Look for n-grams in one part of a text, UTF-8 with or without JSON's escapes, and continue in the next."""
+    """Look for n-grams in one part of a text, UTF-8 with or without JSON's escapes, and continue in the next.
+
+    With `apart` as in the other reading of `readings_of`.
+    """
     h, chunk, fill, inside = _SEED, _NONE, _NONE, False
+    has_other = False
     n, prefix, until = np.int64(state[_COUNT]), state[_PREFIX], np.int64(state[_UNTIL])
     size_of_anchor, power, reach = lengths[0], powers[0], lengths[lengths.size - 1] - lengths[0]
     i = np.int64(begin)
@@ -278,7 +197,7 @@ def seek_span(
             inside |= size > 0
             i += size + 1
             c = np.int64((eight >> np.uint64(size << 3)) & np.uint64(0xFF))
-            if c < 128 and c != 92 and c != 60 and c != 38:
+            if c < 128 and not begins_markup(c):
                 c = np.int64(-1)
             else:
                 fill = np.uint64(size)
@@ -291,50 +210,26 @@ def seek_span(
                 inside = True
                 continue
         if c >= 0:
-            if c == 92 and escaped:
-                c = np.int64(32)
-                if data[i] == 117:
-                    c = np.int64(_hex(data, i + 1))
-                    i += 4
-                    if 0xD800 <= c < 0xDC00 and i + 6 < end and data[i + 1] == 92 and data[i + 2] == 117:
-                        low = _hex(data, i + 3)
-                        if 0xDC00 <= low < 0xE000:
-                            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00)
-                            i += 6
-                    elif c == 60 or c == 38:
-                        # Spelled by its number: what follows may be markup.
-                        after = markup_end(data, i + 1, end, escaped, c)
-                        if after == -2:
-                            return BY_HAND
-                        if after >= 0:
-                            i = after - 1
-                i += 1
-            elif c >= 128:
-                more = 1 if 0xC2 <= c < 0xE0 else 2 if 0xE0 <= c < 0xF0 else 3 if 0xF0 <= c < 0xF5 else 0
-                if more == 0 or i + more > end:
+            if c >= 128 or (c == 92 and escaped):
+                c, i = next_character(data, i - 1, end, escaped)
+                if c < 0:
                     return INVALID
-                least = 0x80 if more == 1 else 0x800 if more == 2 else 0x10000
-                c &= 0x3F >> more
-                for j in range(i, i + more):
-                    if data[j] & 0xC0 != 0x80:
-                        return INVALID
-                    c = (c << 6) | np.int64(data[j] & 0x3F)
-                if c < least or c > 0x10FFFF or 0xD800 <= c < 0xE000:
-                    return INVALID
-                i += more
-            elif c == 60 or c == 38:
-                after = markup_end(data, i, end, escaped, c)
-                if after == -2:
-                    return BY_HAND
-                if after >= 0:
-                    i = after
+            if begins_markup(c):
+                c, i, is_hyphen = markup_at(data, i, end, escaped, c)
+                if is_hyphen:
+                    has_other |= inside
+                    if apart:
+                        continue
             entry = entry_of(points, c)
             if 0 < entry < ALONE:
                 h, chunk, fill = _appended(h, chunk, fill, entry)
                 inside = True
                 continue
             if entry == DROPPED:
-                continue
+                has_other |= inside
+                if not apart:
+                    continue
+                entry = np.int64(0)
             if entry == DEPENDS:
                 return BY_HAND
         # A word ended, or a character is a word of its own, or both.
@@ -359,6 +254,8 @@ def seek_span(
         if i >= end:
             break
     state[_COUNT], state[_PREFIX], state[_UNTIL] = np.uint64(n), prefix, np.uint64(until)
+    if has_other:
+        state[HAS_OTHER] = _ONE
     return NOTHING
 
 
@@ -378,8 +275,11 @@ def seek_texts(
     """What each text is: NOTHING, CANDIDATE, BY_HAND or INVALID."""
     ring, state = np.zeros(RING, np.uint64), np.zeros(N_STATES, np.uint64)
     for i in range(begins.size):
-        start_text(ring, state)
-        found[i] = seek_span(
-            data, begins[i], ends[i], False, letters, points,
-            lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
-        )  # fmt: skip
+        for apart in (False, True):
+            start_text(ring, state)
+            found[i] = seek_span(
+                data, begins[i], ends[i], False, apart, letters, points,
+                lengths, powers, keep, bloom, shift, anchors, anchor_shift, slots, slot_shift, ring, state,
+            )  # fmt: skip
+            if found[i] != NOTHING or not state[HAS_OTHER]:
+                break

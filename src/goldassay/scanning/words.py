@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from html.entities import name2codepoint
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 SEPARATES, DROPPED, DEPENDS = 0, -1, -2
 ALONE = 1 << 22
 N_POINTS = 0x40000
+MOST_POINT = 0x10FFFF
 # Thai, Lao, Myanmar, Khmer, kana, bopomofo, Han.
 _ALONE = (
     (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x3007), (0x3040, 0x312F), (0x31A0, 0x31BF),
@@ -37,13 +39,44 @@ _FILLERS = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x31
 _DROPPED = frozenset(point for point in range(N_POINTS) if unicodedata.category(chr(point)) == "Cf").union(_FILLERS)
 # The same beyond the table: tags, and the other variation selectors.
 UNSEEN_FIRST, UNSEEN_LAST = 0xE0000, 0xE0FFF
-# Tags and entities of HTML, of ASCII. They separate words: a copy of a page has them where the item has none.
-MOST_IN_TAG = 256
-# What has words behind a space is a tag only with =" or =', as attributes have: a <b and c = d> e has none.
-_MARKUP = re.compile(
-    rf"</?[A-Za-z](?=[\x00-\x3b\x3d\x3f-\x7f]{{0,{MOST_IN_TAG}}}>)(?:[^<> \t\n\r]*[ \t\n\r/]*|[^<>]*=[\"'][^<>]*)>"
-    r"|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});"
+# Markup separates words: a copy of a page has it where the item has none.
+MOST_IN_TAG = MOST_IN_TARGET = 256
+# Commands of LaTeX that say how their words look; others may mean something, as \\sqrt does.
+FORMATS = (
+    "boldsymbol", "bm", "emph", "hl", "mathbf", "mathit", "mathrm", "mathsf", "mathtt", "mbox", "text", "textbf",
+    "textit", "textmd", "textnormal", "textrm", "textsc", "textsf", "textsl", "texttt", "textup", "ul", "uline",
+    "underline",
+)  # fmt: skip
+# Commands of LaTeX that begin as an escape of a line break or a tab does, and are none.
+NO_ESCAPES = (
+    "nabla", "ncong", "ne", "nearrow", "neg", "neq", "newcommand", "newline", "nleq", "noindent", "nonumber", "not",
+    "notag", "notin", "nsubseteq", "nu", "nwarrow", "raise", "rangle", "rbrace", "rceil", "ref", "rfloor", "rho",
+    "right", "rightarrow", "rm", "rtimes", "rule", "rvert", "table", "tag", "tan", "tanh", "tau", "tbinom", "text",
+    "textcolor", "textstyle", "textwidth", "tfrac", "therefore", "theta", "thinspace", "tilde", "times", "tiny",
+    "title", "to", "top", "triangle", "triangleq",
+)  # fmt: skip
+# Letters of a name that has a key.
+LONGEST_NAME = 10
+# What has words behind a space is a tag only where each of them has a value, a=b, or one has a quoted one: a <b and c =
+# d> e has none. An address has one of ./#: in it, and no f[i](x) is one.
+_SPACES = r" \t\n\r"
+_MARKUP = (
+    rf"<!--[\s\S]{{0,{MOST_IN_TAG}}}?-->"
+    rf"|</?[A-Za-z](?=[^<>]{{0,{MOST_IN_TAG}}}>)"
+    rf"(?:[^<>{_SPACES}]*(?:[{_SPACES}]+(?:/+|[^<>={_SPACES}]+=[^<>{_SPACES}]*[^<>={_SPACES}]))*[{_SPACES}/]*"
+    rf"|[^<>]*=[\"'][^<>]*)>"
+    r"|&(?:amp;)*(?:#(?P<decimal>[0-9]{1,7})|#[xX](?P<hex>[0-9a-fA-F]{1,6})|(?P<name>[A-Za-z]{2,8}));"
+    rf"|\]\((?=[^(){_SPACES}]*[./#:])(?:[^(){_SPACES}]|\([^(){_SPACES}]{{0,{MOST_IN_TARGET}}}\)){{1,{MOST_IN_TARGET}}}"
+    rf"(?:[{_SPACES}]{{1,4}}\"[^\"]{{0,{MOST_IN_TARGET}}}\")?\)"
+    rf"|\\(?:{'|'.join(FORMATS)})\{{"
+    r"|\\u(?P<first>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<second>[dD][c-fC-F][0-9a-fA-F]{2})"
+    r"|\\u(?P<unit>[0-9a-fA-F]{4})"
+    rf"|\\(?!(?:{'|'.join(NO_ESCAPES)})(?![a-z]))[nrt]"
 )
+_ONE_LINE = re.compile(_MARKUP)
+# In the other reading a hyphen at the end of a line is of the way in which lines were broken.
+_JOINED = re.compile(rf"{_MARKUP}|(?P<hyphen>-\r?\n[ \t]*)")
+_HYPHENS = ("-\n", "-\r\n")
 _INSIDE, _ALONE_KIND, _UNSEEN = 1, 2, 3
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
@@ -54,25 +87,74 @@ def words_of(text: str) -> list[str]:
     Args:
         text: Any text; lone surrogates separate words.
     """
-    if "<" in text or "&" in text:
-        text = _MARKUP.sub(" ", text)
+    return _split(_without_markup(text, _ONE_LINE))[0]
+
+
+def readings_of(text: str) -> tuple[list[str], ...]:
+    """The words of a text in each way in which they may be meant: one, or two that differ.
+
+    Characters that nobody sees are within words, or are all that separates them; a hyphen at the end of a line
+    separates words, or was put where a word was broken. The second reading takes the other way of both.
+    """
+    plain = _without_markup(text, _ONE_LINE)
+    first, has_unseen = _split(plain)
+    is_broken = any(each in text for each in _HYPHENS)
+    if not has_unseen and not is_broken:
+        return (first,)
+    second = _split(_without_markup(text, _JOINED) if is_broken else plain, apart=True)[0]
+    return (first,) if second == first else (first, second)
+
+
+def _without_markup(text: str, markup: re.Pattern[str]) -> str:
+    if "<" in text or "&" in text or "\\" in text or "](" in text or markup is _JOINED:
+        return markup.sub(_stands_for, text)
+    return text
+
+
+def _stands_for(match: re.Match[str]) -> str:
+    """The character that an entity or an escape stands for, nothing for a hyphen, a space for other markup."""
+    kind = match.lastgroup
+    if kind is None:
+        return " "
+    if kind == "name":
+        return chr(name2codepoint.get(match["name"], 32))
+    if kind == "hyphen":
+        return ""
+    if kind == "second":
+        return chr(0x10000 + ((int(match["first"], 16) - 0xD800) << 10) + int(match["second"], 16) - 0xDC00)
+    point = int(match[kind], 10 if kind == "decimal" else 16)
+    return chr(point) if point <= MOST_POINT else " "
+
+
+def name_key(name: str) -> int:
+    """A number for up to ten letters of ASCII, which no other such name has."""
+    key = 0
+    for letter in name:
+        key = key << 6 | ord(letter) & 63
+    return key
+
+
+def _split(text: str, *, apart: bool = False) -> tuple[list[str], bool]:
+    """The words of a text without markup, and whether it has characters that nobody sees, which may set words apart."""
     if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
+        return _ASCII_WORD.findall(text.lower()), False
     normal = _lower(unicodedata.normalize("NFKC", text))
     points = _points(normal)
     kinds = _kinds()[np.minimum(points, N_POINTS)]
     kinds[(points >= UNSEEN_FIRST) & (points <= UNSEEN_LAST)] = _UNSEEN
-    if (kinds == _UNSEEN).any():
+    is_seen = kinds != _UNSEEN
+    has_unseen = not is_seen.all()
+    if has_unseen and not apart:
         # No array of characters: one of NumPy's loses those that are zero.
-        normal = "".join(compress(normal, kinds != _UNSEEN))
-        kinds = kinds[kinds != _UNSEEN]
+        normal, kinds = "".join(compress(normal, is_seen)), kinds[is_seen]
     inside = (kinds == _INSIDE).astype(np.int8)
     edges = np.diff(inside, prepend=0, append=0)
     alone = np.flatnonzero(kinds == _ALONE_KIND)
     begins = np.concatenate([np.flatnonzero(edges == 1), alone])
     ends = np.concatenate([np.flatnonzero(edges == -1), alone + 1])
     order = np.argsort(begins) if alone.size else slice(None)
-    return [normal[begin:end] for begin, end in zip(begins[order].tolist(), ends[order].tolist(), strict=True)]
+    words = [normal[begin:end] for begin, end in zip(begins[order].tolist(), ends[order].tolist(), strict=True)]
+    return words, has_unseen
 
 
 def _points(text: str) -> NDArray[np.uint32]:

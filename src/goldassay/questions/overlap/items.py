@@ -18,7 +18,7 @@ from goldassay.data.row_values import normalized_texts, value_codes
 from goldassay.questions.example_clusters import AUTO, NONE, example_clusters, named_columns
 from goldassay.questions.inputs import describe_input
 from goldassay.questions.leakage.posed_items import ItemReading, item_clusters, load_items, read_source
-from goldassay.scanning import SoughtText, words_of
+from goldassay.scanning import SoughtText, readings_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,20 +95,27 @@ class TestItems:
 
 
 def _sought_of(number: int, item: Item) -> tuple[list[SoughtText], tuple[str, ...]]:
-    answer = tuple(words_of(item.answer))
+    known = {text: readings_of(text) for text in {item.answer, *_texts_of(item)}}
+    found: list[SoughtText] = []
+    # Where some text may be read in two ways, the item is sought in both.
+    for reading in range(max(map(len, known.values()))):
+        found += _read(number, item, {text: words[min(reading, len(words) - 1)] for text, words in known.items()})
+    return found, tuple(known[item.answer][0])
+
+
+def _texts_of(item: Item) -> list[str]:
+    return [text for parts in (item.parts, *item.renderings) for _, text in parts]
+
+
+def _read(number: int, item: Item, known: Mapping[str, list[str]]) -> list[SoughtText]:
+    """What is sought of an item whose texts have these words."""
+    answer = tuple(known[item.answer])
     found = []
-    known: dict[str, list[str]] = {}
-
-    def spelled(text: str) -> list[str]:
-        if text not in known:
-            known[text] = words_of(text)
-        return known[text]
-
     for parts in (item.parts, *item.renderings):
         words: list[str] = []
         asked = (0, 0)
         for name, text in parts:
-            own = spelled(text)
+            own = known[text]
             if name == item.asked:
                 asked = (len(words), len(words) + len(own))
             words += own
@@ -122,13 +129,13 @@ def _sought_of(number: int, item: Item) -> tuple[list[SoughtText], tuple[str, ..
         found.append(SoughtText(tuple(words), number, asked, span))
     if len(item.parts) > 1 or answer:
         for name, text in item.parts:
-            words = spelled(text)
+            words = known[text]
             whole = (0, len(words))
             asked = whole if name == item.asked else (0, 0)
             found.append(SoughtText(tuple(words), number, asked, is_whole=False, part=name))
         if answer:
             found.append(SoughtText(answer, number, answer=(0, len(answer)), is_whole=False, part="answer"))
-    return found, answer
+    return found
 
 
 def read_items(

@@ -141,7 +141,7 @@ def measure_items(
     _, known = _share(is_known[searched], codes[searched])
     # A text that several items share, such as a premise, says nothing of any one of them.
     is_alone = np.bincount(codes)[codes] == 1
-    is_touched = is_known | (best["asked"] >= KEPT) | ((worst == _ONE_PART) & is_alone)
+    is_touched = is_known | (best["asked"] >= KEPT) | (((worst == _ONE_PART) | (best["coverage"] >= KEPT)) & is_alone)
     _, touched = _share(is_touched[searched], codes[searched])
     verdict = judge_overlap(share, interval, said, doubts, items.clusters, settings.verdicts.overlap, known, touched)
     is_dirty = is_searched & (counts | (classes == "dirty"))
@@ -177,13 +177,15 @@ def _said(
     where = f"the {TRAINING}" if is_training else "the corpus"
     rows = where if is_training else f"the {count(scanned.n_documents)} documents of {where}"
     found = [
-        f"{count(n)} of {count(n_searched)} items stand in {where}{answers}: {percent(share)}{between}."
+        f"{count(n)} of {count(n_searched)} items {'stands' if n == 1 else 'stand'} in {where}{answers}: "
+        f"{percent(share)}{between}."
         if n
         else f"None of {count(n_searched)} items stands in {rows}{answers}: {percent(share)}{between}."
     ]
     near = int((worst[is_searched] == _NEAR_COPY).sum())
     if near:
-        found.append(f"{count(near)} of these are near copies, with some letters or words changed.")
+        what = "is a near copy" if near == 1 else "are near copies"
+        found.append(f"{count(near)} of these {what}, with some letters or words changed.")
     only = int((worst[is_searched] == _QUESTION_ONLY).sum())
     if only:
         found.append(f"Of {count(only)} more the question stands there without its answer.")
@@ -200,10 +202,11 @@ def _doubts(sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: ND
     alone = _is_training(corpus)
     short = int((~(is_searched if alone else sought.has_ngrams)).sum())
     if short > _MOST_UNSEARCHED * is_searched.size:
-        why = "have no words" if alone else "have fewer than 8 words"
+        has = "has" if short == 1 else "have"
+        why = f"{has} no words" if alone else f"{has} fewer than 8 words"
         found.append(
             Doubt(
-                f"{count(short)} of {count(is_searched.size)} items {why}: they cannot be searched"
+                f"{count(short)} of {count(is_searched.size)} items {why} and cannot be searched"
                 + ("." if alone or sought.near is None else ", except as near copies of whole documents."),
                 "Ask the question of a test set with longer items.",
             )
@@ -229,7 +232,8 @@ def _doubts(sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: ND
     if scanned.n_without_text > _MOST_UNSEARCHED * total:
         found.append(
             Doubt(
-                f"{count(scanned.n_without_text)} of {count(total)} documents have no text in the field that is read.",
+                f"{count(scanned.n_without_text)} of {count(total)} documents "
+                f"{'has' if scanned.n_without_text == 1 else 'have'} no text in the field that is read.",
                 f"Name the fields with {option('field', 'NAME+NAME')}.",
             )
         )
@@ -279,8 +283,13 @@ def _notes(corpus: Corpus, scanned: ScanResult) -> tuple[str, ...]:
         found.append(f"{own[0]} is the test set itself, and is left out of the corpus.")
     others = [name for name, why in corpus.left_out if why != "it is the test set itself"]
     if others:
-        found.append(f"{count(len(others))} files of the folders are no part of the corpus, the first is {others[0]}.")
+        found.append(
+            f"{others[0]} is no part of the corpus."
+            if len(others) == 1
+            else f"{count(len(others))} files of the folders are no part of the corpus, the first is {others[0]}."
+        )
     found += [f"{name}: {why}." for name, why in scanned.broken]
     if scanned.n_without_text:
-        found.append(f"{count(scanned.n_without_text)} documents have no text, and are left out.")
+        n = scanned.n_without_text
+        found.append(f"{count(n)} document{' has no text, and is' if n == 1 else 's have no text, and are'} left out.")
     return tuple(found)

@@ -50,7 +50,8 @@ def judge_overlap(
         clusters: Which items count as one.
         limits: When to say caution or unsound.
         known: Interval of the share of items whose question stands in a document, with its answer or without.
-        touched: The same of items of which a document has 20 % of the question, or a text that no other item has.
+        touched: The same of items of which a document has 20 % of the question; or, where no other item shares a text
+            with them, 20 % of all words or a whole text.
     """
     rule = (
         "By the share of items of which one document holds 80 % of the words of the question, with the answer within "
@@ -59,7 +60,8 @@ def judge_overlap(
         f"{percent(limits.unsound)}, everything could be read and searched, and there are {LEAST_CLUSTERS} independent "
         "items; else not measurable. In place of sound it is caution where the questions of "
         f"{percent(limits.unsound)} of the items (lower end) stand there, with their answers or without, or 20 % of "
-        "the words of so many questions, or one of several texts of so many items that no other item has."
+        "the words of so many questions, or 20 % of all words or one of several texts of so many items that share no "
+        "text with another."
     )
     if interval is None:
         why = doubts[0].why if doubts else "There are too few items."
@@ -73,7 +75,7 @@ def judge_overlap(
     if word == "sound" and touched is not None and touched.low >= limits.unsound:
         word, next_step = "caution", _IN_PARTS
         told.append(
-            f"Of at least {percent(touched.low)} of the items one document has 20 % of the question or more, or a "
+            f"Of at least {percent(touched.low)} of the items one document has 20 % of the words or more, or a "
             "whole text that no other item has: copies that were cut, reworded, or written with other words between "
             "their parts look like this."
         )
