@@ -52,6 +52,13 @@ def test_what_a_killed_process_left_is_removed_after_an_hour(tmp_path: Path, gon
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("running", "machine", "n"), [(False, "", 0), (True, "", 2), (False, "0" * 8, 2)])
+def test_who_alone_writes_there_need_not_wait(tmp_path: Path, gone: str, running: bool, machine: str, n: int) -> None:
+    left(tmp_path, str(os.getppid()) if running else gone, 0, machine)
+    sweep(tmp_path, age=0)
+    assert len(list(tmp_path.iterdir())) == n
+
+
 @pytest.mark.parametrize(("running", "minutes", "machine"), [(True, 999, ""), (False, 59, ""), (False, 999, "0" * 8)])
 def test_what_may_be_in_use_stays(tmp_path: Path, gone: str, running: bool, minutes: float, machine: str) -> None:
     """Of a process that runs, made lately, or of another machine, the processes of which cannot be seen."""

@@ -51,11 +51,22 @@ def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def sweep(folder: Path) -> None:
-    """Remove what killed commands left in a folder; what cannot be removed stays."""
+def is_temporary(path: Path) -> bool:
+    """Whether a file, or a folder above it, has a name of our own."""
+    return any(map(_NAME.fullmatch, path.parts))
+
+
+def sweep(folder: Path, age: float = _HOUR) -> None:
+    """Remove what killed commands left in a folder; what cannot be removed stays.
+
+    Args:
+        folder: Need not be there.
+        age: Seconds for which a file whose process is gone is left; of other machines' files a day.
+    """
     with suppress(OSError):
         for entry in list(os.scandir(folder)):
-            if (named := _NAME.fullmatch(entry.name)) and _is_abandoned(Path(entry.path), named[1], int(named[2])):
+            named = _NAME.fullmatch(entry.name)
+            if named and _is_abandoned(Path(entry.path), named[1], int(named[2]), age):
                 if entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path, ignore_errors=True)
                 else:
@@ -79,13 +90,13 @@ def _machine() -> str:
     return f"{zlib.crc32(platform.node().encode('utf-8', 'replace')):08x}"
 
 
-def _is_abandoned(path: Path, machine: str, process: int) -> bool:
+def _is_abandoned(path: Path, machine: str, process: int, least: float) -> bool:
     inside = path.rglob("*") if path.is_dir() and not path.is_symlink() else ()
     age = time.time() - max(each.lstat().st_mtime for each in (path, *inside))
     # Elsewhere signal 0 is a signal like any other.
     if machine != _machine() or os.name != "posix":
         return age > _DAY
-    return age > _HOUR and not _is_running(process)
+    return age >= least and not _is_running(process)
 
 
 def _is_running(process: int) -> bool:

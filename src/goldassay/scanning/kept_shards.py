@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.files import write_parquet, written_whole
+from goldassay.core.leftovers import sweep
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ class KeptShards:
 
     def __init__(self, folder: Path | None, digest: str, fields: Sequence[str]) -> None:
         self._folder = folder
+        if folder is not None:
+            # Of a search that was killed while it wrote a shard, and that may go on at once.
+            sweep(folder, age=0)
         self._common = [__version__, digest, list(fields)]
 
     def _path(self, file: CorpusFile, shard: Shard) -> Path:

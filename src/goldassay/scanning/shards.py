@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from goldassay.core.doors import option
 from goldassay.core.errors import InputError, no_such_file
+from goldassay.core.leftovers import is_temporary
 from goldassay.data.source import bare_name, read_head
 
 if TYPE_CHECKING:
@@ -112,6 +114,11 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
     n_other = 0
     seen = set()
     for place in [os.fspath(each) for each in places]:
+        if not place.strip():
+            # As a path it would be the folder at hand.
+            raise InputError(
+                f"{option('corpus', repr(place))} names nothing", mend=f"name files with {option('corpus', 'PATH')}"
+            )
         for path, name in _paths_at(place):
             identity = _identity(path)
             if identity in seen:
@@ -148,16 +155,27 @@ def _paths_at(place: str) -> list[tuple[Path, str]]:
     path = Path(place)
     if path.is_dir():
         # A link that leads nowhere is a file that cannot be read.
-        found = sorted(each for each in path.rglob("*") if each.is_file() or (each.is_symlink() and not each.exists()))
-        return [(each, f"{path.resolve().name}/{each.relative_to(path).as_posix()}") for each in found]
+        found = sorted(each for each in path.rglob("*") if each.is_file() or _is_dangling(each))
+        named = [(each, each.relative_to(path)) for each in found]
+        # Half a file of a search that was killed, or that still runs, is no part of any corpus.
+        return [(each, f"{path.resolve().name}/{own.as_posix()}") for each, own in named if not is_temporary(own)]
     if path.exists():
         return [(path, path.name)]
     if glob.has_magic(place):
         matched = sorted(map(Path, glob.glob(place, recursive=True)))  # noqa: PTH207 (a pattern may be absolute)
         if not matched:
             raise InputError("the pattern matches nothing", file=place, mend="check it, and quote it for the shell")
-        return [pair for each in matched for pair in _paths_at(os.fspath(each))]
+        there = [each for each in matched if not is_temporary(Path(each.name))]
+        dangling = {each for each in there if _is_dangling(each)}
+        return [
+            pair for each in there for pair in ([(each, each.name)] if each in dangling else _paths_at(os.fspath(each)))
+        ]
     raise no_such_file(place)
+
+
+def _is_dangling(path: Path) -> bool:
+    """Whether a path is a link that leads nowhere: a file that cannot be read, and no reason to read no other."""
+    return path.is_symlink() and not path.exists()
 
 
 def _is_of_report(path: Path) -> bool:
