@@ -331,8 +331,7 @@ OLD = [
     ("shift generalization", "--size"),
     ("train", "--seeds"),
     ("train", "--sizes"),
-    *((path, "--gold") for path, option in OPTIONS["--align"] if path not in ("leakage measure", "artifacts gap")),
-    ("shift detection", "--gold"),
+    *((path, "--gold") for path, option in OPTIONS["--grades"]),
 ]
 
 

@@ -11,6 +11,7 @@ from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_report_json
 from goldassay.cli.options import (
     DATA,
+    AlignOption,
     Columns,
     Config,
     CorpusPaths,
@@ -40,6 +41,7 @@ def audit(
     test: NamedTest = None,
     runs: NamedRunPaths = None,
     pool_configurations: PoolConfigurations = False,
+    align: AlignOption = "exact",
     elsewhere: Annotated[
         list[str] | None,
         of_option("elsewhere", metavar="[NAME=]FILE", group=DATA, also="Repeatable."),
@@ -96,6 +98,7 @@ def audit(
         label_names=parse_names(label_names),
         format=file_format,
         pool_configurations=pool_configurations,
+        align=align,
         settings=load_settings(config),
         quiet=quiet,
     )

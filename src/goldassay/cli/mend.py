@@ -9,7 +9,7 @@ import typer
 
 from goldassay.cli.app import app
 from goldassay.cli.json_option import JsonFile, write_json
-from goldassay.cli.options import DATA, Columns, Format, NamedRunPaths, Out, Quiet, of_option
+from goldassay.cli.options import DATA, AlignOption, Columns, Format, NamedRunPaths, Out, Quiet, of_option
 
 
 @app.command(short_help="Write a dataset anew with the decisions about its rows, and a log of every change.")
@@ -17,6 +17,7 @@ def mend(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="The dataset file that decisions were made about.")],
     decisions: Annotated[Path | None, of_option("decisions", metavar="FILE", group=DATA)] = None,
     runs: NamedRunPaths = None,
+    align: AlignOption = "exact",
     out: Out = Path("goldassay-mend"),
     columns: Columns = None,
     file_format: Format = "auto",
@@ -38,7 +39,7 @@ def mend(
     from goldassay.questions.mended_runs import FOLDER, mend_runs, write_mended_runs
 
     mended = mend_dataset(data, decisions, columns=columns, file_format=file_format)
-    sets, said = mend_runs(mended, runs, out / FOLDER, columns=columns) if runs else ([], [])
+    sets, said = mend_runs(mended, runs, out / FOLDER, columns=columns, align=align) if runs else ([], [])
     if json_file is not None:
         check_not_read(json_file, mended.read, "--json")
     paths = mended.save(out)

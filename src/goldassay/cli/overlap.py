@@ -11,6 +11,7 @@ from goldassay.cli.json_option import JsonFile, write_json
 from goldassay.cli.options import (
     DATA,
     METHOD,
+    AlignOption,
     Columns,
     Config,
     DatasetName,
@@ -42,6 +43,7 @@ def overlap(
     runs: RunPaths = None,
     board: Annotated[str | None, of_option("board", metavar="TABLE", group=DATA)] = None,
     dataset: DatasetName = None,
+    align: AlignOption = "exact",
     scheduler: Scheduler = None,
     skip_broken: Annotated[bool, of_option("skip_broken", group=DATA)] = False,
     columns: Columns = None,
@@ -73,7 +75,7 @@ def overlap(
     settings = with_data(with_seed(load_settings(config), seed), clusters=clusters)
     choice = SearchChoice(
         field, n, skip_broken, None if out is None else out / "shards", runs or None, dataset, scheduler, near_copies,
-        board,
+        board, align,
     )  # fmt: skip
     report, found = study_overlap(
         test, corpus, choice, settings, columns=columns, file_format=file_format, quiet=quiet

@@ -445,7 +445,7 @@ COMMANDS = {
     "audit": Command(
         _named(
             "test", "runs", "elsewhere", "corpus", "field", "model", "out", "columns", "clusters", "split_by",
-            "label_names", "format", "pool_configurations", "seed",
+            "label_names", "format", "pool_configurations", "align", "seed",
         )
         | _SETTINGS,
         shell=_SHOWN,
@@ -527,8 +527,8 @@ COMMANDS = {
     ),
     "overlap": Command(
         _named(
-            "corpus", "field", "n", "near_copies", "runs", "board", "dataset", "scheduler", "skip_broken", "columns",
-            "clusters", "format", "out", "seed",
+            "corpus", "field", "n", "near_copies", "runs", "board", "dataset", "align", "scheduler", "skip_broken",
+            "columns", "clusters", "format", "out", "seed",
         )
         | _SETTINGS,
         shell=_SHOWN,
@@ -603,7 +603,9 @@ COMMANDS = {
         places=("data",),
     ),
     "view": Command({}, shell=("test", "decisions", "port", "export", "state", "quiet"), places=("report",)),
-    "mend": Command({}, shell=("decisions", "runs", "out", "columns", "format", "json", "quiet"), places=("data",)),
+    "mend": Command(
+        {}, shell=("decisions", "runs", "align", "out", "columns", "format", "json", "quiet"), places=("data",)
+    ),
     "check": Command({"policy": "config"}, shell=("junit", "json", "quiet"), places=("reports",), function="check"),
     "diff": Command({}, shell=("out", "json", "quiet"), places=("before", "after"), function="diff"),
     "runs list": Command(_named("format", "columns"), shell=("json", "quiet"), places=("path",)),

@@ -96,13 +96,12 @@ def sort_by_dataset(found: Sequence[RunSet], label_names: Sequence[str], dataset
         # By labels that are given outright, answers are told in these.
         coarser = datasets[name] if set(datasets[name].label_names) - set(label_names) else None
         called = name if own is None and runs.dataset == UNNAMED else runs.dataset
-        n_answered = len(set(ids))
+        made = replace(runs, dataset=called, gold=coarser, fallback=datasets[name])
+        n_answered = made.load().n_examples if runs.keeps_common else len(set(ids))
         complete = n_answered == len(datasets[name])
         if not complete:
             partly.setdefault((name, n_answered), []).append(f"{runs.model} on {runs.dataset}")
-        sets.setdefault(name, []).append(
-            replace(runs, dataset=called, gold=coarser, fallback=datasets[name], is_complete=complete)
-        )
+        sets.setdefault(name, []).append(replace(made, is_complete=complete))
     if found and not sets:
         share, said, nearest = min(lacking, key=lambda each: each[0])
         mend = f"give predictions on these sets, with their example ids, to {option('runs')}"

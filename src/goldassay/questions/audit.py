@@ -31,7 +31,7 @@ from goldassay.questions.overlap.in_audit import CorpusChoice
 from goldassay.questions.overlap.study import TEXT_FIELD
 from goldassay.questions.report_frame import compose_report, frame_findings
 from goldassay.questions.row_details.copies import copies_in_training, copies_within
-from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_choice import RunChoice, by_ids
 from goldassay.questions.run_sources import run_paths
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from goldassay.core.finding import Finding
     from goldassay.data import Dataset
     from goldassay.report import Report
+    from goldassay.runs.assembly import Align
 
 __all__ = ["audit"]
 
@@ -62,6 +63,7 @@ def audit(
     label_names: Sequence[str] | None = None,
     format: str = "auto",  # noqa: A002
     pool_configurations: bool = False,
+    align: Align = "exact",
     settings: Settings | None = None,
     quiet: bool = True,
 ) -> Report:
@@ -94,6 +96,8 @@ def audit(
         label_names: The labels that may occur, in order; any other is refused. By default those of the data.
         format: The format of the files, where their content does not say it.
         pool_configurations: Take runs that were asked in different ways for repeats of one.
+        align: "exact" refuses runs of a model that answer different examples, or give no prediction for some;
+            "intersect" keeps the examples that all of a model's runs answer.
         settings: Everything else that can be set; by default `Settings()`.
         quiet: Show no progress.
 
@@ -103,6 +107,7 @@ def audit(
     Raises:
         InputError: The data cannot be read or audited; the message says where and how to mend it.
     """
+    align = by_ids(align)
     settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters, split_by=split_by)
     if model is not None:
         leakage_settings = settings.leakage.model_copy(update={"model": model})
@@ -120,7 +125,7 @@ def audit(
             label_names=label_names,
             file_format=format,
             # The score that is reported is that of a run's last checkpoint.
-            choice=RunChoice(checkpoint="last", pool_configurations=pool_configurations),
+            choice=RunChoice(checkpoint="last", pool_configurations=pool_configurations, align=align),
             corpus=searched,
             settings=settings,
             steps=steps,

@@ -18,7 +18,7 @@ from goldassay.data.mending import Mended, TextRows
 from goldassay.data.reading import read_table
 from goldassay.data.roles import parse_columns
 from goldassay.questions.answered import sort_by_dataset
-from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_choice import RunChoice, by_ids
 from goldassay.questions.run_sets import Place, find_at, find_runs, placed, unloaded_sets
 from goldassay.runs.configurations import tell_apart
 from goldassay.runs.store import write_runs
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs import Runs
+    from goldassay.runs.assembly import Align
 
 FOLDER = "runs"
 # More sets of which the same is to be said are counted.
@@ -46,7 +47,12 @@ class _Kept:
 
 
 def mend_runs(
-    mended: Mended, paths: Sequence[str], directory: str | os.PathLike[str], *, columns: str | None = None
+    mended: Mended,
+    paths: Sequence[str],
+    directory: str | os.PathLike[str],
+    *,
+    columns: str | None = None,
+    align: Align = "exact",
 ) -> tuple[list[Runs], list[str]]:
     """Make runs of a dataset runs of its mended rows.
 
@@ -59,6 +65,7 @@ def mend_runs(
         paths: Files or folders of runs, each of which may be NAME=PATH.
         directory: Where they will be written.
         columns: As for `mend_dataset`.
+        align: "exact" refuses runs of a model that answer different rows; "intersect" keeps what all of them answer.
 
     Returns:
         The runs, a set a model, dataset, condition and checkpoint, and what is to be said of them, a line each.
@@ -81,7 +88,7 @@ def mend_runs(
             )  # fmt: skip
     dataset, kept = mended.rows.dataset, _kept(mended, columns)
     with placed(paths):
-        found = sort_by_dataset(_sets(paths), dataset.label_names, {dataset.name: dataset})
+        found = sort_by_dataset(_sets(paths, by_ids(align)), dataset.label_names, {dataset.name: dataset})
         sets: list[Runs] = []
         said: dict[str, list[str]] = {}
         for each in found.sets[dataset.name]:
@@ -110,8 +117,8 @@ def write_mended_runs(sets: Sequence[Runs], directory: str | os.PathLike[str]) -
     return Path(directory)
 
 
-def _sets(paths: Sequence[str]) -> list[RunSet]:
-    choice, places = RunChoice(), list(map(Place.parse, paths))
+def _sets(paths: Sequence[str], align: Align) -> list[RunSet]:
+    choice, places = RunChoice(align=align), list(map(Place.parse, paths))
     # As an audit names them, see `Evidence.answered`.
     if len(places) == 1 and not places[0].name:
         return unloaded_sets(find_runs([places[0].path], choice), choice)
@@ -156,6 +163,8 @@ def _of_rows(runs: RunSet, kept: dict[str, _Kept]) -> tuple[list[Runs], str]:
         n_before, n_unknown = each.n_examples, sum(row is not None for row in left) - len(at)
         made.append(_as_now(each.take(np.array(at)), [row for row in answered if row is not None], runs.file))
     said = f"{count(made[-1].n_examples)} of {count(n_before)} answers hold"
+    if n_lacking := runs.columns().example_ids.len() - n_before:
+        said += f"; {count(n_lacking)} rows that not all of its runs answer are left out"
     if n_unknown:
         said += f"; {count(n_unknown)} changed rows have none: ask the model for these"
     return made, said

@@ -48,6 +48,8 @@ def command_of(document: Mapping[str, Any]) -> str | None:
         words += ["--elsewhere", f"{each.get('name')}={_path(each)}"]
     for runs in (each for each in inputs if each.get("role") == "runs"):
         words += ["--runs", str(runs.get("name"))]
+    if any(each.get("align") == "intersect" for each in inputs):
+        words += ["--align", "intersect"]
     roles = mapping(train, "roles")
     renamed = [f"{role}={roles[role]}" for role in _IN_COMMAND if role in roles and roles[role] != role]
     if renamed:

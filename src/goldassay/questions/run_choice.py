@@ -125,6 +125,20 @@ class RunChoice:
         return said
 
 
+def by_ids(align: Align) -> Align:
+    """How runs are aligned where their example ids tell what they answer.
+
+    Raises:
+        InputError: They are to be aligned by position.
+    """
+    if align == "position":
+        raise InputError(
+            f"{option('align', 'position')}: example ids tell here which rows are answered",
+            mend="give the runs the ids of the rows",
+        )
+    return align
+
+
 def _right_labels(given: Any) -> dict[str, str | Dataset]:
     """Right labels by dataset: of paths the paths, of all else a dataset."""
     if given is None:

@@ -116,6 +116,11 @@ class RunSet:
         """Where the first run was found."""
         return self.slices[0].file
 
+    @property
+    def keeps_common(self) -> bool:
+        """Whether examples that not all of its runs answer are left out."""
+        return self._choice.align == "intersect"
+
     def columns(self) -> Columns:
         """The first run as its file holds it."""
         return self.slices[0].load()

@@ -17,13 +17,14 @@ from goldassay.questions.overlap.items import TestItems, read_items
 from goldassay.questions.overlap.measuring import Overlap, measure_items
 from goldassay.questions.overlap.report import report_overlap
 from goldassay.questions.overlap.scored_runs import difficulty_by_model, scores_by_model
-from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_choice import RunChoice, by_ids
 from goldassay.scanning import Sought, find_corpus, scan_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from goldassay.report import Report
+    from goldassay.runs.assembly import Align
     from goldassay.scanning import ScanResult
 
 __all__ = ["SearchChoice", "measure_overlap", "study_overlap"]
@@ -44,6 +45,7 @@ class SearchChoice(NamedTuple):
         scheduler: Address of a dask scheduler; None searches here.
         near_copies: Whether documents as short as an item are compared as near copies, too.
         board: Scores of other systems on the items, for their difficulty.
+        align: How the runs are read.
     """
 
     field: str = TEXT_FIELD
@@ -55,6 +57,7 @@ class SearchChoice(NamedTuple):
     scheduler: str | None = None
     near_copies: bool = False
     board: Any = None
+    align: Align = "exact"
 
 
 @takes("overlap")
@@ -67,6 +70,7 @@ def measure_overlap(
     runs: Any = None,
     board: Any = None,
     dataset: str | None = None,
+    align: Align = "exact",
     scheduler: str | None = None,
     skip_broken: bool = False,
     near_copies: bool = False,
@@ -93,6 +97,8 @@ def measure_overlap(
         board: Scores of other systems on the same items, as `rank_systems` takes them: the models are then compared on
             items that are equally hard for these, too.
         dataset: Which dataset of the runs is the test set, where they are on several.
+        align: "exact" refuses runs of a model that answer different items, or give no prediction for some; "intersect"
+            keeps the items that all of a model's runs answer.
         scheduler: Address of a dask scheduler, or its scheduler file: its workers then search, which must see the
             corpus under the same paths. The result is the same.
         skip_broken: Leave out what cannot be read, and go on.
@@ -113,7 +119,7 @@ def measure_overlap(
     """
     settings = with_data(with_seed(settings or Settings(), seed), clusters=clusters)
     keep_in = None if out is None else Path(out) / "shards"
-    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler, near_copies, board)
+    choice = SearchChoice(field, n, skip_broken, keep_in, runs, dataset, scheduler, near_copies, board, align)
     report, found = study_overlap(test, corpus, choice, settings, columns=columns, file_format=format, quiet=quiet)
     refuse_broken(found, skip_broken=skip_broken)
     return report
@@ -150,7 +156,7 @@ def study_overlap(
             )
         if choice.runs is not None:
             gold = {} if items.dataset is None else {"": items.dataset}
-            reading = RunChoice(dataset=choice.dataset, gold=gold)
+            reading = RunChoice(dataset=choice.dataset, gold=gold, align=by_ids(choice.align))
             scores = scores_by_model(choice.runs, reading, [item.id for item in items.items])
             if choice.board is not None:
                 difficulty = difficulty_by_model(choice.board, list(scores), [item.id for item in items.items])
