@@ -1,4 +1,4 @@
-"""Published sets of choices and preferences, audited whole: the table of docs/item-sets.md.
+"""Published sets of choices and preferences, audited whole: the tables of docs/howto/choices.md and preferences.md.
 
     GOLDASSAY_DATA=DIR python -m benchmarks.item_sets [--only NAME]
 
