@@ -206,3 +206,106 @@ def test_bits_that_are_no_rectangle_of_numbers_are_refused(tmp_path: Path, bits:
     (report / "report.json").write_text(json.dumps(document))
     with pytest.raises(InputError, match=r"reader_bits_premise_only.*examples\.parquet|examples\.parquet.*reader_bits"):
         read_bits(report)
+
+
+DOORS = {
+    "board": goldassay.rank_systems, "compare": goldassay.compare_models, "instability": goldassay.measure_instability,
+}  # fmt: skip
+
+
+def numbered(given: tuple[Path, pl.DataFrame], folder: Path, dropped: list[int] | None = None) -> tuple[Path, Any]:
+    """A report on rows that are called by their numbers, of which some were dropped, and runs on all of them."""
+    report, runs = given
+    table = pl.read_parquet(report / "tables" / "examples.parquet")
+    bits = np.array(table["reader_bits_hypothesis_only"].to_list()).T
+    labels = runs.filter(pl.col("model") == "knower")["label"].to_list()
+    left = [at for at in range(N) if at not in (dropped or ())]
+    ids = [str(at) for at in range(len(left))]
+    made = shortcut_report(folder / "numbered", ids, bits[:, left], [labels[at] for at in left])
+    return made, runs.with_columns(pl.col("example_id").str.strip_prefix("e"))
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("dropped", "said"),
+    [([5, 17], "rows have another right label in the runs than in the report"),
+     # So near the end that less than a hundredth of the labels differ.
+     ([N - 20], "the runs end at 2999 and the report at 2998")],
+)  # fmt: skip
+def test_runs_of_a_set_before_rows_were_dropped_are_refused(
+    given: tuple[Path, pl.DataFrame], tmp_path: Path, door: str, dropped: list[int], said: str
+) -> None:
+    report, runs = numbered(given, tmp_path, dropped)
+    with pytest.raises(InputError, match=said):
+        DOORS[door](runs, discount=str(report))
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_scores_by_row_number_are_refused_and_by_name_said_to_be(
+    given: tuple[Path, pl.DataFrame], tmp_path: Path, door: str
+) -> None:
+    """Rows of any set of equal length, or in another order, have the same numbers."""
+    report, runs = numbered(given, tmp_path)
+    scores = runs.select("model", "example_id", score=(pl.col("label") == pl.col("prediction")).cast(pl.Float64))
+    assert discounted(DOORS[door](runs, discount=str(report)))
+    with pytest.raises(InputError, match="called by their numbers and the runs hold no right labels"):
+        DOORS[door](scores, discount=str(report))
+    named = scores.with_columns(example_id="e" + pl.col("example_id"))
+    section = DOORS[door](named, discount=str(given[0])).document["discount"]
+    assert any("Only the names of rows tell" in said for said in section["sentences"])
+
+
+def test_the_doors_of_runs_take_scores_by_number_with_the_dataset(
+    given: tuple[Path, pl.DataFrame], tmp_path: Path
+) -> None:
+    report, runs = numbered(given, tmp_path)
+    own = runs.filter(pl.col("model") == "knower")
+    gold = own.select(id="example_id", text="text " + pl.col("example_id"), label="label")
+    scores = runs.select("model", "example_id", score=(pl.col("label") == pl.col("prediction")).cast(pl.Float64))
+    found = [discounted(door(scores, discount=str(report), gold=gold)) for door in DOORS.values()]
+    assert found[0] == found[1] == found[2]
+    assert found[0] == discounted(goldassay.measure_instability(runs, discount=str(report)))
+    with pytest.raises(InputError, match="another right label"):
+        goldassay.rank_systems(scores, discount=str(report), gold=gold.with_columns(pl.col("label").reverse()))
+
+
+def test_a_table_without_items_is_not_taken_row_by_row(given: tuple[Path, pl.DataFrame], tmp_path: Path) -> None:
+    """Its rows would be counted from 1, those of the report from 0."""
+    report, runs = numbered(given, tmp_path)
+    right = runs.with_columns(right=(pl.col("label") == pl.col("prediction")).cast(pl.Int64))
+    wide = pl.DataFrame({model: own["right"] for (model,), own in right.group_by("model", maintain_order=True)})
+    with pytest.raises(InputError, match="called by their numbers"):
+        goldassay.rank_systems(wide, discount=str(report))
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_rows_with_a_mended_label_are_left_out_and_said(
+    given: tuple[Path, pl.DataFrame], tmp_path: Path, door: str
+) -> None:
+    report, runs = numbered(given, tmp_path)
+    changed = {str(at) for at in range(0, N, 150)}
+    mended = runs.with_columns(
+        pl.when(pl.col("example_id").is_in(changed))
+        .then(pl.col("label").replace({"a": "b", "b": "c", "c": "a"}))
+        .otherwise("label")
+        .alias("label")
+    )
+    found = DOORS[door](mended, discount=str(report))
+    section = found.document["discount"]
+    assert (section["n_other_label"], section["n_items"]) == (20, N - 20)
+    assert any(said.startswith("20 rows have another right label") for said in section["sentences"])
+    without = runs.filter(~pl.col("example_id").is_in(changed))
+    assert discounted(found) == discounted(DOORS[door](without, discount=str(report)))
+
+
+def test_labels_that_tell_no_rows_apart_are_no_labels(tmp_path: Path) -> None:
+    ids = [str(at) for at in range(400)]
+    gold = ["yes"] * 396 + ["no"] * 4
+    report = shortcut_report(tmp_path / "report", ids, np.zeros((2, 400)), gold)
+    for labels in (gold[::-1], [f"answer {at}" for at in ids]):
+        runs = pl.concat(
+            pl.DataFrame({"model": model, "example_id": ids, "label": labels, "prediction": labels})
+            for model in ("one", "two")
+        )
+        with pytest.raises(InputError, match="no right labels that tell"):
+            goldassay.rank_systems(runs, discount=str(report))

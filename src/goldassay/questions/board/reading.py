@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError, no_such_file
@@ -18,12 +19,15 @@ from goldassay.leakage.single_sentence import PAIRED, TEXT
 from goldassay.questions.board.scores import LEAVE_OUT, BoardScores, in_common
 from goldassay.questions.board.solved_lists import read_solved
 from goldassay.questions.board.tables import Cells, read_cells
+from goldassay.questions.discount.matching import Answered
+from goldassay.questions.discount.study import answered_by
 from goldassay.questions.example_clusters import AUTO, NONE, clusters_of, named_columns
 from goldassay.questions.instability.inputs import describe_inputs
 from goldassay.questions.instability.texts import read_texts
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
 from goldassay.runs import Runs
+from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 
 if TYPE_CHECKING:
@@ -101,11 +105,18 @@ def _files(place: Path) -> dict[str, Any]:
 
 
 def _of_cells(
-    cells: Cells, name: str, described: dict[str, Any], missing: str, scale: tuple[float, float] | None
+    cells: Cells,
+    name: str,
+    described: dict[str, Any],
+    missing: str,
+    scale: tuple[float, float] | None,
 ) -> BoardScores:
     described = {**described, "n_rows": int(cells.items.size)}
     notes = cells.notes if scale is None else [*cells.notes, _say_scale(scale)]
-    return in_common(name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), notes, missing)
+    answered = [Answered(cells.items.tolist(), cells.labels)] * len(cells.systems)
+    return in_common(
+        name, cells.systems, cells.scores, cells.items, cells.clusters, (described,), notes, missing, answered
+    )
 
 
 def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> BoardScores:
@@ -138,7 +149,25 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> Boar
     notes += [_say_scale(scale) for scale in scales]
     joined = _clusters(loaded, names, choice, clusters) if loaded else None
     models = [model for model, _ in loaded]
-    return in_common(datasets[0] if datasets else "board", models, scores, names, joined, inputs, notes, missing)
+    return in_common(datasets[0] if datasets else "board", models, scores, names, joined, inputs, notes, missing,
+                     [answered_by(runs) for _, runs in loaded])  # fmt: skip
+
+
+def rows_answered(scores: BoardScores, choice: RunChoice) -> tuple[Answered, ...]:
+    """What tells which rows systems answer: by the dataset that was given, where a table has no right answers.
+
+    Raises:
+        InputError: The dataset cannot be read, or has no labels.
+    """
+    gold = choice.gold_of(choice.dataset or "")
+    if gold is None or all(each.labels is not None for each in scores.answered):
+        return scores.answered
+    right = read_gold(gold)
+    known = dict(zip(right.example_ids.cast(pl.String), right.label.cast(pl.String), strict=True))
+    return tuple(
+        each if each.labels is not None else Answered(each.names, tuple(known.get(name) for name in each.names))
+        for each in scores.answered
+    )
 
 
 def _say_scale(scale: tuple[float, float]) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from goldassay.questions.discount.matching import Answered
+
 # How cells without a score are taken.
 LEAVE_OUT, WRONG = "leave-out", "wrong"
 _MOST_NAMES = 8
@@ -36,6 +38,7 @@ class BoardScores:
         clusters: What items share, (N,); None where each counts by itself.
         inputs: What the report says of the input.
         notes: What was decided, left out or not read, in sentences.
+        answered: What tells of each system which rows it answers.
         as_wrong: The scores on all items with empty cells as wrong, and what all items share, where empty cells left
             items out. A system may answer what it finds easy alone: a place is sure only where it is so both ways.
     """
@@ -47,6 +50,7 @@ class BoardScores:
     clusters: NDArray[np.int64] | None
     inputs: tuple[dict[str, Any], ...]
     notes: tuple[str, ...] = ()
+    answered: tuple[Answered, ...] = ()
     as_wrong: tuple[tuple[NDArray[np.float64], ...], NDArray[np.int64] | None] | None = None
 
     @property
@@ -64,6 +68,7 @@ def in_common(
     inputs: Sequence[dict[str, Any]],
     notes: Sequence[str],
     missing: str,
+    answered: Sequence[Answered],
 ) -> BoardScores:
     """The systems on the items that all of them answered, or with cells without a score as wrong.
 
@@ -76,6 +81,7 @@ def in_common(
         inputs: What the report says of the input.
         notes: What is known of the input, in sentences.
         missing: "leave-out" or "wrong".
+        answered: As `BoardScores` has it.
 
     Raises:
         InputError: There are fewer than two systems, one of them twice, or no two items in common.
@@ -121,5 +127,6 @@ def in_common(
         clusters=None if clusters is None else clusters[kept],
         inputs=tuple(inputs),
         notes=tuple(said),
+        answered=tuple(answered),
         as_wrong=None if kept.all() else (tuple(np.nan_to_num(each, nan=0.0) for each in scores), clusters),
     )

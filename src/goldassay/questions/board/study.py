@@ -27,7 +27,7 @@ from goldassay.core.resampling import cluster_codes, score_interval
 from goldassay.core.results import Result
 from goldassay.core.settings import Settings, with_data, with_seed
 from goldassay.instability import score_one_run
-from goldassay.questions.board.reading import read_board
+from goldassay.questions.board.reading import read_board, rows_answered
 from goldassay.questions.board.report import report_board
 from goldassay.questions.discount.reading import read_bits
 from goldassay.questions.discount.study import discount_section
@@ -160,7 +160,9 @@ def study_board(
     section = None
     if told is not None:
         with steps.step("discounting"):
-            section = discount_section(told, scores.systems, scores.scores, scores.items.tolist(), settings.seed)
+            section = discount_section(
+                told, scores.systems, scores.scores, scores.items.tolist(), rows_answered(scores, choice), settings.seed
+            )
     return report_board(found, scores, choice, missing, settings, steps, section), found
 
 

@@ -67,6 +67,7 @@ class Cells:
         items: Names of the items, (N,).
         clusters: Codes of the column that was named, (N,), if any.
         notes: What was not read, in sentences.
+        labels: The right answers of the items, (N,), None where an item has none; None where the board has none.
     """
 
     systems: list[str]
@@ -74,6 +75,7 @@ class Cells:
     items: NDArray[np.str_]
     clusters: NDArray[np.int64] | None
     notes: list[str]
+    labels: tuple[str | None, ...] | None = None
 
 
 def roles_of(columns: Mapping[str, str]) -> dict[str, str]:
@@ -210,12 +212,14 @@ def _long(
         systems.append(str(name))
         scores.append(cells)
     notes = [f"{count(empty)} rows name no system or no item, and are left out."] if empty else []
-    joined = None
-    if clusters:
+    joined = labels = None
+    answer = _find(frame, roles, "answer", ANSWERS, ignored)
+    if clusters or answer:
         of_item = frame.with_columns(cell_texts(frame[item]).str.strip_chars().alias(item)).unique(item, keep="first")
         ordered = pl.DataFrame({item: items}).join(of_item, on=item, how="left", maintain_order="left")
-        joined = _codes(ordered, clusters)
-    return Cells(systems, scores, np.array(items.to_list(), dtype=np.str_), joined, notes)
+        joined = _codes(ordered, clusters) if clusters else None
+        labels = tuple(right_answers(ordered[answer]).to_list()) if answer else None
+    return Cells(systems, scores, np.array(items.to_list(), dtype=np.str_), joined, notes, labels)
 
 
 def _scores_of(
@@ -286,7 +290,9 @@ def _wide(
     notes += [f"Columns without a single score are left out: {_listed(empty)}."] if empty else []
     scores = [each.fill_null(np.nan).to_numpy()[np.newaxis].astype(np.float64) for each in values]
     joined = _codes(frame, clusters) if clusters else None
-    return Cells([name.strip() for name in systems], scores, np.array(items.to_list(), dtype=np.str_), joined, notes)
+    labels = tuple(right_answers(frame[answer]).to_list()) if answer else None
+    names = [name.strip() for name in systems]
+    return Cells(names, scores, np.array(items.to_list(), dtype=np.str_), joined, notes, labels)
 
 
 def _check_scales(

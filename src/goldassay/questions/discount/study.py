@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from goldassay.core.errors import InputError
 from goldassay.core.numbers import count, points, signed_points
 from goldassay.core.results import to_plain
 from goldassay.leakage.discount import discount_scores
+from goldassay.questions.discount.matching import Answered, match_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 # With fewer rows in common the scores would be those of another set.
 _LEAST_COMMON = 0.5
-# A few labels may have been mended since.
-_MOST_OTHER_LABELS = 0.01
 _MOST_SHOWN = 12
 
 
@@ -34,6 +32,7 @@ def discount_section(
     names: Sequence[str],
     scores: Sequence[NDArray[np.float64]],
     ids: Sequence[str],
+    answered: Sequence[Answered],
     seed: int,
 ) -> dict[str, Any]:
     """What a report's document holds under "discount".
@@ -43,10 +42,11 @@ def discount_section(
         names: Of the systems.
         scores: Of each system its runs on the same rows, (R, N).
         ids: Of the rows, (N,).
+        answered: What tells of each system that these are rows of the report.
         seed: Of the bootstrap.
 
     Raises:
-        InputError: The report is of other rows.
+        InputError: The report is of other rows; see `match_rows`.
     """
     place = {name: at for at, name in enumerate(told.ids)}
     # In the report's order, and systems by name: the same draws whichever command asks.
@@ -60,6 +60,8 @@ def discount_section(
             file=told.path,
             mend="name the report of an audit whose evaluation part the runs answer",
         )
+    matched = match_rows(told, answered)
+    kept = [at for at in kept if ids[at] not in matched.other]
     rows = [place[ids[at]] for at in kept]
     clusters = None if told.clusters is None else np.unique(told.clusters[rows], return_inverse=True)[1]
     found = discount_scores([each[:, kept] for each in scores], told.bits[:, rows], clusters, seed=seed)
@@ -95,7 +97,9 @@ def discount_section(
             "part": told.part,
             "reason": found.reason,
             "n_items": found.n_items,
-            "n_left_out": len(ids) - len(kept),
+            "n_left_out": sum(name not in place for name in ids),
+            "n_other_label": len(matched.other & set(ids)),
+            "by_name_alone": matched.by_name_alone,
             "n_ungiven": found.n_ungiven,
             "n_effective": found.n_effective,
             "mean_weight": found.mean_weight,
@@ -113,7 +117,7 @@ def discount_runs(told: ShortcutBits, named: Sequence[tuple[str, Runs]], seed: i
     """The same of runs: of those that answer rows of the report, on the rows that all of these answer.
 
     Raises:
-        InputError: As `discount_section`; no runs answer rows of the report, or they were scored by other labels.
+        InputError: As `discount_section`; no runs answer rows of the report, or their rows are not those of the report.
     """
     known = set(told.ids)
     places = [{str(name): at for at, name in enumerate(runs.example_ids.tolist())} for _, runs in named]
@@ -123,41 +127,18 @@ def discount_runs(told: ShortcutBits, named: Sequence[tuple[str, Runs]], seed: i
             f"{option('discount')}: the runs answer other rows than those of the report", file=told.path,
             mend="name the report of an audit whose evaluation part the runs answer",
         )  # fmt: skip
-    for at in answering:
-        _check_labels(told, named[at][1], places[at])
+    answered = [answered_by(named[at][1]) for at in answering]
     common = [name for name in places[answering[0]] if all(name in places[at] for at in answering)]
     scores = [named[at][1].final().scores[:, [places[at][name] for name in common]] for at in answering]
-    return discount_section(told, [named[at][0] for at in answering], scores, common, seed)
+    return discount_section(told, [named[at][0] for at in answering], scores, common, answered, seed)
 
 
-def _check_labels(told: ShortcutBits, runs: Runs, place: dict[str, int]) -> None:
-    """Refuse runs that were scored by other labels than those that the report's readers were asked for.
-
-    Raises:
-        InputError: More than a hundredth of the labels differ. Where they have other names, each is taken for the one
-            that it goes with most often: rows of another set, which only share their numbers, go with none.
-    """
-    if told.labels is None or runs.gold is None:
-        return
-    pairs = [(label, runs.label_names[runs.gold[place[name]]])
-             for name, label in zip(told.ids, told.labels, strict=True) if name in place]  # fmt: skip
-    if set(told.labels) <= set(runs.label_names):
-        n_other = sum(one != other for one, other in pairs)
-    else:
-        n_other = len(pairs) - max(_alike(pairs), _alike([(other, one) for one, other in pairs]))
-    if n_other > _MOST_OTHER_LABELS * len(pairs):
-        raise InputError(
-            f"{option('discount')}: {count(n_other)} of {count(len(pairs))} rows have another right label in the runs "
-            "than in the report", file=told.path, mend="audit the data that the runs were scored by",
-        )  # fmt: skip
-
-
-def _alike(pairs: Sequence[tuple[str, str]]) -> int:
-    """How many pairs have the second label that is most frequent with their first."""
-    most: dict[str, int] = {}
-    for (one, _), n in Counter(pairs).items():
-        most[one] = max(n, most.get(one, 0))
-    return sum(most.values())
+def answered_by(runs: Runs) -> Answered:
+    """The rows that runs answer, and their right labels."""
+    names = tuple(map(str, runs.example_ids.tolist()))
+    if runs.gold is None:
+        return Answered(names, None)
+    return Answered(names, tuple(runs.label_names[code] for code in runs.gold.tolist()))
 
 
 def discount_tables(found: dict[str, Any]) -> dict[str, pl.DataFrame]:
@@ -217,6 +198,15 @@ def _sentences(found: dict[str, Any]) -> list[str]:
         said.append("The readers are quick: what a stronger reader of the part would find is still in these scores.")
     if found["n_left_out"]:
         said.append(f"{count(found['n_left_out'])} rows of the runs are not in the report, and are left out of this.")
+    if found["n_other_label"]:
+        said.append(
+            f"{count(found['n_other_label'])} rows have another right label in the runs than in the report, and are "
+            "left out of this."
+        )
+    if found["by_name_alone"]:
+        said.append(
+            "Only the names of rows tell that the runs answer the rows of the report: no right labels confirm it."
+        )
     return said
 
 
