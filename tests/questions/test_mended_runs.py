@@ -194,3 +194,40 @@ def test_what_cannot_be_mended_is_one_line(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "items.decisions.jsonl").write_text("")
     assert run(["mend", str(items), "--runs", str(tmp_path / "runs"), "-o", str(tmp_path / "new")]) == 2
     assert "--runs: runs of items with choices are not written anew" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command", ["instability", "compare", "board", "runs scores", "leakage measure", "artifacts gap"]
+)
+@pytest.mark.parametrize("align", ["exact", "intersect"])
+def test_runs_by_row_number_are_not_held_against_a_shorter_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, align: str
+) -> None:
+    """Their common numbers are those of other texts: scores of nothing, where a few labels agree by chance."""
+    data, said = made(tmp_path, with_ids=False)
+    table = pl.DataFrame(
+        [{"model": model, "prediction": each[0], "example_id": name}
+         for model in ("one", "two")
+         for name, each in zip(read_dataset(data).examples["example_id"].cast(pl.String), said.values(), strict=True)]
+    )  # fmt: skip
+    table.write_csv(tmp_path / "runs.csv")
+    decide(data, 9, "drop")
+    assert run(["mend", str(data), "-o", str(tmp_path / "mended")]) == 0
+    shorter, runs = str(tmp_path / "mended" / "test.jsonl"), str(tmp_path / "runs.csv")
+    given = [*command.split(), runs, "--test", shorter, "--align", align]
+    if command == "leakage measure":
+        given = [*command.split(), "--runs", runs, "--test", shorter, "--align", align]
+    capsys.readouterr()
+    assert run(given) == 2
+    assert "names rows by numbers beyond the 39 rows of test" in capsys.readouterr().err
+
+
+def test_numbers_from_one_are_told_from_those_from_nought(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.jsonl"
+    whole.write_text("".join(json.dumps({**row, "label": "neutral"}) + "\n" for row in rows(with_ids=False)), "utf-8")
+    table = pl.DataFrame({"example_id": list(range(1, N + 1)), "prediction": ["neutral"] * N, "model": "m"})
+    table.write_csv(tmp_path / "runs.csv")
+    for align in ("exact", "intersect"):
+        with pytest.raises(InputError, match=r"align='position' takes row for row"):
+            goldassay.read_runs(tmp_path / "runs.csv", gold=whole, align=align)
+    assert goldassay.read_runs(tmp_path / "runs.csv", gold=whole, align="position").scores.mean() == 1

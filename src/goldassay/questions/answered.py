@@ -11,6 +11,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.data.labels import NON_ENTAILMENT
+from goldassay.data.row_numbers import any_beyond, end_of_numbers
 from goldassay.runs.labels import map_names
 from goldassay.runs.loading import taken
 from goldassay.runs.slices import UNNAMED
@@ -135,16 +136,9 @@ def _named(those: Sequence[str]) -> str:
 
 
 def _dropped(ids: Sequence[str], place: Mapping[str, int], dataset: Dataset) -> int:
-    """How many of the runs' examples may be rows that the dataset lost when it was read.
-
-    Row numbers beyond the file's end are of no row of it: the runs are of a file with other rows, whose numbers here
-    are those of other texts.
-    """
-    if "id" not in dataset.provenance.roles:
-        # A part of a file has the numbers of the file.
-        end = max([dataset.provenance.n_read, *(int(each) + 1 for each in place if each.isdecimal())])
-        if any(each.isdecimal() and int(each) >= end for each in ids if each not in place):
-            return 0
+    """How many of the runs' examples may be rows that the dataset lost when it was read."""
+    if any_beyond((each for each in ids if each not in place), end_of_numbers(dataset)):
+        return 0
     return sum(dataset.provenance.dropped.values())
 
 

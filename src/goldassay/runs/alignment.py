@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goldassay.core.doors import option
+from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
+from goldassay.data.row_numbers import any_beyond
 from goldassay.runs.loading import Align, Loaded, taken, who
 from goldassay.runs.validation import check_unique, listing
 
@@ -35,6 +36,8 @@ def align_examples(loaded: list[Loaded], align: Align, gold: Gold | None) -> tup
     if align == "position":
         _check_lengths(loaded, gold)
         return loaded, ids
+    if gold is not None:
+        _check_numbers(loaded, gold)
     if align == "intersect":
         for item in loaded[1:]:
             if not same(item.columns.example_ids, ids):
@@ -52,6 +55,29 @@ def _check_each_once(loaded: list[Loaded]) -> None:
         if checked is None or not same(item.columns.example_ids, checked):
             check_unique(item.columns.example_ids.to_numpy(), file=item.slice.file)
             checked = item.columns.example_ids
+
+
+def _check_numbers(loaded: list[Loaded], gold: Gold) -> None:
+    """Refuse runs by row number that go beyond the end of the dataset: other numbers may be those of other texts, too.
+
+    Raises:
+        InputError: Some do.
+    """
+    checked: pl.Series | None = None
+    for item in loaded:
+        ids = item.columns.example_ids
+        if checked is not None and same(ids, checked):
+            continue
+        checked = ids
+        if gold.end is not None and any_beyond(ids.to_list(), gold.end):
+            row_for_row = f"{option('align', 'position')} takes row for row, or " if ids.len() == gold.end else ""
+            raise InputError(
+                f"the run with {who(item.slice)} names rows by numbers beyond the {gold.end:,} rows of {gold.name}: "
+                "it is of other rows, and the same numbers may be those of other texts",
+                file=item.slice.file,
+                mend=f"{row_for_row}give the dataset that was predicted with {right_labels()}; where it was mended, "
+                "goldassay mend --runs writes the runs anew",
+            )
 
 
 def _check_lengths(loaded: list[Loaded], gold: Gold | None) -> None:

@@ -11,6 +11,7 @@ import polars as pl
 
 from goldassay.core.boundary import reading
 from goldassay.core.errors import InputError
+from goldassay.data.row_numbers import end_of_numbers
 from goldassay.runs.adapters.long_table import find_roles
 from goldassay.runs.labels import order_labels
 from goldassay.runs.tables import read_table
@@ -30,6 +31,7 @@ class Gold:
         groups: Per-example group names.
         name: Of the dataset.
         left_out: How many of its rows are not among these, and why; "" where all are.
+        end: The number after that of its last row, where rows are called by their numbers.
     """
 
     example_ids: pl.Series
@@ -38,6 +40,7 @@ class Gold:
     groups: dict[str, pl.Series]
     name: str
     left_out: str = ""
+    end: int | None = None
 
 
 def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
@@ -67,6 +70,7 @@ def read_gold(gold: Dataset | str | os.PathLike[str]) -> Gold:
         groups={name: gold.examples[name].cast(pl.String) for name in gold.groups},
         name=gold.name,
         left_out=", ".join(f"{n:,} rows were left out: {why}" for why, n in gold.provenance.dropped.items()),
+        end=end_of_numbers(gold),
     )
 
 
