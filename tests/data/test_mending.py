@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -272,3 +274,33 @@ def test_an_item_of_a_table_takes_no_empty_choice(tmp_path: Path) -> None:
     append_decision(tmp_path / "set.decisions.jsonl", Decision(key, row, "relabel", "C"))
     with pytest.raises(InputError, match=r"line 1: .* none of its choices; .* its choices are A, B"):
         mend_dataset(file)
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("line_break", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+def test_marks_line_breaks_and_compression_stay(tmp_path: Path, kind: str, line_break: bytes, ending: str) -> None:
+    """What is not decided about keeps its bytes, and a spreadsheet reads the file as before."""
+    rows = [[f"u{i}", f"text number {i}", ("yes", "no")[i % 2]] for i in range(6)]
+    names = ["id", "text", "label"]
+
+    def bytes_of(kept: list[list[str]]) -> bytes:
+        if kind == "jsonl":
+            lines = [json.dumps(dict(zip(names, row, strict=True))) for row in kept]
+        else:
+            lines = [{"csv": ",", "tsv": "\t"}[kind].join(row) for row in [names, *kept]]
+        return b"\xef\xbb\xbf" + b"".join(line.encode() + line_break for line in lines)
+
+    put = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[ending]
+    data = tmp_path / f"set.{kind}{ending}"
+    data.write_bytes(put(bytes_of(rows)))
+    decide(data, "u2", "drop")
+    decide(data, "u4", "relabel", label="no")
+    mended = mend_dataset(data)
+    assert mended.name == data.name
+    rows[4][2] = "no"
+    wanted = bytes_of([row for row in rows if row[0] != "u2"])
+    read = {"": bytes, ".gz": gzip.decompress, ".zst": zstandard.ZstdDecompressor().decompress}[ending]
+    assert read(mended.content) == wanted
+    mended.save(tmp_path / "out")
+    assert len(read_dataset(tmp_path / "out" / mended.name)) == 5

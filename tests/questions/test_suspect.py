@@ -20,7 +20,7 @@ from goldassay.questions.run_sources import run_paths
 from goldassay.questions.suspect.defects import ANNOTATORS, OTHER_LABEL, find_defects
 from goldassay.questions.suspect.figures import figures
 from goldassay.questions.suspect.sections import sections
-from goldassay.questions.suspect.study import Suspects, family_of, find_suspects
+from goldassay.questions.suspect.study import Suspects, family_of, find_suspects, first_suspects
 from goldassay.runs import Runs
 from goldassay.view.opening import open_workbench
 from goldassay.view.page import render_list
@@ -87,6 +87,34 @@ def test_planted_errors_are_found() -> None:
     row = found.scores.filter(pl.col("share") == 0.065, pl.col("model") == "t5").to_dicts()[0]
     assert row["dropped"] > row["as_is"]
     assert row["relabelled"] > row["as_is"]
+
+
+def test_the_list_has_the_rows_that_something_speaks_against() -> None:
+    found, _ = made(0, 0.065)
+    assert found.rows is not None
+    rows = found.rows.to_dicts()
+    for row in rows:
+        # Whatever all strong families say together is likelier than the label.
+        assert (row["suspect"] == "no") == (row["log_odds"] <= 0)
+    listed = first_suspects(found.rows, 1000)["example_id"].to_list()
+    assert listed == [row["example_id"] for row in rows if row["suspect"] != "no"]
+    assert 0 < len(listed) < len(rows)
+    assert [row["example_id"] for row in found.section["rows"]] == listed[:20]
+
+
+def test_by_confidence_the_list_has_the_rows_whose_label_is_less_than_half_likely() -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, 3, 200)
+    logits = rng.normal(size=(1, 200, 3)) + np.eye(3)[gold]
+    runs = Runs.from_arrays(logits=logits, gold=gold, label_names=LABELS, model="bert",
+                            example_ids=[f"e{i}" for i in range(200)])  # fmt: skip
+    train = pairs(rng.integers(0, 3, 60)).with_columns(premise="Other " + pl.col("premise"))
+    found = suspects(train, pairs(gold), runs)
+    assert found.rows is not None
+    odds = np.exp(logits[0])
+    right = odds[np.arange(200), gold] / odds.sum(axis=1)
+    kinds = dict(found.rows.select("example_id", "suspect").iter_rows())
+    assert kinds == {f"e{i}": "low confidence" if right[i] < 0.5 else "no" for i in range(200)}
 
 
 def partly(missing: int) -> tuple[Suspects, Suspects, pl.DataFrame]:

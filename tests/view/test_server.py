@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from goldassay.data.decisions import read_decisions
+from goldassay.core.errors import InputError
+from goldassay.data.decisions import Decision, append_decision, read_decisions
 from goldassay.view.opening import open_workbench
 from tests.view.made import HOSTILE, ask, items, save_both, save_report, served
 
@@ -308,3 +310,30 @@ def test_it_ends_with_control_c(tmp_path: Path) -> None:
         told = server.communicate(timeout=20)[1]
     assert server.returncode in (0, 130)
     assert "Traceback" not in told
+
+
+def test_the_header_of_classes_sorts_by_each(address: str, bench: Workbench) -> None:
+    page = ask(address)[1]
+    assert 'aria-label="Sort by patterns"' in page
+    page = ask(address, "?sort=-difficulty")[1]
+    head = page[page.index("<thead><tr>\n<th") :]
+    assert '<th scope="col" aria-sort="descending">classes' in head
+    shown = re.findall(r'title="patterns: (\w+)"', page)
+    assert shown == sorted(shown, reverse=True)
+    assert len(shown) == 50
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_decisions_that_fit_no_row_are_said_in_their_number(tmp_path: Path, n: int) -> None:
+    dataset, folder = save_both(tmp_path)
+    file = dataset.with_name("made.decisions.jsonl")
+    for at in range(n):
+        append_decision(file, Decision("0" * 31 + str(at), f"gone {at}", "drop"))
+    said = open_workbench(folder).notes[-1]
+    assert said == {
+        1: "The decision in made.decisions.jsonl fits no row of this report: its row changed or is gone. It is kept.",
+        2: "2 of 2 decisions in made.decisions.jsonl fit no row of this report: their rows changed or are gone. "
+           "They are kept.",
+    }[n]  # fmt: skip
+    with pytest.raises(InputError, match="its decision fits" if n == 1 else "none of its 2 decisions fits"):
+        open_workbench(folder, decisions=file)

@@ -10,7 +10,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.data.reading import name_of
-from goldassay.data.source import read_text
+from goldassay.data.source import read_text, text_form
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -24,8 +24,8 @@ def mended_file(
 ) -> tuple[str, bytes]:
     """The name and the bytes of a mended file.
 
-    JSON Lines keep every line that is not decided about as it is, and CSV, TSV and Parquet their format; what has
-    another format becomes JSON Lines.
+    JSON Lines keep every line that is not decided about as it is, and CSV, TSV and Parquet their format; texts keep
+    their byte order mark, line breaks and compression. What has another format becomes JSON Lines.
 
     Args:
         path: The file.
@@ -38,20 +38,25 @@ def mended_file(
     """
     stem = name_of(path)
     if table.format == "jsonl" and table.lines is not None:
-        return f"{stem}.jsonl", _lines(path, table, set(dropped), edits)
+        form = text_form(path)
+        return f"{stem}.jsonl{form.ending}", form.put(_lines(path, table, set(dropped), edits))
     frame = _edited(table.frame, edits)[[row for row in range(table.frame.height) if row not in set(dropped)]]
     content = io.BytesIO()
     try:
         if table.format == "parquet":
             frame.write_parquet(content)
             return f"{stem}.parquet", content.getvalue()
-        if table.format == "csv":
-            frame.write_csv(content)
-            return f"{stem}.csv", content.getvalue()
-        if table.format == "tsv":
-            breaks = frame.select(pl.any_horizontal(pl.col(pl.String).str.contains("[\t\n\r]")).any()).item()
-            frame.write_csv(content, separator="\t", quote_style="necessary" if breaks else "never")
-            return f"{stem}.tsv", content.getvalue()
+        if table.format in ("csv", "tsv"):
+            form = text_form(path)
+            if table.format == "csv":
+                frame.write_csv(content, line_terminator=form.line_break)
+            else:
+                breaks = frame.select(pl.any_horizontal(pl.col(pl.String).str.contains("[\t\n\r]")).any()).item()
+                frame.write_csv(
+                    content, separator="\t", quote_style="necessary" if breaks else "never",
+                    line_terminator=form.line_break,
+                )  # fmt: skip
+            return f"{stem}.{table.format}{form.ending}", form.put(content.getvalue())
         frame.write_ndjson(content)
     except pl.exceptions.PolarsError as error:
         raise InputError(
@@ -83,7 +88,8 @@ def _lines(path: Path, table: Table, dropped: set[int], edits: Mapping[str, Mapp
                 f"the field {strange[0]!r} is inside another one and cannot be changed", file=path, row=number + 1,
                 mend="change the row by hand",
             )  # fmt: skip
-        kept.append(json.dumps({**content, **changed[own]}, ensure_ascii=False).encode("utf-8"))
+        new = json.dumps({**content, **changed[own]}, ensure_ascii=False).encode("utf-8")
+        kept.append(new + b"\r" if line.endswith(b"\r") else new)
     return b"\n".join(kept)
 
 

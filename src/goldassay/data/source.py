@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import io
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import zstandard
 
@@ -48,6 +48,33 @@ def read_text(path: Path) -> tuple[bytes, InputFile]:
     data = data.removeprefix(_BOM)
     check_text(data, path)
     return data, entry
+
+
+class TextForm(NamedTuple):
+    """How the bytes of a text file are put, apart from its text: its byte order mark, line breaks and compression."""
+
+    has_mark: bool
+    line_break: str
+    ending: str
+
+    def put(self, text: bytes) -> bytes:
+        """A text with the mark and the compression; its line breaks stay."""
+        whole = _BOM + text if self.has_mark else text
+        if self.ending == ".gz":
+            return gzip.compress(whole, mtime=0)
+        return zstandard.ZstdCompressor().compress(whole) if self.ending == ".zst" else whole
+
+
+def text_form(path: Path) -> TextForm:
+    """The form of a file that was read.
+
+    Raises:
+        InputError: As `read_bytes`.
+    """
+    raw = _open(path)
+    text = _decompressed(raw, path)
+    ending = ".gz" if raw.startswith(_GZIP) else ".zst" if raw.startswith(_ZSTD) else ""
+    return TextForm(text.startswith(_BOM), "\r\n" if text.partition(b"\n")[0].endswith(b"\r") else "\n", ending)
 
 
 def read_head(path: Path, size: int = _HEAD) -> bytes:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldassay.core.boundary import reading
+from goldassay.core.document import FILE_NAME, TIMING_NAME
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError, no_such_file
 from goldassay.core.pipes import seekable
@@ -59,6 +60,8 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
             place = seekable(place)
         if place.is_file():
             refuse_pickle(place)
+        elif _is_report(report := place.parent if place.name == "tables" else place):
+            raise _no_runs_in(place, report)
         parts = _find(place, offered, replace(request, outright=place.is_file()), set())
         if not parts and (scores := kind_of_scores(place)):
             raise NoRunsError(
@@ -87,6 +90,19 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
         found.extend(parts)
     found = _named_by_files(found)
     return pooled(found) if request.pool_configurations else tell_apart(found)
+
+
+def _is_report(folder: Path) -> bool:
+    return all((folder / name).is_file() for name in (FILE_NAME, TIMING_NAME, "report.html"))
+
+
+def _no_runs_in(place: Path, report: Path) -> NoRunsError:
+    own = report / "runs"
+    made = f"; those that were made for the report are in {own}" if own.is_dir() else ""
+    return NoRunsError(
+        "is the folder of a report, which has tables and no runs", file=place,
+        mend=f"name the runs that were measured{made}",
+    )  # fmt: skip
 
 
 def _holds_results_of_evaluate(place: Path) -> bool:
@@ -161,5 +177,6 @@ def _find(place: Path, offered: Iterable[Adapter], request: Request, seen: set[P
     seen.add(real)
     # What lies beside runs (weights, settings, logs) is passed over; a file named outright is not.
     inside = sorted(item for item in place.iterdir() if item.is_dir() or (item.is_file() and _SUFFIX.search(item.name)))
-    inside = [item for item in inside if not _is_aside(item)]
+    # Tables of a report that lies beside runs, and runs that were made for it, are not what was handed over.
+    inside = [item for item in inside if not _is_aside(item) and not (item.is_dir() and _is_report(item))]
     return [part for item in inside for part in _find(item, offered, request, seen)]

@@ -152,9 +152,13 @@ def open_workbench(
         bench.refresh()
         # Beside the dataset they are its own, whose rows may all be mended by now.
         if decisions is not None and not table.decided and (decided := read_decisions(file)).by_row:
+            n = len(decided.by_row)
+            which = "its decision fits no row of this report: it is"
+            if n > 1:
+                which = f"none of its {count(n)} decisions fits a row of this report: they are"
             raise InputError(
-                f"none of its {count(len(decided.by_row))} decisions fits a row of this report: they are of another "
-                "dataset", file=file, mend=f"name the file of this dataset with {option('decisions')}",
+                f"{which} of another dataset", file=file,
+                mend=f"name the file of this dataset with {option('decisions')}",
             )  # fmt: skip
     return bench
 
@@ -193,9 +197,12 @@ def _said(file: Path, decided: Decided, unplaced: list[Decision]) -> list[str]:
     said = []
     kept = [each for each in unplaced if each.decision != "undecided"]
     if kept:
+        n, n_all = len(kept), len(decided.by_row)
+        of = "The decision" if n_all == 1 else f"{count(n)} of {count(n_all)} decisions"
         said.append(
-            f"{count(len(kept))} of {count(len(decided.by_row))} decisions in {file.name} fit no row of this report: "
-            "their rows changed or are gone. They are kept."
+            f"{of} in {file.name} fits no row of this report: its row changed or is gone. It is kept."
+            if n == 1
+            else f"{of} in {file.name} fit no row of this report: their rows changed or are gone. They are kept."
         )
     if decided.torn:
         said.append(

@@ -196,6 +196,7 @@ def _listed(
         # Kinds that no run has of any row would be columns of zeros.
         "run_kinds": [kind for kind in KINDS if bench.table.runs is not None and kind in bench.table.runs.bits],
         "runs_note": bench.table.runs_note,
+        "classes": [(name, facet_title(name)) for name in bench.table.facets if name not in ("label", "answer")],
         "numbers": [name for name in NUMBERS if name in bench.table.numbers],
         "cells": _cells(bench, selection),
         "n_cells": SQUARES,

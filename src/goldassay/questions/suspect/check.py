@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from goldassay.core.finding import Finding
 from goldassay.questions.rows import beside_data
 from goldassay.questions.suspect.sections import LEAD, TITLE
-from goldassay.questions.suspect.study import find_suspects
+from goldassay.questions.suspect.study import find_suspects, first_suspects
 
 if TYPE_CHECKING:
     from goldassay.questions.evidence import Evidence
@@ -28,7 +28,7 @@ class _Suspect:
             found = find_suspects(evidence)
         if found.rows is None:
             return Finding(self.question, None, found.section)
-        tables = {"suspects": found.rows.head(MOST_ROWS)}
+        tables = {"suspects": first_suspects(found.rows, MOST_ROWS)}
         if found.scores is not None:
             tables["suspect_scores"] = found.scores
         rows = beside_data(found.rows, {evidence.test.name: evidence.test})

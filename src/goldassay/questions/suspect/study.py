@@ -31,6 +31,8 @@ Q = 0.05
 # Shares of the items that are taken for wrong in the table of scores; 6.5 % is what Gema et al. 2024 found in MMLU.
 SHARES = (0.01, 0.05, 0.065)
 DEFECT, UNISON, INVERTED, NOTHING = "defect", "contradicted in unison", "weaker systems solve it", "no"
+# Of what models answer: another label is likelier than the gold one, or the gold one has less than half of the mass.
+LIKELIER, UNSURE = "another label is likelier", "low confidence"
 UNANSWERED = "not answered"
 # Runs may lack so many rows that were rewritten; of fewer answers a list of all rows would not be one.
 LEAST_ANSWERED = 0.9
@@ -111,6 +113,10 @@ def find_suspects(evidence: Evidence) -> Suspects:
     )
     kinds = np.full(n, NOTHING if found is None and confidence is None else UNANSWERED, dtype=object)
     kinds[rows_answered] = NOTHING
+    if confidence is not None:
+        kinds[rows_answered[confidence < 0.5]] = UNSURE
+    if found is not None:
+        kinds[rows_answered[found.log_odds > 0]] = LIKELIER
     kinds[rows_answered[inverted]] = INVERTED
     if found is not None:
         kinds[rows_answered[found.unison]] = UNISON
@@ -130,11 +136,16 @@ def find_suspects(evidence: Evidence) -> Suspects:
         "n_inverted": int(inverted.sum()) if len(set(families)) >= _LEAST_TESTED else None,
         "confident": confidence is not None,
         "why_not": why_not,
-        "rows": rows.head(20).to_dicts(),
+        "rows": first_suspects(rows, 20).to_dicts(),
         "scores": [] if scores is None else scores.to_dicts(),
     }
     section["sentences"] = _sentences(section)
     return Suspects(section, columns, rows, scores)
+
+
+def first_suspects(rows: pl.DataFrame, most: int) -> pl.DataFrame:
+    """The first rows of a ranking of labels against which something speaks."""
+    return rows.filter(~pl.col("suspect").is_in([NOTHING, UNANSWERED])).head(most)
 
 
 def _why_not(evidence: Evidence, models: list[str], families: list[str], found: Contradiction | None) -> str:
