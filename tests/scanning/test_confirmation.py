@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from goldassay.scanning import words_of
 from goldassay.scanning.confirmation import Confirmation
+from goldassay.scanning.confirmation_kernels import densest, run_edges, stands_within
 from tests.scanning.corpora import sentence, sought
 
 
@@ -118,6 +119,37 @@ def test_a_long_answer_may_differ_in_a_word() -> None:
     assert match.answered
     (other,) = confirmation.confirm(f"{question} zz").matches  # type: ignore[union-attr]
     assert not other.answered
+
+
+WORDS = st.lists(st.integers(-1, 2), max_size=14)
+
+
+@given(
+    WORDS,
+    st.lists(st.integers(0, 2), min_size=1, max_size=3),
+    st.lists(st.integers(0, 14), max_size=4),
+    st.integers(0, 6),
+)
+def test_a_sequence_stands_within_so_many_words_after_the_last_place_before_it(
+    document: list[int], sequence: list[int], after: list[int], most: int
+) -> None:
+    size = len(sequence)
+    begins = [at for at in range(len(document) - size + 1) if document[at : at + size] == sequence]
+    expected = any(
+        begin - max(place for place in after if place <= begin) <= most
+        for begin in begins
+        if begin >= min(after, default=99)
+    )
+    arrays = (np.array(document, np.int32), np.array(sequence, np.int32), np.array(sorted(after), np.int64))
+    assert stands_within(*arrays, most) is expected
+
+
+@given(st.lists(st.booleans(), max_size=20), st.integers(1, 25))
+def test_the_densest_window_and_the_runs_in_it(values: list[bool], size: int) -> None:
+    n = [sum(values[at : at + size]) if value else 0 for at, value in enumerate(values)]
+    assert densest(np.array(values, bool), size) == (n.index(max(n)) if any(values) else -1)
+    edges = [at for at in range(len(values)) if at == 0 or values[at] != values[at - 1]]
+    assert run_edges(np.array(values, bool)).tolist() == ([*edges, len(values)] if values else [])
 
 
 def test_short_texts_are_sought_whole_or_not_at_all() -> None:

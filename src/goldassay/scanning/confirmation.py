@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.scanning.confirmation_kernels import cover, longest_run, match_words
+from goldassay.scanning.confirmation_kernels import (
+    cover,
+    densest,
+    match_words,
+    measure_match,
+    places_in_texts,
+    run_edges,
+    stands_within,
+)
 from goldassay.scanning.words import readings_of, words_of
 
 if TYPE_CHECKING:
@@ -81,7 +89,7 @@ class Confirmed:
 
     Attributes:
         matches: By item.
-        windows: Numbers of the n-grams' places in the sequences, as `Sought` counts them.
+        windows: Numbers of the n-grams' places in the sequences, as `Sought` counts them; some may be there twice.
     """
 
     matches: tuple[ItemMatch, ...]
@@ -120,7 +128,7 @@ class Confirmation:
         """Places and numbers of the n-grams of a document, and the numbers of its words."""
         sought = self.sought
         known = sought.vocabulary.get
-        document = np.fromiter((known(word, -1) for word in words), np.int32, len(words))
+        document = np.fromiter(map(known, words, repeat(-1)), np.int32, len(words))
         places, grams = np.empty((2, document.size * self._sizes.size), np.int64)
         n = match_words(
             document, sought.words, sought.gram_starts, sought.gram_lengths, sought.keep, self._slots, self._sizes,
@@ -132,25 +140,23 @@ class Confirmation:
         self, words: list[str], document: NDArray[np.int32], places: NDArray[np.int64], grams: NDArray[np.int64]
     ) -> Confirmed:
         sought = self.sought
-        firsts = sought.posting_offsets[grams]
-        counts = sought.posting_offsets[grams + 1] - firsts
-        at = np.repeat(np.arange(grams.size), counts)
-        inside = np.arange(at.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        windows = sought.posting_windows[firsts[at] + inside]
-        texts, begins, where = sought.window_text[windows], sought.window_start[windows], places[at]
-        order = np.lexsort((begins, begins - where, texts))
-        texts, begins, where, windows = texts[order], begins[order], where[order], windows[order]
+        found = places_in_texts(
+            places, grams, sought.posting_offsets, sought.posting_windows, sought.window_text, sought.window_start
+        )
+        order = np.lexsort((found[1], found[1] - found[2], found[0]))
+        texts, begins, where, windows = found[:, order]
+        counts = ~sought.is_common[windows]
         by_item: dict[int, list[_TextMatch]] = {}
         for begin, end in _spans_of_equals(texts):
             own = slice(begin, end)
             number = int(texts[begin])
-            found = _TextMatch.of(sought, number, begins[own], where[own], ~sought.is_common[windows[own]])
-            by_item.setdefault(int(sought.items[number]), []).append(found)
+            match = _TextMatch.of(sought, number, begins[own], where[own], counts[own])
+            by_item.setdefault(int(sought.items[number]), []).append(match)
         matches = []
         for item, parts in sorted(by_item.items()):
             if max(part.share for part in parts) >= KEPT:
                 matches.append(self._item(item, parts, words, document))
-        return Confirmed(tuple(matches), np.unique(windows[~sought.is_common[windows]]))
+        return Confirmed(tuple(matches), windows[counts])
 
     def _item(self, item: int, parts: list[_TextMatch], words: list[str], document: NDArray[np.int32]) -> ItemMatch:
         asked, answer = max(part.asked for part in parts), max(part.answer for part in parts)
@@ -158,9 +164,9 @@ class Confirmation:
         whole = [part for part in parts if part.text.is_whole]
         single = [part for part in parts if not part.text.is_whole]
         most = max(single, key=lambda part: part.share, default=None)
-        is_word = np.zeros(document.size, bool)
-        for place in largest.places.tolist():
-            is_word[place : place + largest.length] = True
+        is_start, is_word = np.zeros((2, document.size), bool)
+        is_start[largest.places] = True
+        cover(is_start, largest.length, is_word)
         excerpt, marks = _excerpt(words, is_word)
         coverage = max((part.share for part in whole), default=0.0)
         answered = self._is_answered(item, parts, document)
@@ -181,20 +187,14 @@ class Confirmation:
 
     def _is_answered(self, item: int, parts: list[_TextMatch], document: NDArray[np.int32]) -> bool:
         answer = self.sought.answers[item]
-        after = np.unique(np.concatenate([part.ends_of_asked for part in parts]))
+        after = np.sort(np.concatenate([part.ends_of_asked for part in parts]))
         if not answer or not after.size:
             return False
         begins = np.concatenate([part.begins_of_answer for part in parts if part.answer >= WHOLE] or [np.empty(0, int)])
         if begins.size and (_distances(after, begins) <= ANSWER_WITHIN).any():
             return True
         known = [self.sought.vocabulary.get(word, -1) for word in answer]
-        size = len(known)
-        if document.size < size or -1 in known:
-            return False
-        is_here = np.ones(document.size - size + 1, bool)
-        for place, word in enumerate(known):
-            is_here &= document[place : document.size - size + 1 + place] == word
-        return bool((_distances(after, np.flatnonzero(is_here)) <= ANSWER_WITHIN).any())
+        return -1 not in known and bool(stands_within(document, np.array(known, np.int32), after, ANSWER_WITHIN))
 
 
 def _better(found: Sequence[Confirmed]) -> Confirmed:
@@ -204,7 +204,7 @@ def _better(found: Sequence[Confirmed]) -> Confirmed:
         before = by_item.get(match.item)
         if before is None or match.rank > before.rank:
             by_item[match.item] = match
-    windows = np.unique(np.concatenate([each.windows for each in found]))
+    windows = np.concatenate([each.windows for each in found])
     return Confirmed(tuple(by_item[item] for item in sorted(by_item)), windows)
 
 
@@ -226,8 +226,7 @@ def with_near_copies(matches: Sequence[ItemMatch], copies: Sequence[NearCopy], t
 
 def _spans_of_equals(values: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Where each of the values stands that are sorted: begin and end."""
-    edges = np.flatnonzero(np.diff(values, prepend=-1, append=-1)).tolist()
-    return list(pairwise(edges))
+    return list(pairwise(run_edges(values).tolist()))
 
 
 def _distances(after: NDArray[np.int64], begins: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -261,59 +260,41 @@ class _TextMatch:
     ) -> _TextMatch:
         text, length = sought.texts[number], int(sought.lengths[number])
         size = len(text.words)
-        covered, is_start = np.zeros(size, bool), np.zeros(size, bool)
-        is_start[begins] = True
-        n_covered = cover(is_start, length, covered)
-        own = np.zeros(size, bool)
-        own[begins[counts]] = True
-        if n_covered < WHOLE * size or not _holds_what_counts(sought, number, own, length, size):
-            is_start = own
-            cover(is_start, length, covered)
+        first, end = sought.first_windows[number : number + 2].tolist()
+        (asked, asked_end), (answer, answer_end) = text.asked, text.answer
+        n, n_asked, n_answer, longest, all_count = measure_match(
+            begins, places, counts, sought.is_common[first:end], length, size, WHOLE, asked, asked_end, answer,
+            answer_end,
+        )  # fmt: skip
+        if not all_count:
             begins, places = begins[counts], places[counts]
         return cls(
             text=text,
             length=length,
             places=places,
-            share=float(covered.mean()),
-            asked=_within(covered, text.asked),
-            answer=_within(covered, text.answer),
-            longest=int(longest_run(begins, places, length)),
+            share=n / size,
+            asked=n_asked / (asked_end - asked) if asked_end > asked else 0.0,
+            answer=n_answer / (answer_end - answer) if answer_end > answer else 0.0,
+            longest=longest,
             # Where the question ends in the document, counted from any n-gram that touches it.
-            ends_of_asked=np.unique((places + text.asked[1] - begins)[begins < text.asked[1]]),
-            begins_of_answer=np.unique(
-                np.maximum(places, places + text.answer[0] - begins)[begins + length > text.answer[0]]
-                if text.answer[1]
-                else np.empty(0, np.int64)
-            ),
+            ends_of_asked=(places + asked_end - begins)[begins < asked_end],
+            begins_of_answer=np.maximum(places, places + answer - begins)[
+                (begins + length > answer) & (answer_end > 0)
+            ],
         )
-
-
-def _holds_what_counts(sought: Sought, number: int, own: NDArray[np.bool_], length: int, size: int) -> bool:
-    """Whether a document has 80 % of the words of a sequence that are no boilerplate; if all is, that it is covered.
-
-    All that is matched then counts: a document that has the item by itself has it no less for its frame.
-    """
-    words = np.zeros(size, bool)
-    windows = slice(*sought.first_windows[[number, number + 1]].tolist())
-    n_counting = cover(~sought.is_common[windows], length, words)
-    return cover(own, length, words) >= WHOLE * n_counting
-
-
-def _within(covered: NDArray[np.bool_], span: tuple[int, int]) -> float:
-    return float(covered[slice(*span)].mean()) if span[1] > span[0] else 0.0
 
 
 def _excerpt(words: list[str], is_match: NDArray[np.bool_]) -> tuple[str, tuple[int, ...]]:
     """Words about the densest matches, and which of them matched."""
-    found = np.flatnonzero(is_match)
-    if not found.size:
+    first = densest(is_match, _EXCERPT - _BEFORE)
+    if first < 0:
         return "", ()
-    # The window of an excerpt's length that has the most matches; the first of equals.
-    within = np.searchsorted(found, found + _EXCERPT - _BEFORE) - np.arange(found.size)
-    begin = max(0, int(found[int(within.argmax())]) - _BEFORE)
+    begin = max(0, first - _BEFORE)
     shown = is_match[begin : begin + _EXCERPT]
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], shown.view(np.int8), [0]])))
-    return " ".join(words[begin : begin + _EXCERPT]), tuple(edges.tolist())
+    edges = run_edges(shown).tolist()
+    # Runs alternate, and the last one may be none.
+    marks = edges[0 if shown[0] else 1 :]
+    return " ".join(words[begin : begin + _EXCERPT]), tuple(marks[: len(marks) - len(marks) % 2])
 
 
 def union_of(sought: Sought, windows: NDArray[np.int64]) -> dict[int, float]:
