@@ -3,13 +3,16 @@
     GOLDASSAY_DATA=DIR python -m benchmarks.overlap_sets [--only NAME]
 
 Labelled pairs and texts are searched as an audit searches its training part, for n-grams of 13 and near copies; items
-with choices and free answers in corpora by n-grams of 13, and of 8. Prints one row of the table a line.
+with choices and free answers in corpora by n-grams of 13, and of 8. Prints one row of the table a line, and how many
+items with published labels of contamination are covered.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import io
+import json
 import os
 import tarfile
 import tempfile
@@ -125,7 +128,60 @@ def posed(folder: Path) -> dict[str, Path]:
     return found
 
 
-def row(name: str, test: Any, corpus: Path, **options: Any) -> None:
+def unpacked(folder: Path, name: str) -> Path:
+    """A folder with the files of an archive of corpora."""
+    place = folder / name
+    with tarfile.open(DATA / "corpora" / f"{name}.tar.gz") as packed:
+        packed.extractall(place, filter="data")
+    return place
+
+
+def mmlu(folder: Path) -> tuple[list[dict[str, Any]], dict[str, list[Path]]]:
+    """Three subjects of MMLU, and the same rephrased in English and translated."""
+    place = unpacked(folder, "llm-decontaminator-mmlu") / "rephrase"
+    rows = []
+    for path in sorted(place.glob("*_test.csv")):
+        with path.open(newline="") as stream:
+            rows += [
+                {"question": question, "choices": choices, "answer": "ABCD".index(right)}
+                for question, *choices, right in csv.reader(stream)
+            ]
+    return rows, {name: sorted(place.glob(f"*{name}*.jsonl")) for name in ("rephrase_english", "chinese")}
+
+
+def labels(folder: Path) -> None:
+    """Items that a search engine found on pages of the web, in the text that it showed of these: how many are covered.
+
+    By the score that the labels rest on (METEOR), where it is .95 or more.
+    """
+    place = unpacked(folder, "contamination-detector-a")
+    found = [
+        (name, matches)
+        for name in ("ARC", "commonsense_qa", "mmlu")
+        for matches in json.loads((place / f"{name}.json").read_text())["matches"]
+    ]
+    corpus = folder / "pages.jsonl"
+    pages = [match["snippet"] for _, matches in found for match in matches]
+    corpus.write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
+    queries = [matches[0]["query"] for _, matches in found]
+    test = pl.DataFrame({"text": queries, "example_id": list(map(str, range(len(queries))))})
+    for n in (13, 8):
+        items = goldassay.measure_overlap(test, corpus, n=n).tables["overlap_items"]
+        known = items.with_columns(
+            of=pl.Series([name for name, _ in found]),
+            score=pl.Series([max(match["score"] for match in matches) for _, matches in found]),
+        ).filter(pl.col("class") != "not searched")
+        groups = {"all": known} | {
+            f"{name} from .95 on": known.filter((pl.col("of") == name) & (pl.col("score") >= 0.95))
+            for name in ("ARC", "mmlu")
+        }
+        said = "; ".join(
+            f"{name} {int((rows['coverage'] >= 0.8).sum())} of {rows.height}" for name, rows in groups.items()
+        )
+        print(f"labels of contamination, {len(found)} items, n = {n}: covered to 80 %: {said}", flush=True)
+
+
+def row(name: str, test: Any, corpus: Any, **options: Any) -> None:
     """Search, and print what was found."""
     start = time.process_time()
     try:
@@ -170,6 +226,13 @@ def main() -> None:
             ):
                 if only in name.lower():
                     row(f"{name}, n = {n}", gsm8k, corpus, field=field, n=n)
+        if only in "mmlu":
+            rows, copies = mmlu(folder)
+            for n in (13, 8):
+                for name, paths in copies.items():
+                    row(f"MMLU / {name}, n = {n}", rows, paths, n=n)
+        if only in "labels":
+            labels(folder)
         place = corpora(folder)
         for name, test in {**posed(folder), "GSM8K test": gsm8k}.items():
             if only in f"{name} corpora".lower():
