@@ -187,6 +187,43 @@ class TestVerdicts:
         _, report = measured(questions(), tmp_path / "corpus")
         assert word(report) == "not measurable"
 
+    @pytest.mark.parametrize(("name", "n", "verdict"), [("a.csv", 400, "not measurable"), ("a.csv", 2, "sound"),
+        ("a.html", 400, "not measurable"), ("a.csv.gz", 400, "not measurable"), ("a.png", 400, "sound")])  # fmt: skip
+    def test_a_small_table_may_hold_the_test_set(self, name: str, n: int, verdict: str, tmp_path: Path) -> None:
+        """It is less than 5 % of the folder, and more than 5 % of the test set."""
+        folder = tmp_path / "corpus"
+        folder.mkdir()
+        written(folder / "a.jsonl", other_texts() * 30)
+        rows = questions()
+        table = "".join(f"{row['question']},{row['answer']}\n" for row in rows[:n]).encode()
+        (folder / name).write_bytes(gzip.compress(table) if name.endswith(".gz") else table)
+        report = measured(rows, folder)[1]
+        assert word(report) == verdict
+        assert (f"corpus/{name} is not searched" in report.verdicts["overlap"]["evidence"]) == (verdict != "sound")
+
+    @pytest.mark.parametrize(
+        ("other", "n", "verdict"),
+        [
+            (lambda text: {"messages": [{"content": text}]}, 400, "not measurable"),
+            (lambda text: {"text": [text]}, 400, "not measurable"),
+            (lambda text: {"text": "", "url": text}, 400, "sound"),
+            (lambda text: {"messages": text}, 2, "sound"),
+        ],
+        ids=["messages", "list", "empty", "few"],
+    )
+    def test_lines_of_other_fields_may_hold_the_test_set(
+        self, other: Any, n: int, verdict: str, tmp_path: Path
+    ) -> None:
+        """They are less than 5 % of the documents, and more than 5 % of the test set."""
+        path = written(tmp_path / "a.jsonl", other_texts() * 30)
+        rows = [json.dumps(other(f"{row['question']} {row['answer']}")) for row in questions()[:n]]
+        path.write_text(path.read_text() + "".join(f"{row}\n" for row in rows))
+        report = measured(questions(), path)[1]
+        assert word(report) == verdict
+        assert (f"{n} documents have none of the fields" in report.verdicts["overlap"]["evidence"]) == (
+            verdict != "sound"
+        )
+
     def test_limits_can_be_set(self, tmp_path: Path) -> None:
         rows = questions()
         path = written(tmp_path / "c.jsonl", [f"{row['question']} {row['answer']}" for row in rows[:8]])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldassay.scanning import json_kernels
-from goldassay.scanning.json_kernels import BLANK, NO_FIELD
+from goldassay.scanning.json_kernels import BLANK, EMPTY, NO_FIELD
 from goldassay.scanning.word_kernels import BY_HAND, INVALID, NOTHING
 
 NAMES, STARTS = np.frombuffer(b"texttitle", np.uint8), np.array([0, 4, 9])
@@ -42,8 +42,8 @@ def expected(line: bytes) -> set[int]:
         return {INVALID}
     if not isinstance(row, dict):
         return {INVALID}
-    texts = [row[name] for name in ("text", "title") if isinstance(row.get(name), str)]
-    return {NOTHING if texts else NO_FIELD, BY_HAND}
+    there = [row[name] for name in ("text", "title") if name in row]
+    return {NOTHING if any(isinstance(each, str) for each in there) else EMPTY if there else NO_FIELD, BY_HAND}
 
 
 @given(VALID, st.booleans(), st.sampled_from([None, 1]))
@@ -67,7 +67,9 @@ def test_lines_that_were_damaged(row: dict[str, object], changes: list[tuple[int
         (b' {"text" : "a\\u00e9"} \r', NOTHING),
         (b'{"te\\u0078t": "a"}', BY_HAND),
         (b'{"meta": {"text": "a"}}', NO_FIELD),
-        (b'{"text": null}', NO_FIELD),
+        (b'{"text": null}', EMPTY),
+        (b'{"text": "", "title": 1}', EMPTY),
+        (b'{"a": {"text": "a"}, "title": ""}', EMPTY),
         (b'{"text": ["a"]}', BY_HAND),
         (b'{"text": "a", "text": 1}', BY_HAND),
         (b'{"text": "a", "text": "b"}', BY_HAND),

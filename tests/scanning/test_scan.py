@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 from goldassay.core.errors import InputError
-from goldassay.scanning import find_corpus, reading, scan, scan_corpus, shards
+from goldassay.scanning import find_corpus, kept_shards, reading, scan, scan_corpus, shards
 from tests.scanning.corpora import sentence, sought
 
 if TYPE_CHECKING:
@@ -260,6 +260,17 @@ class TestKept:
         assert same(other, found_by(sought(ITEMS), path))
         write_jsonl(path, rows(60))
         assert found_by(sought(ITEMS), path, keep_in=keep).n_documents == 60
+
+    def test_what_was_kept_of_other_rules_for_words_is_not_taken(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path, keep = write_jsonl(tmp_path / "corpus.jsonl", rows()), tmp_path / "kept"
+        found_by(sought(ITEMS), path, keep_in=keep)
+        found_by(sought(ITEMS), path, keep_in=keep)
+        assert len(list(keep.iterdir())) == 1
+        monkeypatch.setattr(kept_shards, "RULES", "others")
+        found_by(sought(ITEMS), path, keep_in=keep)
+        assert len(list(keep.iterdir())) == 2
 
     def test_a_kept_file_that_is_damaged_is_scanned_again(self, tmp_path: Path) -> None:
         path, keep = write_jsonl(tmp_path / "corpus.jsonl", rows()), tmp_path / "kept"

@@ -14,8 +14,8 @@ from goldassay.core.compiled import compiled, compiled_within
 from goldassay.scanning.eight_bytes import SIZE, breaks_of_line, ends_of_string, first_met, load
 from goldassay.scanning.word_kernels import BY_HAND, HAS_OTHER, INVALID, N_STATES, NOTHING, RING, seek_span, start_text
 
-# Further states of a line: nothing but white space; a wanted field is missing.
-BLANK, NO_FIELD = 4, 5
+# Further states of a line: nothing but white space; no wanted field is there; those that are there are empty.
+BLANK, NO_FIELD, EMPTY = 4, 5, 6
 _DEEPEST = 256
 _OBJECT, _ARRAY = 1, 0
 # What is expected next.
@@ -135,8 +135,8 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
     """Check one line, and note where the wanted texts lie: spans[k] is begin, end, and 1 where it has escapes.
 
     Returns:
-        NOTHING where all is well; BLANK; INVALID; BY_HAND where Python has to read it; NO_FIELD where no wanted text
-        is there, or all are empty.
+        NOTHING where all is well; BLANK; INVALID; BY_HAND where Python has to read it; NO_FIELD where no wanted field
+        is there; EMPTY where all that are have no text.
     """
     for k in range(starts.size - 1):
         spans[k, 0] = -1
@@ -145,7 +145,7 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
         return BLANK
     if data[i] != 123:
         return INVALID
-    by_hand = False
+    by_hand = has_field = False
     depth, field = 1, -1
     stack[0] = _OBJECT
     expected = _FIRST_KEY
@@ -179,6 +179,7 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
                 field = -1
                 if close > 0:
                     field = _field_of(data, i + 1, close, names, starts)
+                    has_field |= field >= 0
                 else:
                     # The name is spelled with escapes, and may be a wanted one.
                     by_hand = True
@@ -229,7 +230,7 @@ def parse_line(data: Any, begin: int, end: int, names: Any, starts: Any, spans: 
         # An empty text is none: what the document says may stand in another field.
         if spans[k, 1] > spans[k, 0] >= 0:
             return NOTHING
-    return NO_FIELD
+    return EMPTY if has_field else NO_FIELD
 
 
 @compiled

@@ -11,6 +11,7 @@ import polars as pl
 
 from goldassay.core.files import write_parquet, written_whole
 from goldassay.core.leftovers import sweep
+from goldassay.scanning.words import RULES
 from goldassay.version import __version__
 
 if TYPE_CHECKING:
@@ -20,13 +21,25 @@ if TYPE_CHECKING:
     from goldassay.scanning.scan import ShardResult
     from goldassay.scanning.shards import CorpusFile, Shard
 
-_COUNTS = ("n_documents", "n_without_text", "n_lines", "n_bytes", "n_broken", "broken", "fields", "error")
+_COUNTS = (
+    "n_documents",
+    "n_without_text",
+    "n_unread",
+    "n_unread_bytes",
+    "n_lines",
+    "n_bytes",
+    "n_broken",
+    "broken",
+    "fields",
+    "error",
+)
 
 
 class KeptShards:
     """The folder of finished shards.
 
-    A shard is known by what was sought, its file's place, size and time of change, and its range of bytes.
+    A shard is known by what was sought, the rules for words, its file's place, size and time of change, and its range
+    of bytes.
 
     Args:
         folder: Where they lie; None keeps nothing.
@@ -39,7 +52,7 @@ class KeptShards:
         if folder is not None:
             # Of a search that was killed while it wrote a shard, and that may go on at once.
             sweep(folder, age=0)
-        self._common = [__version__, digest, list(fields)]
+        self._common = [__version__, RULES, digest, list(fields)]
 
     def _path(self, file: CorpusFile, shard: Shard) -> Path:
         assert self._folder is not None

@@ -19,7 +19,7 @@ from goldassay.core.numbers import count
 from goldassay.core.progress import Progress, silent
 from goldassay.scanning import json_kernels, word_kernels
 from goldassay.scanning.confirmation import Confirmation, union_of, with_near_copies
-from goldassay.scanning.json_kernels import BLANK, NO_FIELD
+from goldassay.scanning.json_kernels import BLANK, EMPTY, NO_FIELD
 from goldassay.scanning.kept_shards import KeptShards
 from goldassay.scanning.on_cluster import scan_on_cluster
 from goldassay.scanning.reading import Documents, read_documents
@@ -57,7 +57,9 @@ class ShardResult:
     Attributes:
         file: Number of its file.
         n_documents: Documents with text.
-        n_without_text: Documents without any of the fields.
+        n_without_text: Documents without any of the fields, or with empty ones.
+        n_unread: Documents without any of the fields: their text is elsewhere.
+        n_unread_bytes: Bytes of these.
         n_lines: Lines or rows, blank ones too.
         n_bytes: Bytes that were scanned, unpacked.
         n_broken: Lines that are no JSON objects.
@@ -73,6 +75,8 @@ class ShardResult:
     file: int
     n_documents: int = 0
     n_without_text: int = 0
+    n_unread: int = 0
+    n_unread_bytes: int = 0
     n_lines: int = 0
     n_bytes: int = 0
     n_broken: int = 0
@@ -95,7 +99,9 @@ class ScanResult:
         n_holding: Those with 80 %, (N,).
         union: Share of each item that n-grams of any documents cover, (N,).
         n_documents: Documents with text.
-        n_without_text: Documents without any of the fields.
+        n_without_text: Documents without any of the fields, or with empty ones.
+        n_unread: Documents without any of the fields: their text is elsewhere.
+        n_unread_bytes: Bytes of these.
         n_bytes: Bytes that were scanned, unpacked.
         n_broken_lines: Lines that are no JSON objects.
         broken: Files that were not read to their end, and lines that are no JSON, with the reason.
@@ -107,6 +113,8 @@ class ScanResult:
     union: NDArray[np.float64]
     n_documents: int
     n_without_text: int
+    n_unread: int
+    n_unread_bytes: int
     n_bytes: int
     n_broken_lines: int
     broken: tuple[tuple[str, str], ...]
@@ -271,10 +279,13 @@ class _Pairs(list[tuple[str, Any]]):
 
 def _count(found: ShardResult, block: Documents, status: NDArray[np.int64]) -> None:
     broken = np.flatnonzero(status == INVALID)
-    lacking = np.flatnonzero(status == NO_FIELD)
+    is_unread = status == NO_FIELD
+    lacking = np.flatnonzero(is_unread | (status == EMPTY))
     found.broken += (found.n_lines + broken[: max(0, _MOST_NAMED - len(found.broken))]).tolist()
     found.n_broken += broken.size
     found.n_without_text += lacking.size
+    found.n_unread += int(is_unread.sum())
+    found.n_unread_bytes += int((block.ends - block.begins)[is_unread].sum())
     if lacking.size and not found.fields:
         found.fields = _names(block.of(int(lacking[0])))
     found.n_documents += status.size - broken.size - lacking.size - int((status == BLANK).sum())
@@ -373,6 +384,8 @@ def merge(sought: Sought, corpus: Corpus, fields: Sequence[str], results: Sequen
         union=union,
         n_documents=n_documents,
         n_without_text=sum(each.n_without_text for each in results),
+        n_unread=sum(each.n_unread for each in results),
+        n_unread_bytes=sum(each.n_unread_bytes for each in results),
         n_bytes=sum(each.n_bytes for each in results),
         n_broken_lines=sum(each.n_broken for each in results),
         broken=tuple(broken),

@@ -27,7 +27,25 @@ _ENDINGS: dict[str, Form] = {
     ".md": "text",
 }  # fmt: skip
 # As plain text their columns would run into each other.
-_TABLES = (".csv", ".tsv", ".tab", ".xlsx", ".zip", ".tar", ".tgz", ".7z", ".bz2", ".xz")
+_ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".bz2", ".xz", ".xlsx")
+_TABLES = (".csv", ".tsv", ".tab", *_ARCHIVES)
+# These hold texts, too, and are not read where they lie in a folder. Packed text is about a quarter as long.
+_HOLDERS = (
+    *_TABLES,
+    ".html",
+    ".htm",
+    ".xml",
+    ".warc",
+    ".pdf",
+    ".arrow",
+    ".feather",
+    ".tex",
+    ".yaml",
+    ".yml",
+    ".docx",
+    ".epub",
+)
+_PACKING = 4
 # What a report's folder has, and the results of a search that are kept there.
 _REPORT = ("report.html", "report.json", "report.md", "timing.json")
 _KEPT = re.compile(r"[0-9a-f]{32}\.parquet")
@@ -77,12 +95,15 @@ class Corpus:
         left_out: Files that are no part of it, with the reason.
         broken: Files that cannot be read, with the reason.
         n_other: Bytes of files in folders whose names end in nothing that is read.
+        unread: Those of them that hold texts, such as tables, archives and pages, with their bytes, of packed ones as a
+            guess.
     """
 
     files: tuple[CorpusFile, ...]
     left_out: tuple[tuple[str, str], ...] = ()
     broken: tuple[tuple[str, str], ...] = ()
     n_other: int = 0
+    unread: tuple[tuple[str, int], ...] = ()
 
     def shards(self, size: int = SHARD) -> list[Shard]:
         """All shards, in the order of their documents. Packed files and Parquet are read whole."""
@@ -112,6 +133,7 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
     left_out: list[tuple[str, str]] = []
     broken: list[tuple[str, str]] = []
     n_other = 0
+    unread: list[tuple[str, int]] = []
     seen = set()
     for place in [os.fspath(each) for each in places]:
         if not place.strip():
@@ -139,6 +161,8 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
             if isinstance(file, str):
                 left_out.append((name, file))
                 n_other += path.stat().st_size
+                if held := _held_by(path):
+                    unread.append((name, held))
             else:
                 files.append(file)
     if not files and not broken:
@@ -148,7 +172,7 @@ def find_corpus(places: Sequence[str | os.PathLike[str]], test_files: Sequence[P
             file=os.fspath(places[0]),
             mend="give JSON lines, Parquet or text files, also as .gz or .zst",
         )
-    return Corpus(tuple(files), tuple(left_out), tuple(broken), n_other)
+    return Corpus(tuple(files), tuple(left_out), tuple(broken), n_other, tuple(unread))
 
 
 def _paths_at(place: str) -> list[tuple[Path, str]]:
@@ -171,6 +195,15 @@ def _paths_at(place: str) -> list[tuple[Path, str]]:
             pair for each in there for pair in ([(each, each.name)] if each in dangling else _paths_at(os.fspath(each)))
         ]
     raise no_such_file(place)
+
+
+def _held_by(path: Path) -> int:
+    """Bytes of text that a file may hold whose name ends in nothing that is read; 0 where it holds none."""
+    suffix = Path(bare_name(path)).suffix.lower()
+    if suffix not in _HOLDERS:
+        return 0
+    is_packed = suffix in (*_ARCHIVES, ".docx", ".epub") or path.suffix.lower() in (".gz", ".zst")
+    return path.stat().st_size * (_PACKING if is_packed else 1)
 
 
 def _is_dangling(path: Path) -> bool:

@@ -74,6 +74,8 @@ _MARKUP = (
     rf"|\\(?!(?:{'|'.join(NO_ESCAPES)})(?![a-z]))[nrt]"
 )
 _ONE_LINE = re.compile(_MARKUP)
+# What decides which words a text has, and may be another with the next version, or the next Python.
+RULES = f"{_MARKUP} {sorted(_DROPPED)} {_ALONE} {unicodedata.unidata_version}"
 # In the other reading a hyphen at the end of a line is of the way in which lines were broken.
 _JOINED = re.compile(rf"{_MARKUP}|(?P<hyphen>-\r?\n[ \t]*)")
 _HYPHENS = ("-\n", "-\r\n")

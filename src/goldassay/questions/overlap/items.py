@@ -83,6 +83,11 @@ class TestItems:
     decisions: tuple[str, ...]
     dataset: Dataset | None = None
 
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the items' texts, answers too."""
+        return sum(len(text.encode("utf-8", "replace")) for item in self.items for text in _written(item))
+
     def sought(self) -> tuple[list[SoughtText], list[tuple[str, ...]]]:
         """What is sought of all items, and the words of their answers."""
         texts: list[SoughtText] = []
@@ -92,6 +97,10 @@ class TestItems:
             texts += found
             answers.append(answer)
         return texts, answers
+
+
+def _written(item: Item) -> list[str]:
+    return [*(text for _, text in item.parts), item.answer]
 
 
 def _sought_of(number: int, item: Item) -> tuple[list[SoughtText], tuple[str, ...]]:

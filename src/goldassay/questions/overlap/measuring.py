@@ -135,7 +135,7 @@ def measure_items(
     counts = worst < len(COUNTED)
     searched = np.flatnonzero(is_searched)
     share, interval = _share(counts[searched], codes[searched])
-    doubts = _doubts(sought, scanned, corpus, is_searched)
+    doubts = _doubts(items, sought, scanned, corpus, is_searched)
     said = _said(items, counts, worst, is_searched, scanned, share, interval, corpus)
     is_known = worst <= _QUESTION_ONLY
     _, known = _share(is_known[searched], codes[searched])
@@ -196,7 +196,9 @@ def _is_training(corpus: Corpus) -> bool:
     return {file.name for file in corpus.files} == {TRAINING}
 
 
-def _doubts(sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: NDArray[np.bool_]) -> list[Doubt]:
+def _doubts(
+    items: TestItems, sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: NDArray[np.bool_]
+) -> list[Doubt]:
     found = []
     # Rows of the training part are compared as a whole, documents of a corpus are longer than an item.
     alone = _is_training(corpus)
@@ -228,12 +230,31 @@ def _doubts(sought: Sought, scanned: ScanResult, corpus: Corpus, is_searched: ND
                 "Give their texts as JSON lines, Parquet or text, or name the files to search.",
             )
         )
+    elif sum(held for _, held in corpus.unread) >= _MOST_UNSEARCHED * items.n_bytes:
+        # As large as the items that would not be sound: a copy of the test set as a table is a small file of a corpus.
+        n = len(corpus.unread)
+        found.append(
+            Doubt(
+                f"{corpus.unread[0][0]} {'is' if n == 1 else f'and {count(n - 1)} more are'} not searched, and may "
+                f"hold {percent(_MOST_UNSEARCHED)} of the items.",
+                "Give their texts as JSON lines, Parquet or text, or name the files to search.",
+            )
+        )
     total = scanned.n_documents + scanned.n_without_text
     if scanned.n_without_text > _MOST_UNSEARCHED * total:
         found.append(
             Doubt(
                 f"{count(scanned.n_without_text)} of {count(total)} documents "
                 f"{'has' if scanned.n_without_text == 1 else 'have'} no text in the field that is read.",
+                f"Name the fields with {option('field', 'NAME+NAME')}.",
+            )
+        )
+    elif scanned.n_unread_bytes >= _MOST_UNSEARCHED * items.n_bytes:
+        n = scanned.n_unread
+        found.append(
+            Doubt(
+                f"{count(n)} document{' has' if n == 1 else 's have'} none of the fields that are read, and may hold "
+                f"{percent(_MOST_UNSEARCHED)} of the items.",
                 f"Name the fields with {option('field', 'NAME+NAME')}.",
             )
         )
