@@ -11,6 +11,7 @@ import pytest
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.settings import Settings
+from goldassay.view.opening import open_workbench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,6 +151,26 @@ def test_a_report_is_written_with_its_figures_and_tables(tmp_path: Path) -> None
     figures = {figure["id"] for figure in report.document["figures"]}
     assert {"judgments.position", "judgments.changed", "judgments.accuracy", "judgments.kappa"} <= figures
     assert "judgments_position" in report.charts
+
+
+def test_items_are_listed_with_their_verdicts_in_either_order(tmp_path: Path) -> None:
+    frame = pl.concat([made(300, 10, seat=0.2), made(300, 11, judge="k", consistent=0.7)])
+    report = goldassay.audit(frame)
+    found = report.tables["judged_items"]
+    wanted = {
+        # The winner is named by its side, in both orders.
+        (judge, str(item)): (float(one == 1), float(other == 1), one != other)
+        for item, judge, one, other in frame.select("item", "judge", "winner_original", "winner_swapped").iter_rows()
+    }
+    own = {(row["judge"], row["item"]): (row["first"], row["second"], row["changed"]) for row in found.to_dicts()}
+    assert own == wanted
+    # What the page counts is what the table lists.
+    for each in report.document["judgments"]["results"]:
+        changed = found.filter(pl.col("judge") == each["judge"])["changed"]
+        assert (each["n_both"], each["n_changed"]) == (len(changed), int(changed.sum()))
+    folder = report.save(tmp_path / "report").parent
+    with pytest.raises(InputError, match=r"no texts to look through; open .*tables/judged_items.csv"):
+        open_workbench(folder)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ WORDS: tuple[Word, ...] = ("sound", "not measurable", "caution", "unsound")
 # What stands in place of a word where nothing was given for a question; it has no rank.
 NOT_ASKED = "not asked"
 
+# The picture beside each word, also of a comparison of two models; others have none.
+ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "told apart": "check"}
+
 
 def severity(word: Word) -> int:
     """Rank of a word, 0 for sound: several parts, models or datasets are as their most severe one."""

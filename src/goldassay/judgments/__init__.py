@@ -2,7 +2,7 @@
 
 from goldassay.judgments.agreement import PeopleAgreement, agree_with_people
 from goldassay.judgments.model import VerdictModel, model_verdicts
-from goldassay.judgments.position import PositionEffect, measure_position
+from goldassay.judgments.position import PositionEffect, measure_position, verdicts_by_order
 
 __all__ = [
     "PeopleAgreement",
@@ -11,4 +11,5 @@ __all__ = [
     "agree_with_people",
     "measure_position",
     "model_verdicts",
+    "verdicts_by_order",
 ]

@@ -213,13 +213,27 @@ def _unknown(judge: str, seat: str, limits: Limits) -> Effect:
     return Effect(judge, seat, POSITION, *nothing, limits.caution, limits.unsound, _ONE_ORDER)
 
 
+def verdicts_by_order(rows: pl.DataFrame) -> pl.DataFrame:
+    """A row an item, judge and pair of sides, in the order of `rows`: how often side a wins in either order.
+
+    Columns judge, item, a, b, first and second (mean verdict for a where it is shown first and second, null where it
+    never is), n (verdicts), and changed (whether first and second differ, null where one is missing).
+
+    Args:
+        rows: Columns item, judge, a, b, a_first, win, as of `Judgments.rows`.
+    """
+    found = rows.group_by("judge", "item", "a", "b", maintain_order=True).agg(
+        first=pl.col("win").filter(pl.col("a_first")).mean(),
+        second=pl.col("win").filter(~pl.col("a_first")).mean(),
+        n=pl.len(),
+    )
+    return found.with_columns(changed=pl.col("first") != pl.col("second"))
+
+
 def _summary(rows: pl.DataFrame, judge: str) -> PositionEffect:
     """What is counted of one judge."""
-    groups = rows.group_by("item", "a", "b").agg(
-        one=pl.col("win").filter(pl.col("a_first")).mean(), other=pl.col("win").filter(~pl.col("a_first")).mean()
-    )
-    both = groups.drop_nulls(["one", "other"])
-    n_changed = int((both["one"] != both["other"]).sum())
+    both = verdicts_by_order(rows).drop_nulls("changed")
+    n_changed = int(both["changed"].sum())
     low, high = wilson_bounds(n_changed, both.height)
     first = rows.select(pl.when(pl.col("a_first")).then(pl.col("win")).otherwise(1 - pl.col("win"))).to_series()
     return PositionEffect(

@@ -14,7 +14,7 @@ from goldassay.core.documents import evidence_of, mapping
 from goldassay.core.numbers import bounds_in, with_unit
 from goldassay.core.results import to_plain
 from goldassay.core.sections import VerdictCard
-from goldassay.core.severity import NOT_ASKED
+from goldassay.core.severity import ICONS, NOT_ASKED
 from goldassay.questions import provenance
 from goldassay.questions.charts import charts_of, paper_charts_of
 from goldassay.questions.checks import AUDITED, DESCRIBING, FURTHER, question_modules
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from goldassay.core.settings import Settings
     from goldassay.core.tables import Table
     from goldassay.questions.checks import Check
-
-_ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "told apart": "check"}
 
 _PACKAGES = ("goldassay", "numpy", "scipy", "scikit-learn", "polars", "numba", "nltk")
 _TRAINING = ("torch", "transformers", "accelerate")
@@ -152,7 +150,7 @@ def _cards(
                 title=title,
                 lead=lead,
                 verdict=word,
-                icon=_ICONS.get(word, "none"),
+                icon=ICONS.get(word, "none"),
                 value=with_unit(headline.get("value"), unit) if headline else "",
                 interval=bounds_in(headline.get("low"), headline.get("high"), unit) if headline else "",
                 label=str(headline.get("label") or ""),

@@ -130,10 +130,15 @@ def open_workbench(
     """
     stored = read_report(report)
     if mapping(stored.document, "judgments") and not (stored.folder / "tables" / "examples.parquet").exists():
+        by_item = stored.folder / "tables" / "judged_items.csv"
+        look = (
+            f"open {by_item}: the verdicts of each judge on each item, in either order"
+            if by_item.exists()
+            else "make it again with goldassay audit, which writes the verdicts on each item into a table"
+        )
         raise InputError(
-            "a report on judgments has verdicts, and no texts to look through", file=stored.folder,
-            mend="open its report.html, or tables/judges.csv",
-        )  # fmt: skip
+            "a report on judgments has verdicts, and no texts to look through", file=stored.folder, mend=look
+        )
     columns = mapping(stored.document, "dataset").get("text_columns") or ()
     table = RowTable.open(stored.folder / "tables" / "examples.parquet", tuple(map(str, columns)))
     place, note = _dataset(stored.document, stored.folder, dataset)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.documents import evidence_of, mapping, records
 from goldassay.core.numbers import bounds_in, count, with_unit
 from goldassay.core.sections import Part, Section, VerdictCard
+from goldassay.core.severity import ICONS
 from goldassay.core.tables import Column, Table
 from goldassay.core.visible import one_line
 from goldassay.gate.diff.lines import change_shown, changes_shown, left_open, sides_named, value_shown
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-_ICONS = {"sound": "check", "caution": "alert", "unsound": "stop", "told apart": "check"}
 _MOVES = {
     "same": "As before.",
     "better": "Better than before.",
@@ -67,7 +67,7 @@ def cards(document: Mapping[str, Any]) -> list[VerdictCard]:
                 title=_question(row),
                 lead=str(after.get("question") or ""),
                 verdict=words[0] if words[0] == words[1] else " → ".join(words),
-                icon=_ICONS.get(words[1], "none"),
+                icon=ICONS.get(words[1], "none"),
                 value=value,
                 interval=f"{now}{interval} {unit}".strip(),
                 label=label,

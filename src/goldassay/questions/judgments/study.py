@@ -13,7 +13,7 @@ from goldassay.core.effects import LEAST_CLUSTERS, Limits
 from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Doubt
-from goldassay.judgments import agree_with_people, measure_position, model_verdicts
+from goldassay.judgments import agree_with_people, measure_position, model_verdicts, verdicts_by_order
 from goldassay.questions.data_notes import unread_notes
 from goldassay.questions.judgments.verdict import judge_judges
 from goldassay.questions.report_frame import compose_report, frame_findings
@@ -80,6 +80,7 @@ def audit_judgments(judgments: Judgments, settings: Settings, steps: Steps) -> R
         "judges": pl.DataFrame(findings["judgments"]["results"], infer_schema_length=None),
         "verdict_models": pl.DataFrame(findings["judgments"]["models"], infer_schema_length=None),
         "judgment_problems": judgments.problems,
+        "judged_items": verdicts_by_order(judgments.rows),
     }
     if people:
         tables["agreement"] = pl.DataFrame(findings["judgments"]["agreement"], infer_schema_length=None)
