@@ -89,13 +89,13 @@ def test_named_decisions_of_another_dataset_are_refused(
 ) -> None:
     (tmp_path / "other.jsonl").write_text(OTHER)
     said = refused("view", str(made[1]), "--decisions", str(tmp_path / "other.jsonl"))
-    assert "none of its 1 decisions fits a row of this report" in said
+    assert "its decision fits no row of this report: it is of another dataset" in said
 
 
 def test_own_decisions_whose_rows_are_mended_are_counted(made: tuple[Path, Path], tmp_path: Path) -> None:
     made[0].with_name("made.decisions.jsonl").write_text(OTHER)
     assert run(["view", str(made[1]), "--export", str(tmp_path / "page.html"), "-q"]) == 0
-    said = "1 of 1 decisions in made.decisions.jsonl fit no row of this report"
+    said = "The decision in made.decisions.jsonl fits no row of this report"
     assert said in (tmp_path / "page.html").read_text("utf-8")
 
 
