@@ -86,7 +86,7 @@ def test_an_answer_stays_with_its_text(
     decide(data, 5, "relabel", label=other(before["label"][5]))
     decide(data, 30, "rewrite", texts={"hypothesis": "Nobody knows."})
     out = mended(tmp_path, capsys)
-    assert "bert on test: 34 of 37 answers hold; 1 changed rows have none: ask the model for these" in out
+    assert "bert on test: 34 of 37 answers hold; 1 changed row has none: ask the model for it" in out
     after = read_dataset(tmp_path / "mended" / "test.jsonl").examples
     text_of = dict(zip(after["example_id"].to_list(), after["hypothesis"].to_list(), strict=True))
     label_of = dict(zip(after["hypothesis"].to_list(), after["label"].to_list(), strict=True))

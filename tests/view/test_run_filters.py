@@ -151,3 +151,23 @@ def test_a_report_without_runs_says_nothing_of_them(tmp_path: Path) -> None:
     table = TABLE.drop("runs_scores", "runs_answers", "partial_scores", "partial_answers")
     with served(open_workbench(save_report(tmp_path / "report", table))) as address:
         assert "single runs" not in ask(address)[1]
+
+
+def test_where_no_run_answers_every_row_the_page_says_so(tmp_path: Path) -> None:
+    """As after a row was rewritten, which no model has answered."""
+    table = TABLE.drop("runs_scores", "runs_answers")
+    bench = open_workbench(save_report(tmp_path / "report", table, runs=run_table(0)))
+    wanted = sum(kind({**row, "runs_scores": [None] * 4}, PARTIAL) == "wrong" for row in table.to_dicts())
+    with served(bench) as address:
+        assert "No run answers every row, and only such runs class rows." in ask(address)[1]
+        page = ask(address, f"?{urlencode({f'run.{PARTIAL}': 'wrong'})}")[1]
+        assert f"<strong>{wanted}</strong> of {table.height} rows" in page
+        for query in ("f.runs=differ", "sort=-runs_right"):
+            status, page, _ = ask(address, f"?{query}")
+            assert (status, "no run answers every row" in page) == (400, True)
+
+
+def test_a_search_keeps_ranges_to_the_last_digit(bench: Workbench) -> None:
+    with served(bench) as address:
+        page = ask(address, "?n.confidence=0.123456789..0.9")[1]
+        assert '<input type="hidden" name="n.confidence" value="0.123456789..0.9">' in page

@@ -166,7 +166,10 @@ def _of_rows(runs: RunSet, kept: dict[str, _Kept]) -> tuple[list[Runs], str]:
     if n_lacking := runs.columns().example_ids.len() - n_before:
         said += f"; {count(n_lacking)} rows that not all of its runs answer are left out"
     if n_unknown:
-        said += f"; {count(n_unknown)} changed rows have none: ask the model for these"
+        said += (
+            "; 1 changed row has none: ask the model for it" if n_unknown == 1
+            else f"; {count(n_unknown)} changed rows have none: ask the model for these"
+        )  # fmt: skip
     return made, said
 
 

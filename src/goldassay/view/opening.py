@@ -16,7 +16,7 @@ from goldassay.core.numbers import count
 from goldassay.data.decisions import Decided, decisions_beside, read_decisions
 from goldassay.gate.reading import read_report
 from goldassay.view.details import Details
-from goldassay.view.rows import RowTable
+from goldassay.view.rows import NONE_WHOLE, RowTable
 from goldassay.view.run_filters import RUN
 from goldassay.view.selecting import Selector
 from goldassay.view.state import parse_state
@@ -67,6 +67,8 @@ class Workbench:
         found = mapping(self.document, "suspect")
         why = str(found.get("why_not") or "") if found else "Only goldassay audit looks for suspect labels."
         told = {"suspect": why, "suspicion": why, RUN: self.table.runs_note}
+        if self.table.runs_note == NONE_WHOLE:
+            told |= {"runs": NONE_WHOLE, "runs_right": NONE_WHOLE, RUN: ""}
         return {name: each for name, each in told.items() if each}
 
     def state(self, query: str) -> State:

@@ -54,6 +54,7 @@ _KINDS = {
     "suspicion": NUMBER,
 }
 # The lists of what runs score on a row, and of what they answer, in the order of the table of runs.
+NONE_WHOLE = "No run answers every row, and only such runs class rows."
 RUN_LISTS = (("runs_scores", "runs_answers"), ("partial_scores", "partial_answers"))
 _NAMES = "answering_runs.parquet"
 _UNNAMED = "The report does not name its runs, so that no rows are filtered by one: make it again with goldassay audit."
@@ -194,6 +195,8 @@ class RowTable:
         file = self.path.with_name(_NAMES)
         with reading(file):
             n_all = int(pl.scan_parquet(file).select(pl.len()).collect().item())
+        if not self.run_names[0]:
+            return NONE_WHOLE
         return f"Filters and rows have the first {count(n)} of {count(n_all)} runs." if n < n_all else ""
 
     def load(self) -> pl.DataFrame:
