@@ -126,7 +126,7 @@ def test_empty_cells_are_left_out_and_said_or_wrong() -> None:
     assert wrong["n_items"] == 60
     assert {row["system"]: row["score"] for row in wrong["systems"]}["beta"] == np.nansum(scores[1]) / 60
     scores[0, 30:] = np.nan
-    with pytest.raises(InputError, match="have 0 of 60 items in common; alpha lacks 30"):
+    with pytest.raises(InputError, match="have 0 of 60 items in common; lacking: alpha 30, beta 30"):
         goldassay.rank_systems(wide(scores))
 
 
@@ -211,6 +211,97 @@ def test_white_space_around_a_name_makes_no_other_system() -> None:
     assert found["systems"] == board_of(goldassay.rank_systems(frame))["systems"]
     with pytest.raises(InputError, match="the system 'alpha' stands there twice"):
         goldassay.rank_systems(wide(values()).rename({"beta": "alpha "}))
+
+
+def answered(seed: int = 3) -> pl.DataFrame:
+    """Answers of two systems in a long table."""
+    rng = np.random.default_rng(seed)
+    right = np.array(list("ABCD"))[rng.integers(0, 4, 200)]
+    parts = []
+    for name, skill in (("alpha", 0.7), ("beta", 0.6)):
+        given = np.where(rng.random(200) < skill, right, "B")
+        items = [f"q{at}" for at in range(200)]
+        parts.append(pl.DataFrame({"system": name, "item": items, "prediction": given, "answer": right}))
+    return pl.concat(parts)
+
+
+def test_answers_are_compared_as_runs_are(tmp_path: Path) -> None:
+    frame = answered()
+    lower = frame.with_columns(
+        prediction=pl.when(pl.col("system") == "beta")
+        .then(pl.col("prediction").str.to_lowercase())
+        .otherwise("prediction")
+    )
+    wanted = board_of(goldassay.rank_systems(frame))["systems"]
+    assert board_of(goldassay.rank_systems(lower))["systems"] == wanted
+    runs = lower.rename({"system": "model", "item": "example_id", "answer": "label"})
+    runs.write_csv(tmp_path / "runs.csv")
+    scores = {each: goldassay.read_runs(tmp_path / "runs.csv", model=each).scores.mean() for each in ("alpha", "beta")}
+    assert {row["system"]: row["score"] for row in wanted} == pytest.approx(scores)
+    sides = [lower.filter(pl.col("system") == name) for name in ("alpha", "beta")]
+    side_by_side = sides[0].select("item", "answer", alpha="prediction").with_columns(beta=sides[1]["prediction"])
+    assert board_of(goldassay.rank_systems(side_by_side))["systems"] == wanted
+    odd = lower.with_columns(
+        prediction=pl.when(pl.col("system") == "beta").then(pl.format("({})", "prediction")).otherwise("prediction")
+    )
+    with pytest.raises(InputError, match=r"the predictions of .beta. are .* none in common"):
+        goldassay.rank_systems(odd)
+
+
+def test_right_answers_are_the_same_for_all_systems_and_blank_ones_leave_items_out() -> None:
+    frame = answered()
+    beta = pl.col("system") == "beta"
+    other = frame.with_columns(answer=pl.when(beta & (pl.col("item") == "q7")).then(pl.lit("X")).otherwise("answer"))
+    with pytest.raises(InputError, match="right answers of 1 of 200 items differ between rows, the first is 'q7'"):
+        goldassay.rank_systems(other)
+    half = frame.with_columns(answer=pl.when(beta & (pl.col("item") == "q7")).then(None).otherwise("answer"))
+    with pytest.raises(InputError, match="1 rows have no right answer, though"):
+        goldassay.rank_systems(half)
+    few = pl.col("item").is_in(["q1", "q2", "q3"])
+    blank = frame.with_columns(answer=pl.when(few).then(pl.lit(" ")).otherwise("answer"))
+    for missing in ("leave-out", "wrong"):
+        found = board_of(goldassay.rank_systems(blank, missing=missing))
+        assert found["systems"] == board_of(goldassay.rank_systems(frame.filter(~few)))["systems"]
+        assert "3 items have no right answer, and are left out." in found["notes"]
+
+
+def test_columns_and_rows_that_are_no_systems_and_items() -> None:
+    frame = wide(values()).with_columns(is_hard=pl.lit(1.0), difficulty=pl.lit(0.9))
+    found = board_of(goldassay.rank_systems(frame))
+    assert found["first"] == "alpha"
+    assert "Columns that are no systems: 'is_hard', 'difficulty'." in found["notes"]
+    mixed = board_of(goldassay.rank_systems(wide(values()).with_columns(hardness=pl.int_range(pl.len()) / 100)))
+    assert "Fractions stand in 'hardness', 0 and 1 alone in the others" in " ".join(mixed["notes"])
+    means = wide(values()).select(pl.lit("Mean").alias("item"), *(pl.col(name).mean().round(2) for name in SYSTEMS))
+    with pytest.raises(InputError, match="'Mean' is no item but the mean of the others"):
+        goldassay.rank_systems(pl.concat([wide(values()), means]))
+    named = pl.concat([wide(values()), means.with_columns(pl.lit(0.0).alias(name) for name in SYSTEMS)])
+    assert board_of(goldassay.rank_systems(named))["n_items"] == 61
+
+
+def test_a_column_of_answers_that_are_right_nowhere_drops_no_system_unseen() -> None:
+    frame = answered()
+    sides = [frame.filter(pl.col("system") == name) for name in ("alpha", "beta")]
+    table = sides[0].select("item", "answer", alpha="prediction").with_columns(beta=sides[1]["prediction"])
+    odd = table.with_columns(alpha=pl.when(pl.int_range(pl.len()) % 4 == 0).then(pl.lit("?")).otherwise("alpha"))
+    with pytest.raises(InputError, match=r"column 'alpha': 50 of 200 answers are right nowhere, the first is '\?'"):
+        goldassay.rank_systems(odd)
+
+
+def test_a_damaged_table_is_named_by_its_line(tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_text("item,alpha,beta\nq0,1,0\nq1,1\nq2,1,1\n")
+    with pytest.raises(InputError, match="line 3: the row has 2 fields where 3 are expected"):
+        goldassay.rank_systems(tmp_path / "b.csv")
+    (tmp_path / "c.csv").write_text("item,answer,alpha,beta\nq0,A,(A),(B)\nq1,B,(A),(B)\n")
+    with pytest.raises(InputError, match="the columns hold no scores of systems, nor answers"):
+        goldassay.rank_systems(tmp_path / "c.csv", columns={"item": "item", "answer": "answer"})
+
+
+def test_lists_that_spell_items_otherwise_are_refused(tmp_path: Path) -> None:
+    for name, solved in (("a", ["q1", "q2"]), ("b", ["Q1", "q2"])):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"resolved": solved}))
+    with pytest.raises(InputError, match="'q1' and 'Q1', which differ in case or spaces alone"):
+        goldassay.rank_systems(tmp_path)
 
 
 def test_columns_join_items() -> None:

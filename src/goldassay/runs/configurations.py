@@ -137,6 +137,18 @@ def differing(configurations: Iterable[Configuration]) -> list[str]:
     return sorted(name for name in names if len({_shown(each.get(name)) for each in every}) > 1)
 
 
+def asked_apart(configurations: Iterable[Configuration]) -> list[str]:
+    """Say that models were asked in different ways, where their files tell it; [] where they do not, or were not."""
+    told = [each for each in configurations if each]
+    names = differing(told)
+    if not names:
+        return []
+    return [
+        f"The models were asked in different ways: {_listed(names)} differ{'s' if len(names) == 1 else ''}. What sets "
+        "them apart may be that."
+    ]
+
+
 def tell_apart(found: list[Slice]) -> list[Slice]:
     """Name models by their configuration, where a model answered one dataset in several.
 

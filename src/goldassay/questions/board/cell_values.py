@@ -10,6 +10,8 @@ from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
 from goldassay.data.cells import cell_texts
+from goldassay.runs.labels import canonical
+from goldassay.runs.validation import listing
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,14 +26,45 @@ _MISSING = ("", "na", "n/a", "<na>", "nan", "null", "none")
 # and must not drop a system unseen.
 _SOME = 0.1
 _LIKE_A_NUMBER = r"^[+-]?\d*[.,]?\d+\s*%?$"
+# Half of the cells make a column one of answers.
+_MOSTLY = 0.5
 # A system may give answers that are right nowhere.
 _MOSTLY_RIGHT_SOMEWHERE = 0.9
 
 
 def holds_answers(values: pl.Series, valid: Collection[str]) -> bool:
     """Whether a column holds answers: 90 % or more of its cells that are not empty are valid ones."""
-    own = known_texts(values, valid).drop_nulls()
+    own = spelled_as(known_texts(values, valid), valid).drop_nulls()
     return own.len() > 0 and int(own.is_in(list(valid)).sum()) >= _MOSTLY_RIGHT_SOMEWHERE * own.len()
+
+
+def refuse_foreign(values: pl.Series, valid: Collection[str], file: str) -> None:
+    """Refuse a column of answers too many of which are right nowhere: its system would be left out unseen.
+
+    Raises:
+        InputError: Of its cells that are not empty half are valid answers, and fewer than 90 %.
+    """
+    own = spelled_as(known_texts(values, valid), valid).drop_nulls()
+    astray = own.filter(~own.is_in(list(valid)))
+    if astray.len() and _MOSTLY * own.len() <= own.len() - astray.len() < _MOSTLY_RIGHT_SOMEWHERE * own.len():
+        raise InputError(
+            f"{count(astray.len())} of {count(own.len())} answers are right nowhere, the first is {astray[0][:40]!r}",
+            file=file, column=values.name,
+            mend="write them as the right answers are written; what is no system is left out with "
+            + option("columns", f"ignore={values.name}"),
+        )  # fmt: skip
+
+
+def spelled_as(texts: pl.Series, valid: Collection[str]) -> pl.Series:
+    """Texts in the spelling of the valid ones, as runs are compared: case, "_" and "-" make no other answer."""
+    known = set(valid)
+    by_spelling = {canonical(each): each for each in sorted(known)}
+    other = {
+        each: by_spelling[plain]
+        for each in texts.drop_nulls().unique().to_list()
+        if each not in known and (plain := canonical(each)) in by_spelling
+    }
+    return texts.replace(other) if other else texts
 
 
 def is_score(values: pl.Series) -> bool:
@@ -124,7 +157,31 @@ def as_numbers(values: pl.Series) -> pl.Series:
     ).to_series().fill_nan(None)  # fmt: skip
 
 
-def matches(predictions: pl.Series, answers: pl.Series) -> pl.Series:
-    """1 where a prediction is the answer, 0 where not, null where there is none of the two."""
+def matches(predictions: pl.Series, answers: pl.Series, systems: pl.Series | None = None, file: str = "") -> pl.Series:
+    """1 where a prediction is the answer, 0 where not, null where there is none of the two.
+
+    Args:
+        predictions: Of one system, or of several.
+        answers: The right ones.
+        systems: Of each prediction who made it, if several did.
+        file: For messages.
+
+    Raises:
+        InputError: No prediction of a system is any right answer: they are named otherwise.
+    """
     right = right_answers(answers)
-    return (known_texts(predictions, right.drop_nulls().unique().to_list()) == right).cast(pl.Float64)
+    valid = right.drop_nulls().unique().to_list()
+    given = spelled_as(known_texts(predictions, valid), valid)
+    if systems is not None:
+        made = pl.DataFrame({"system": systems, "given": given}).drop_nulls()
+        known = made.with_columns(pl.col("given").is_in(valid).alias("valid"))
+        astray = known.group_by("system", maintain_order=True).agg(pl.col("valid").any()).filter(~pl.col("valid"))
+        if astray.height:
+            name = astray["system"][0]
+            own = made.filter(pl.col("system") == name)["given"].unique().sort().to_list()
+            raise InputError(
+                f"the predictions of {name!r} are {listing(own, 6)}, the right answers {listing(sorted(valid), 6)}: "
+                "none in common",
+                file=file, mend="write them as the right answers are written, or leave these rows out",
+            )  # fmt: skip
+    return (given == right).cast(pl.Float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from goldassay.questions.instability.texts import read_texts
 from goldassay.questions.run_sets import find_runs, placed, unloaded_sets
 from goldassay.questions.run_sources import run_paths
 from goldassay.runs import Runs
+from goldassay.runs.configurations import asked_apart
 from goldassay.runs.gold import read_gold
 from goldassay.runs.grades import parse_grades
 
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from goldassay.questions.run_choice import RunChoice
 
 _MOST_NAMES = 8
+# Roles that runs do not have.
+_BOARD_ROLES = {"system", "item", "answer"}
+_TABLE = re.compile(r"\.(csv|tsv|parquet|pq|jsonl|ndjson)(\.(gz|zst))?$", re.IGNORECASE)
 
 
 def read_board(table: Any, choice: RunChoice, clusters: str = AUTO, missing: str = LEAVE_OUT) -> BoardScores:
@@ -56,7 +61,13 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO, missing: str
     alone = table[0] if isinstance(table, (list, tuple)) and len(table) == 1 else table
     if isinstance(alone, (str, os.PathLike)):
         place = Path(alone)
-        cells = _in_place(place, choice, by, scale)
+        cells, unread = _in_place(place, choice, by, scale)
+        if cells is None and not _BOARD_ROLES.isdisjoint(choice.columns):
+            raise unread or InputError(
+                "the columns hold no scores of systems, nor answers that are among the right ones", file=place,
+                mend=f"name them with {option('columns', 'system=NAME,item=NAME,score=NAME')}; where each system has a "
+                f"column, give scores from 0 to 1, or answers and {option('columns', 'answer=NAME')}",
+            )  # fmt: skip
         if cells is not None:
             described = {"role": "board", "name": name_of(place), **_files(place)}
             return _of_cells(cells, name_of(place), described, missing, scale)
@@ -65,6 +76,8 @@ def read_board(table: Any, choice: RunChoice, clusters: str = AUTO, missing: str
         except InputError as error:
             if choice.columns or "no runs were recognized" not in error.problem:
                 raise
+            if unread is not None and _TABLE.search(place.name):
+                raise unread from error
             raise InputError(
                 "no board and no runs were recognized here",
                 file=place,
@@ -84,18 +97,23 @@ def _holds_runs(given: Any) -> bool:
     )
 
 
-def _in_place(place: Path, choice: RunChoice, by: tuple[str, ...], scale: tuple[float, float] | None) -> Cells | None:
-    """The board of a table's file or of a folder of lists; None where it holds runs, or nothing that is known."""
+def _in_place(
+    place: Path, choice: RunChoice, by: tuple[str, ...], scale: tuple[float, float] | None
+) -> tuple[Cells | None, InputError | None]:
+    """The board of a table's file or of a folder of lists; None where it holds runs, or nothing that is known.
+
+    Beside it why the file is no table: logs of evaluations are none, and what is neither is refused where runs are
+    read.
+    """
     if not place.exists():
         raise no_such_file(place)
     if place.is_dir():
-        return read_solved(place)
+        return read_solved(place), None
     try:
         read = read_table(place, choice.format)
-    except InputError:
-        # Logs of evaluations are no tables; what is neither is refused where runs are read.
-        return None
-    return read_cells(read.frame, choice.columns, by, scale, str(place), choice.dataset, read.lines)
+    except InputError as error:
+        return None, error
+    return read_cells(read.frame, choice.columns, by, scale, str(place), choice.dataset, read.lines), None
 
 
 def _files(place: Path) -> dict[str, Any]:
@@ -141,7 +159,8 @@ def _of_runs(table: Any, choice: RunChoice, clusters: str, missing: str) -> Boar
         cells = np.full((runs.scores.shape[0], len(items)), np.nan)
         cells[:, [place[str(each)] for each in runs.example_ids.tolist()]] = runs.scores
         scores.append(cells)
-    notes = [
+    notes = asked_apart(runs.configuration for _, runs in loaded)
+    notes += [
         f"{model} has {len(runs.seeds)} runs: its score is their mean." for model, runs in loaded if len(runs.seeds) > 1
     ]
     names = np.array(items, dtype=np.str_)

@@ -24,6 +24,9 @@ LEAVE_OUT, WRONG = "leave-out", "wrong"
 _MOST_NAMES = 8
 # With a smaller share of items in common these may be of another kind than those left out.
 _FEW_IN_COMMON = 0.9
+# How rows of totals are called, and how far rounding may take them from the mean.
+_MEANS = ("mean", "average", "avg", "total", "overall", "all", "macro", "micro", "score", "accuracy")
+_ROUNDING = 0.0051
 
 
 @dataclass(frozen=True)
@@ -92,8 +95,9 @@ def in_common(
     if len(systems) < 2:
         raise InputError(
             f"there is one system, {systems[0]!r}" if systems else "there is no system",
-            mend="give two systems or more; of one, goldassay instability says what its score is worth",
+            mend="give two systems or more",
         )
+    _refuse_means(items, scores)
     lacking = {system: int(np.isnan(each).any(axis=0).sum()) for system, each in zip(systems, scores, strict=True)}
     said = list(notes)
     n_items = items.size
@@ -114,9 +118,8 @@ def in_common(
                 f"Items that some system did not answer may be harder than the rest, which then says less{other}."
             )
     if kept.sum() < 2:
-        empty = max(lacking, key=lambda system: lacking[system])
         raise InputError(
-            f"the systems have {int(kept.sum())} of {n_items} items in common; {empty} lacks {lacking[empty]}",
+            f"the systems have {int(kept.sum())} of {n_items} items in common; lacking: {of}",
             mend=f"leave such systems out, or take empty cells as wrong with {option('missing', 'wrong')}",
         )
     return BoardScores(
@@ -130,3 +133,17 @@ def in_common(
         answered=tuple(answered),
         as_wrong=None if kept.all() else (tuple(np.nan_to_num(each, nan=0.0) for each in scores), clusters),
     )
+
+
+def _refuse_means(items: NDArray[np.str_], scores: Sequence[NDArray[np.float64]]) -> None:
+    """Refuse a row of totals, which is no item.
+
+    Raises:
+        InputError: An item is called like a mean, and is that of the others for every system.
+    """
+    for at in np.flatnonzero(np.isin(np.char.lower(items), _MEANS)).tolist():
+        others = np.arange(items.size) != at
+        apart = [abs(float(np.nanmean(each[:, at])) - float(np.nanmean(each[:, others]))) for each in scores
+                 if not np.isnan(each[:, at]).all() and not np.isnan(each[:, others]).all()]  # fmt: skip
+        if apart and max(apart) <= _ROUNDING:
+            raise InputError(f"{str(items[at])!r} is no item but the mean of the others", mend="leave the row out")

@@ -51,6 +51,14 @@ def read_solved(folder: Path) -> Cells | None:
         each for name, found in lists.items() for each in (*solved[name], *_ids(found, _NAMES, files[name]))
     )
     items = list(of_lists)
+    alike: dict[str, str] = {}
+    for each in items:
+        first = alike.setdefault(each.strip().casefold(), each)
+        if first != each:
+            raise InputError(
+                f"the lists name {first!r} and {each!r}, which differ in case or spaces alone", file=folder,
+                mend="spell items alike in all lists",
+            )  # fmt: skip
     totals = {int(found[key]) for found in lists.values() for key in _TOTALS if isinstance(found.get(key), int)}
     if len(totals) > 1:
         raise InputError(

@@ -20,6 +20,7 @@ from goldassay.questions.board.cell_values import (
     is_score,
     known_texts,
     matches,
+    refuse_foreign,
     refuse_slip,
     right_answers,
     scores_as_shares,
@@ -54,6 +55,9 @@ PREDICTIONS = ("prediction", "predicted", "pred", "response")
 RUNS = ("seed", "run", "epoch", "repeat", "replica")
 ROLES = ("system", "item", "score", "answer", "prediction", "run", "ignore")
 _ALIASES = {"model": "system", "example_id": "item", "id": "item", "label": "answer", "gold": "answer", "seed": "run"}
+# How columns are called that say something of items, and are no systems.
+_FLAGS = ("is_", "has_", "num_", "n_")
+_TRAITS = ("difficulty", "length", "year", "weight")
 _MOST_NAMES = 8
 
 
@@ -174,7 +178,8 @@ def _long(
             f"there is no column of {'items' if system else 'systems'}", file=file,
             mend=f"name it with {option('columns', 'item=NAME' if system else 'system=NAME')}",
         )  # fmt: skip
-    values = _scores_of(frame, roles, ignored, scale, file)
+    frame, unanswered = _answered(frame, item, roles, ignored, file)
+    values = _scores_of(frame, system, roles, ignored, scale, file)
     if values is None:
         return None
     run = _find(frame, roles, "run", RUNS, ignored)
@@ -211,7 +216,7 @@ def _long(
         cells[rows, [place[each] for each in own["item"].to_list()]] = own["score"].fill_null(np.nan).to_numpy()
         systems.append(str(name))
         scores.append(cells)
-    notes = [f"{count(empty)} rows name no system or no item, and are left out."] if empty else []
+    notes = [*unanswered, *([f"{count(empty)} rows name no system or no item, and are left out."] if empty else [])]
     joined = labels = None
     answer = _find(frame, roles, "answer", ANSWERS, ignored)
     if clusters or answer:
@@ -222,8 +227,52 @@ def _long(
     return Cells(systems, scores, np.array(items.to_list(), dtype=np.str_), joined, notes, labels)
 
 
+def _scored_by_answers(frame: pl.DataFrame, roles: Mapping[str, str], ignored: Collection[str]) -> str | None:
+    """The column of right answers of a long table, where predictions are scored by it."""
+    if _find(frame, roles, "score", SCORES, ignored) or not _find(frame, roles, "prediction", PREDICTIONS, ignored):
+        return None
+    return _find(frame, roles, "answer", ANSWERS, ignored)
+
+
+def _answered(
+    frame: pl.DataFrame, item: str, roles: Mapping[str, str], ignored: Collection[str], file: str
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows of items with a right answer, where predictions are scored by it, and how many have none.
+
+    Raises:
+        InputError: An item has other right answers for other systems.
+    """
+    answer = _scored_by_answers(frame, roles, ignored)
+    if answer is None:
+        return frame, []
+    of_rows = pl.DataFrame({"item": cell_texts(frame[item]).str.strip_chars(), "right": right_answers(frame[answer])})
+    several = of_rows.drop_nulls().group_by("item", maintain_order=True).n_unique().filter(pl.col("right") > 1)
+    n_items = of_rows["item"].n_unique()
+    if several.height:
+        raise InputError(
+            f"the right answers of {count(several.height)} of {count(n_items)} items differ between rows, the first is "
+            f"{several['item'][0]!r}",
+            file=file, column=answer, mend="give systems that answered the same items",
+        )  # fmt: skip
+    known = of_rows.select(pl.col("right").is_not_null().any().over("item")).to_series()
+    kept = known & of_rows["right"].is_not_null()
+    n_lost = of_rows.filter(~known)["item"].n_unique()
+    n_rows = int((known & of_rows["right"].is_null()).sum())
+    if n_rows:
+        raise InputError(
+            f"{count(n_rows)} rows have no right answer, though their items have one in other rows",
+            file=file, column=answer, mend="fill it in",
+        )  # fmt: skip
+    return frame.filter(kept), [_without_answer(n_lost)] if n_lost else []
+
+
+def _without_answer(n: int) -> str:
+    return f"{count(n)} item{' has' if n == 1 else 's have'} no right answer, and {'is' if n == 1 else 'are'} left out."
+
+
 def _scores_of(
     frame: pl.DataFrame,
+    system: str,
     roles: Mapping[str, str],
     ignored: Collection[str],
     scale: tuple[float, float] | None,
@@ -237,7 +286,7 @@ def _scores_of(
     answer = _find(frame, roles, "answer", ANSWERS, ignored)
     if prediction is None or answer is None:
         return None
-    return matches(frame[prediction], frame[answer])
+    return matches(frame[prediction], frame[answer], cell_texts(frame[system]).str.strip_chars(), file)
 
 
 def _wide(
@@ -262,10 +311,19 @@ def _wide(
     if answer is not None:
         valid = set(right_answers(frame[answer]).drop_nulls().to_list())
         of_answers = [name for name in others if holds_answers(frame[name], valid)]
+        for name in others:
+            refuse_foreign(frame[name], valid, file)
     else:
         of_answers = []
-    numeric = [name for name in others if name not in of_answers and is_score(frame[name])]
+    named_flags = [name for name in others if normalized(name).startswith(_FLAGS) or normalized(name) in _TRAITS]
+    numeric = [name for name in others if name not in (*of_answers, *named_flags) and is_score(frame[name])]
     systems = of_answers if len(of_answers) > 1 else numeric
+    if systems is of_answers and answer is not None:
+        unanswered = right_answers(frame[answer]).is_null()
+        if unanswered.any():
+            found = _wide(frame.filter(~unanswered), roles, ignored, clusters, scale, file, None)
+            said = _without_answer(int(unanswered.sum()))
+            return None if found is None else replace(found, notes=[said, *found.notes])
     for name in others:
         if systems is numeric and name not in of_answers:
             refuse_slip(frame[name], known_texts(frame[name]), as_numbers(frame[name]), file, lines)
@@ -282,13 +340,20 @@ def _wide(
         repeated = items.null_count() or len(items) - items.n_unique()
         raise InputError(
             f"{count(repeated)} items of the column {item!r} have no name of their own", file=file,
-            mend=f"give each row another one, or leave it out with {option('columns', f'ignore={item}')}",
+            mend="give each row another one; if rows of one name belong together, "
+            f"{option('columns', f'ignore={item}')} with {option('clusters', str(item))}",
         )  # fmt: skip
     empty = [name for name in others if name not in systems and not known_texts(frame[name]).count()]
     unread = [name for name in others if name not in systems and name not in empty]
     notes = [f"Columns that are no systems: {_listed(unread)}."] if unread else []
     notes += [f"Columns without a single score are left out: {_listed(empty)}."] if empty else []
     scores = [each.fill_null(np.nan).to_numpy()[np.newaxis].astype(np.float64) for each in values]
+    fractions = [name for name, own in zip(systems, scores, strict=True) if (np.nan_to_num(own) % 1).any()]
+    if 0 < len(fractions) < len(systems):
+        notes.append(
+            f"Fractions stand in {_listed(fractions)}, 0 and 1 alone in the others: leave out what is no system with "
+            f"{option('columns', 'ignore=NAME+NAME')}."
+        )
     joined = _codes(frame, clusters) if clusters else None
     labels = tuple(right_answers(frame[answer]).to_list()) if answer else None
     names = [name.strip() for name in systems]

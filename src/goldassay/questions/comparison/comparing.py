@@ -13,6 +13,7 @@ from goldassay.instability import compare, compare_all, equivalent_within, summa
 from goldassay.questions.comparison.alignment import by_seed, cluster_names, related_examples, side_by_side
 from goldassay.questions.comparison.plan import Plan, plan_comparison
 from goldassay.questions.instability.spread import above_constant, misplaced_labels, say_contradicted
+from goldassay.runs.configurations import asked_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -224,6 +225,7 @@ def align_sides(
     called = _names(models, names)
     said = ("A", "B") if len(models) == 2 else called
     sets, notes = side_by_side([runs.final() for runs in models], said, intersect)
+    notes = [*asked_apart(runs.configuration for runs in models), *notes]
     if matched:
         sets = by_seed(sets, said)
     together = None if clusters is None else cluster_names(sets, clusters, texts)
