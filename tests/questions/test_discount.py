@@ -250,6 +250,10 @@ def test_scores_by_row_number_are_refused_and_by_name_said_to_be(
     assert discounted(DOORS[door](runs, discount=str(report)))
     with pytest.raises(InputError, match="called by their numbers and the runs hold no right labels"):
         DOORS[door](scores, discount=str(report))
+    # A single name among the numbers changes nothing.
+    mixed = scores.with_columns(pl.col("example_id").replace("7", "seven"))
+    with pytest.raises(InputError, match="called by their numbers and the runs hold no right labels"):
+        DOORS[door](mixed, discount=str(report))
     named = scores.with_columns(example_id="e" + pl.col("example_id"))
     section = DOORS[door](named, discount=str(given[0])).document["discount"]
     assert any("Only the names of rows tell" in said for said in section["sentences"])

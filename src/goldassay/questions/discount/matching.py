@@ -128,7 +128,6 @@ def _go_with_another(one: Sequence[str], other: Sequence[str]) -> list[bool]:
 
 
 def _last_number(names: Sequence[str]) -> int | None:
-    """The largest of names that are all numbers; None where some are none."""
-    if not all(name.isdecimal() for name in names):
-        return None
-    return max(map(int, names), default=None)
+    """The largest of names of which half or more are numbers; None where fewer are."""
+    numbers = [int(name) for name in names if name.isdecimal()]
+    return max(numbers, default=None) if 2 * len(numbers) >= len(names) else None
