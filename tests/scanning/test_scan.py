@@ -86,6 +86,16 @@ def test_blocks_of_any_size(block: int, tmp_path: Path, monkeypatch: pytest.Monk
     assert same(found_by(known, path, shard_size=3000), whole)
 
 
+@pytest.mark.parametrize("most", [1, 700])
+def test_any_number_of_documents_may_wait_for_the_exact_look(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, path = sought(ITEMS), write_jsonl(tmp_path / "corpus.jsonl", rows())
+    whole = found_by(known, path)
+    monkeypatch.setattr(scan, "_MOST_WAITING", most)
+    assert same(found_by(known, path), whole)
+
+
 def test_every_form_has_the_same(tmp_path: Path) -> None:
     known, texts = sought(ITEMS), rows()
     plain = found_by(known, write_jsonl(tmp_path / "corpus.jsonl", texts))

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 MOST_PLACES = 5
 # Broken lines that are named by their number.
 _MOST_NAMED = 3
+# Characters of documents that wait for the exact look: one after the other they find its tables in the cache, which are
+# not there in the midst of the look at bytes.
+_MOST_WAITING = 1 << 22
 # What a document may be whose text can be read.
 _READABLE = (NOTHING, CANDIDATE, BY_HAND)
 MATCHES: dict[str, Any] = {
@@ -311,25 +314,37 @@ class _Collected:
         self._holding: dict[int, int] = {}
         self._best: dict[int, list[tuple[tuple[float, int, int], ItemMatch, int]]] = {}
         self._windows = np.zeros(confirmation.sought.window_text.size, bool)
+        self._waiting: list[tuple[str, int, int, int, Sequence[NearCopy]]] = []
+        self._n_waiting = 0
 
     def add(self, text: str, file: int, row: int, offset: int, near: Sequence[NearCopy] = ()) -> None:
-        """Search one document, exactly; it may be a near copy of items."""
-        confirmed = self._confirmation.confirm(text)
-        if confirmed is not None:
-            self._windows[confirmed.windows] = True
-        matches = () if confirmed is None else confirmed.matches
-        for match in with_near_copies(matches, near, text) if near else matches:
-            self._found[match.item] = self._found.get(match.item, 0) + 1
-            if match.holds:
-                self._holding[match.item] = self._holding.get(match.item, 0) + 1
-            best = self._best.setdefault(match.item, [])
-            best.append(((-match.rank, row, offset), match, file))
-            if len(best) > MOST_PLACES:
-                best.sort(key=lambda each: each[0])
-                best.pop()
+        """Search one document, exactly, before long; it may be a near copy of items."""
+        self._waiting.append((text, file, row, offset, near))
+        self._n_waiting += len(text)
+        if self._n_waiting >= _MOST_WAITING:
+            self._look()
+
+    def _look(self) -> None:
+        for text, file, row, offset, near in self._waiting:
+            confirmed = self._confirmation.confirm(text)
+            if confirmed is not None:
+                self._windows[confirmed.windows] = True
+            matches = () if confirmed is None else confirmed.matches
+            for match in with_near_copies(matches, near, text) if near else matches:
+                self._found[match.item] = self._found.get(match.item, 0) + 1
+                if match.holds:
+                    self._holding[match.item] = self._holding.get(match.item, 0) + 1
+                best = self._best.setdefault(match.item, [])
+                best.append(((-match.rank, row, offset), match, file))
+                if len(best) > MOST_PLACES:
+                    best.sort(key=lambda each: each[0])
+                    best.pop()
+        self._waiting.clear()
+        self._n_waiting = 0
 
     def finish(self, found: ShardResult) -> None:
         """Hand over what was collected."""
+        self._look()
         found.n_found, found.n_holding = self._found, self._holding
         found.windows = np.flatnonzero(self._windows)
         rows = [
