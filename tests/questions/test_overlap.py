@@ -220,9 +220,22 @@ class TestVerdicts:
         path.write_text(path.read_text() + "".join(f"{row}\n" for row in rows))
         report = measured(questions(), path)[1]
         assert word(report) == verdict
-        assert (f"{n} documents have none of the fields" in report.verdicts["overlap"]["evidence"]) == (
+        assert (f"{n} documents have no text in the fields" in report.verdicts["overlap"]["evidence"]) == (
             verdict != "sound"
         )
+
+    def test_rows_without_text_cannot_be_called_sound(self, tmp_path: Path) -> None:
+        folder = tmp_path / "corpus"
+        folder.mkdir()
+        written(folder / "a.jsonl", other_texts() * 30)
+        texts = [f"{row['question']} {row['answer']}" for row in questions()]
+        frame = pl.DataFrame({"text": [None] * N, "content": texts}, schema={"text": pl.String, "content": pl.String})
+        frame.write_parquet(folder / "b.parquet")
+        with pytest.raises(InputError, match=r"b.parquet: no line has text in 'text'"):
+            measured(questions(), folder)
+        found, report = measured(questions(), folder, skip_broken=True)
+        assert (found["n_documents"], word(report)) == (9000, "not measurable")
+        assert "400 documents have no text, and are left out." in found["notes"]
 
     def test_limits_can_be_set(self, tmp_path: Path) -> None:
         rows = questions()
@@ -309,11 +322,18 @@ class TestForms:
             (lambda text: "".join(text.split()), "sound"),
             (by_word("X 00:00:01"), "sound"),
             (by_word("\\mycommand{X}"), "sound"),
+            (by_word("<a b c>X</a>"), "sound"),
+            (by_word("&lt;b&gt;X&lt;/b&gt;"), "sound"),
+            (by_word("[b]X[/b]"), "sound"),
+            (by_word("\x1b[1mX\x1b[0m"), "sound"),
             (lambda text: " ".join("".join(text.split(" "))), "sound"),
             (lambda text: base64.b64encode(text.encode()).decode(), "sound"),
             (lambda text: " ".join(f"{'A: ' * (at % 11 == 0)}{each}" for at, each in enumerate(text.split())), "sound"),
         ],
-        ids=["no spaces", "times", "commands", "letters", "base64", "lines of 11 words"],
+        ids=[
+            "no spaces", "times", "commands", "bare attributes", "escaped tags", "bbcode", "colors", "letters",
+            "base64", "lines of 11 words",
+        ],
     )  # fmt: skip
     def test_that_hide_a_copy_are_named(self, form: Any, verdict: str, tmp_path: Path) -> None:
         """The page on overlap says so."""

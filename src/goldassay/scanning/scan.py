@@ -208,6 +208,8 @@ def scan_shard(
                 json_kernels.seek_lines(block.data, block.ends, names, starts, *tables, status)
             else:
                 word_kernels.seek_texts(block.data, block.begins, block.ends, *tables, status)
+                # Rows of a table without text are no more documents than lines of JSON are.
+                status[block.begins == block.ends] = EMPTY
             near = _near_copies(confirmation.sought, block, status, fields)
             is_looked_at = (status == CANDIDATE) | (status == BY_HAND) | (status == INVALID)
             is_looked_at[list(near)] = True

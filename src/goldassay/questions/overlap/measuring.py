@@ -253,8 +253,8 @@ def _doubts(
         n = scanned.n_unread
         found.append(
             Doubt(
-                f"{count(n)} document{' has' if n == 1 else 's have'} none of the fields that are read, and may hold "
-                f"{percent(_MOST_UNSEARCHED)} of the items.",
+                f"{count(n)} document{' has' if n == 1 else 's have'} no text in the fields that are read, but in "
+                f"others, and may hold {percent(_MOST_UNSEARCHED)} of the items.",
                 f"Name the fields with {option('field', 'NAME+NAME')}.",
             )
         )
