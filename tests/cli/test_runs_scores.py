@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -86,3 +87,112 @@ def test_one_model_and_nothing_to_read(goldassay: Command, refused: Callable[...
     assert goldassay("runs", "scores", "one").out.endswith("no comparison: the runs are all of one model, large\n")
     shutil.copy(LOGS / "cancel.eval", tmp_path)
     assert "1 of 5 examples" in refused("runs", "scores", "cancel.eval", "--quiet")
+
+
+def log(
+    path: Path,
+    model: str,
+    run: str,
+    n_right: int,
+    *,
+    n: int = 40,
+    status: str = "success",
+    of: int = 40,
+    ids: bool = True,
+) -> None:
+    """A log of inspect_ai with scores for the first n of its samples."""
+    samples: list[dict[str, Any]] = [
+        {"id": f"s{i}", "epoch": 1, "scores": {"match": {"value": "C" if i < n_right else "I"}}} for i in range(n)
+    ]
+    dataset = {"samples": of, "sample_ids": [f"s{i}" for i in range(of)] if ids else None}
+    about = {"eval_id": run, "task": "sums", "model": model, "dataset": dataset, "config": {"epochs": 1}}
+    path.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps({"version": 2, "status": status, "eval": about}))
+        archive.writestr("summaries.json", json.dumps(samples))
+
+
+@pytest.mark.parametrize("align", [(), ("--align", "intersect")])
+@pytest.mark.parametrize("ids", [True, False])
+def test_a_cancelled_log_does_not_take_its_retry_with_it(
+    goldassay: Command, refused: Callable[..., str], tmp_path: Path, align: tuple[str, ...], ids: bool
+) -> None:
+    """Scores and comparison are those of the folder without it; other commands refuse it by name."""
+    log(tmp_path / "whole" / "a2.eval", "a", "second", 30)
+    log(tmp_path / "whole" / "b.eval", "b", "third", 20)
+    shutil.copytree(tmp_path / "whole", tmp_path / "logs")
+    log(tmp_path / "logs" / "a1.eval", "a", "first", 30, n=30, status="cancelled", ids=ids)
+    found = goldassay("runs", "scores", "logs", "--json", "scores.json", *align)
+    assert found.status == 0, found.err
+    (left,) = [line for line in found.out.splitlines() if line.startswith("left out")]
+    assert "logs/a1.eval" in left
+    assert "'cancelled', and 30 of 40 samples have a score" in left
+    goldassay("runs", "scores", "whole", "--json", "whole.json", *align)
+    scores, whole = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("scores", "whole"))
+    assert scores["sets"] == whole["sets"]
+    assert scores["comparison"] == whole["comparison"]
+    assert [each["mean"] for each in scores["sets"]] == [0.75, 0.5]
+    assert "logs/a1.eval" in refused("compare", "logs", *align)
+
+
+def test_a_cancelled_log_without_ids_of_its_samples_is_named(goldassay: Command, tmp_path: Path) -> None:
+    log(tmp_path / "logs" / "a.eval", "a", "first", 12, n=12, status="cancelled", ids=False)
+    log(tmp_path / "logs" / "b.eval", "b", "second", 20)
+    said = "the status 'cancelled', and 12 of 40 samples have a score"
+    found = goldassay("runs", "scores", "logs")
+    assert [line.split()[1] for line in found.out.splitlines() if line.startswith("sums")] == ["b"]
+    assert (
+        f"left out  a on sums: logs/a.eval: the run with seed first is unfinished: the evaluation ended with {said}"
+        in (found.out)
+    )
+    listed = goldassay("runs", "list", "logs")
+    assert f"The run first of a on sums (logs/a.eval) is unfinished: the evaluation ended with {said}." in listed.out
+    assert "unfinished" not in goldassay("runs", "list", "logs/b.eval").out
+    assert (
+        json.loads(goldassay("runs", "show", "logs", "--align", "intersect", "--json", "-", "--quiet").out)[0][
+            "n_examples"
+        ]
+        == 12
+    )
+
+
+@pytest.mark.parametrize("n_right", [20, 21])
+def test_a_copy_of_a_log_counts_once(goldassay: Command, tmp_path: Path, n_right: int) -> None:
+    """One with other answers under the same name does not: both are named."""
+    log(tmp_path / "logs" / "a.eval", "a", "first", 30)
+    log(tmp_path / "logs" / "b.eval", "b", "second", 20)
+    log(tmp_path / "logs" / "copy.eval", "b", "second", n_right)
+    found = goldassay("runs", "scores", "logs")
+    (left,) = [line for line in found.out.splitlines() if line.startswith("left out")]
+    assert "logs/copy.eval" in left
+    assert "logs/b.eval" in left
+    scored = [line.split()[1:3] for line in found.out.splitlines() if line.startswith("sums")]
+    assert scored == [["a", "75.00"], ["b", "50.00"]][: 2 if n_right == 20 else 1]
+
+
+@pytest.mark.parametrize("kind", ["cut", "empty", "twice"])
+def test_a_broken_log_does_not_stop_its_folder(
+    goldassay: Command, refused: Callable[..., str], tmp_path: Path, kind: str
+) -> None:
+    log(tmp_path / "logs" / "a.eval", "a", "first", 30)
+    log(tmp_path / "logs" / "b.eval", "b", "second", 20)
+    broken = tmp_path / "logs" / "broken.eval"
+    whole = (tmp_path / "logs" / "a.eval").read_bytes()
+    broken.write_bytes(whole[: len(whole) // 2] if kind == "cut" else b"")
+    if kind == "twice":
+        with zipfile.ZipFile(tmp_path / "logs" / "a.eval") as archive, zipfile.ZipFile(broken, "w") as other:
+            other.writestr("header.json", archive.read("header.json"))
+            other.writestr("summaries.json", json.dumps(2 * json.loads(archive.read("summaries.json"))))
+    found = goldassay("runs", "scores", "logs")
+    assert found.status == 0
+    assert [line.split()[1] for line in found.out.splitlines() if line.startswith("sums")] == ["a", "b"]
+    (left,) = [line for line in found.out.splitlines() if line.startswith("left out")]
+    assert left.startswith("left out  logs/broken.eval: ")
+    assert "A  a: 75.00 points" in found.out
+    listed = goldassay("runs", "list", "logs")
+    assert listed.status == 2
+    assert [line.split()[0] for line in listed.out.splitlines()[1:]] == ["a", "b"]
+    assert left.removeprefix("left out  ") in listed.err
+    shutil.copytree(tmp_path / "logs", tmp_path / "alone", ignore=shutil.ignore_patterns("?.eval"))
+    assert "alone/broken.eval" in refused("runs", "scores", "alone")
+    assert "broken.eval" in refused("runs", "scores", "logs/broken.eval", "logs/a.eval")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import typer
@@ -56,21 +56,31 @@ def list_(
     """List models, datasets and conditions, with the number of runs, checkpoints and examples of each.
 
     Where a model was asked in several ways (prompt, shots, temperature), each of these configurations is a row.
+    Unfinished runs are named. Files that cannot be read are named, too, and the command then exits with status 2.
     """
     import json
 
     from goldassay.data import parse_columns
-    from goldassay.runs.choosing import say_twice
+    from goldassay.runs.choosing import say_twice, say_unfinished
     from goldassay.runs.configurations import say_configurations
     from goldassay.runs.reading import find_slices, list_slices
     from goldassay.runs.slices import Request
 
-    found = find_slices(path, file_format, Request(parse_columns(columns) if columns else {}, listed=True))
+    broken: list[InputError] = []
+    request = Request(parse_columns(columns) if columns else {}, listed=True)
+    found = find_slices(path, file_format, request, broken)
     rows = list_slices(found).to_dicts()
     if json_file is not None:
         write_json(json_file, json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
-    if quiet:
-        return
+    if not quiet:
+        _show_list(rows, [*say_configurations(found), *say_unfinished(found), *say_twice(found)])
+    if broken:
+        for error in broken[:-1]:
+            typer.echo(f"goldassay: {error}", err=True)
+        raise broken[-1]
+
+
+def _show_list(rows: Sequence[Mapping[str, Any]], said: Sequence[str]) -> None:
     names = {
         "model": "model",
         "configuration": "configuration",
@@ -85,7 +95,7 @@ def list_(
     }
     shown = [key for key in names if any(row[key] not in ("", None) for row in rows)]
     table = [[names[key] for key in shown], *([_cell(row[key]) for key in shown] for row in rows)]
-    for line in [*aligned(table), *say_configurations(found), *say_twice(found)]:
+    for line in [*aligned(table), *said]:
         typer.echo(line)
 
 

@@ -34,7 +34,10 @@ def lines_of(found: ScoredRuns) -> list[str]:
     lines = aligned([head, *rows[:_MOST]])
     if len(rows) > _MOST:
         lines.append(f"and {len(rows) - _MOST} more: --json FILE has all")
-    lines += [f"left out  {each.model} on {each.dataset}: {each.reason}" for each in found.unread]
+    lines += [
+        f"left out  {each.model} on {each.dataset}: {each.reason}" if each.model else f"left out  {each.reason}"
+        for each in found.unread
+    ]
     if found.comparison is not None:
         return [*lines, "", *comparison_lines(found.comparison)]
     return [*lines, "", f"no comparison: {found.uncompared}"]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from goldassay.core.clusters import Clusters
+    from goldassay.core.errors import InputError
     from goldassay.core.progress import Steps
     from goldassay.core.settings import Settings
     from goldassay.data import Dataset
@@ -70,6 +71,7 @@ class Evidence:
         corpus: What may have been trained on, beside the training part.
         split: Whether an evaluation part is taken of the training data where none is given.
         make_readers: Makes what models of each part of the input predict, where that is not what an audit trains.
+        broken_runs: Takes the errors of files of runs that cannot be read; without it the first is raised.
     """
 
     def __init__(
@@ -90,7 +92,9 @@ class Evidence:
         corpus: CorpusChoice | None = None,
         split: bool = True,
         make_readers: Callable[[Evidence], ConditionEvidence] | None = None,
+        broken_runs: list[InputError] | None = None,
     ) -> None:
+        self.broken_runs = broken_runs
         self.settings, self.steps = settings, steps
         self.choice = choice or RunChoice(checkpoint=None if train is None else "last")
         self._corpus = corpus
@@ -208,7 +212,7 @@ class Evidence:
         Raises:
             InputError: Nothing is there or cannot be read, or nothing there is what was asked for.
         """
-        return find_runs(self.run_paths, self.choice)
+        return find_runs(self.run_paths, self.choice, self.broken_runs)
 
     def runs_at(self, path: str | os.PathLike[str], model: str | None) -> list[Slice]:
         """The runs of one model that lie at one of the paths, none of them loaded; None: of all that are there.

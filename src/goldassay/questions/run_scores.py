@@ -21,15 +21,19 @@ from goldassay.questions.instability.spread import measure_spread
 from goldassay.questions.run_choice import RunChoice
 from goldassay.runs import write_runs
 from goldassay.runs.answers import read_answers
+from goldassay.runs.choosing import retried
+from goldassay.runs.duplicates import is_copy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goldassay.data import Dataset
     from goldassay.questions.comparison.comparing import ModelComparisons
     from goldassay.questions.comparison.suites import SuiteComparison
     from goldassay.questions.run_sets import RunSet
     from goldassay.runs import Runs
+    from goldassay.runs.assembly import Align
+    from goldassay.runs.slices import Slice
 
 __all__ = ["ScoredRuns", "ScoredSet", "UnreadSet", "score_runs"]
 
@@ -67,7 +71,7 @@ class ScoredSet(Result):
 
 @dataclass(frozen=True)
 class UnreadSet(Result):
-    """Runs that could not be read, and why."""
+    """Runs that are left out, and why; model, dataset and condition are "" for a file that says none of them."""
 
     model: str
     dataset: str
@@ -81,7 +85,8 @@ class ScoredRuns(Result):
 
     Attributes:
         sets: A model on a dataset each, by dataset and then by model.
-        unread: Those that could not be read, and are in no comparison.
+        unread: What is left out, and is in no comparison: sets and files that cannot be read, unfinished runs of which
+            there is a finished one, and copies of a run.
         comparison: Of the models, on each dataset that all of them answered; None where there is none.
         uncompared: Why there is none, or "".
     """
@@ -111,7 +116,8 @@ def score_runs(
     """Score every set of runs at a path, and compare the models.
 
     Scores and intervals are those of `measure_instability`, differences those of `compare_models`. A set that cannot be
-    read (a log that was cancelled, say) is named with the reason, and the others are scored.
+    read (a log that was cancelled, say) is named with the reason, and the others are scored. So is a file that is
+    broken, an unfinished run next to finished ones of its model and dataset, and a copy of a run under another name.
 
     Args:
         path: A file, a folder (searched to the bottom), or several of these.
@@ -124,12 +130,17 @@ def score_runs(
     """
     paths = [os.fspath(each) for each in ([path] if isinstance(path, (str, os.PathLike)) else path)]
     settings = settings or Settings()
-    evidence = Evidence(runs=paths, choice=choice or RunChoice(), settings=settings, steps=Steps(quiet))
+    broken: list[InputError] = []
+    evidence = Evidence(
+        runs=paths, choice=choice or RunChoice(), settings=settings, steps=Steps(quiet), broken_runs=broken
+    )
     scored: list[ScoredSet] = []
     unread: list[UnreadSet] = []
     read: list[Runs] = []
     first: InputError | None = None
-    for each in evidence.run_sets:
+    for found in evidence.run_sets:
+        each, left_out = _counted_once(*_finished(found, evidence.choice.align))
+        unread += left_out
         try:
             runs = each.load().final()
         except InputError as error:
@@ -141,9 +152,54 @@ def score_runs(
     if not scored:
         assert first is not None
         raise first
+    unread += [UnreadSet("", "", "", str(error)) for error in broken]
     compared, why = _compare(paths, read, evidence, bool(unread))
     in_order = sorted(scored, key=lambda found: (found.dataset, found.condition, found.model))
     return ScoredRuns(tuple(in_order), tuple(unread), compared, why)
+
+
+def _finished(found: RunSet, align: Align) -> tuple[RunSet, list[UnreadSet]]:
+    """The set without its unfinished runs, if it has finished ones.
+
+    Where the examples in common were asked for, only those go of which another file has a finished one: the others are
+    what was asked for.
+    """
+    again = retried(found.slices)
+    out = [
+        part
+        for part in found.slices
+        if part.unfinished and (part.file in again if align == "intersect" else _has_finished(found))
+    ]
+    return _without(found, out, {part.file: f"{part.unfinished}; finished runs of it count" for part in out})
+
+
+def _has_finished(found: RunSet) -> bool:
+    return not all(part.unfinished for part in found.slices)
+
+
+def _counted_once(found: RunSet, left_out: list[UnreadSet]) -> tuple[RunSet, list[UnreadSet]]:
+    """The set without exact copies of its runs; runs of one name with other answers stay, and are refused later."""
+    firsts: dict[tuple[object, ...], Slice] = {}
+    copies: dict[str, str] = {}
+    out = []
+    for part in found.slices:
+        first = firsts.setdefault((part.collection, part.seed, part.checkpoint), part)
+        if first is not part and first.file != part.file and is_copy(first, part):
+            out.append(part)
+            copies[part.file] = f"a copy of {first.file}, with the same answers, which counts once"
+    once, more = _without(found, out, copies)
+    return once, [*left_out, *more]
+
+
+def _without(found: RunSet, out: Sequence[Slice], why: Mapping[str, str]) -> tuple[RunSet, list[UnreadSet]]:
+    if not out:
+        return found, []
+    kept = tuple(part for part in found.slices if not any(part is other for other in out))
+    runs = {(part.collection.model, part.seed) for part in kept}
+    return (
+        replace(found, slices=kept, n_runs=len(runs)),
+        [UnreadSet(found.model, found.dataset, found.condition, f"{file}: {said}") for file, said in why.items()],
+    )
 
 
 def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:

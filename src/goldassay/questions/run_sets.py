@@ -202,8 +202,15 @@ def _dataset(name: str, choice: RunChoice) -> str:
     return read_gold(gold).name
 
 
-def find_runs(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> list[Slice]:
+def find_runs(
+    paths: Sequence[str | os.PathLike[str]], choice: RunChoice, broken: list[InputError] | None = None
+) -> list[Slice]:
     """What lies at the paths, named but not loaded: the runs that were asked for.
+
+    Args:
+        paths: Files and folders, taken together.
+        choice: What to take.
+        broken: Takes the errors of files in folders that cannot be read; without it the first is raised.
 
     Raises:
         InputError: Nothing is there or cannot be read, or nothing there is what was asked for.
@@ -211,7 +218,7 @@ def find_runs(paths: Sequence[str | os.PathLike[str]], choice: RunChoice) -> lis
     with placed(paths):
         scale = parse_grades(choice.grades)
         request = Request(dict(choice.columns), grades=scale, pool_configurations=choice.pool_configurations)
-        found = find_slices(list(paths), choice.format, request)
+        found = find_slices(list(paths), choice.format, request, broken)
         asked = _asked(choice)
         kept = [part for part in found if _matches(part.collection, asked)]
         if not kept:

@@ -10,7 +10,7 @@ import numpy as np
 from goldassay.core.doors import option, right_labels
 from goldassay.core.errors import InputError
 from goldassay.runs.alignment import align_examples, position_of
-from goldassay.runs.choosing import by_place
+from goldassay.runs.choosing import by_place, refuse_retried
 from goldassay.runs.coding import contradicted, gold_of, label_set, logits_of, predictions_of, scores_of
 from goldassay.runs.configurations import check_one
 from goldassay.runs.loading import Align, Loaded, load_all, taken
@@ -54,6 +54,7 @@ def assemble(
             twice, labels do not match, or there is nothing to score by.
     """
     check_one(slices)
+    refuse_retried(slices)
     seeds, checkpoints, grid = _grid(slices)
     loaded = load_all([part for row in grid for part in row], label_names, align)
     if gold is None and all(item.columns.label is None and item.columns.score is None for item in loaded):

@@ -132,6 +132,53 @@ def say_twice(found: Iterable[Slice]) -> list[str]:
     return said
 
 
+def retried(slices: Iterable[Slice]) -> dict[str, str]:
+    """Files of unfinished runs of which another file has a finished one, each with the first such file.
+
+    An evaluation that was cancelled and started anew is one run. Epochs of one file are not told apart by this.
+    """
+    finished: dict[Collection, list[str]] = {}
+    unfinished: dict[str, Collection] = {}
+    for part in slices:
+        if part.unfinished:
+            unfinished.setdefault(part.file, part.collection)
+        else:
+            finished.setdefault(part.collection, []).append(part.file)
+    return {
+        file: other[0]
+        for file, key in unfinished.items()
+        if (other := [each for each in finished.get(key, ()) if each != file])
+    }
+
+
+def refuse_retried(slices: Iterable[Slice]) -> None:
+    """Refuse an unfinished run next to a finished one of another file: it is no repeat, and would cost examples.
+
+    Raises:
+        InputError: There is one.
+    """
+    slices = list(slices)
+    again = retried(slices)
+    for part in slices:
+        if part.file in again and part.unfinished:
+            raise InputError(
+                f"the run with seed {part.seed} is unfinished: {part.unfinished}; {again[part.file]} holds a finished "
+                "run",
+                file=part.file,
+                mend="remove the unfinished one",
+            )
+
+
+def say_unfinished(found: Iterable[Slice]) -> list[str]:
+    """A sentence for each run that does not answer all that it was to answer."""
+    return [
+        f"The run {part.seed} of {part.collection.model} on {part.collection.dataset} ({part.file}) is unfinished: "
+        f"{part.unfinished}."
+        for part in found
+        if part.unfinished
+    ]
+
+
 def _twice(part: Slice, other: Slice) -> InputError:
     where = "" if part.checkpoint is None else f", checkpoint {part.checkpoint}"
     one_format = f", or read one format with {option('format', part.format)}" if part.format != other.format else ""

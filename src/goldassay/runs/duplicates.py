@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from goldassay.core.doors import option
@@ -51,6 +52,19 @@ def join_duplicates(found: Sequence[Slice]) -> Joined:
         else:
             places.append(part)
     return Joined([part for places in kept.values() for part in places], pairs)
+
+
+def is_copy(one: Slice, other: Slice) -> bool:
+    """Whether two slices hold the same examples in the same order, with the same answers, scores and logits."""
+    if one.n_examples != other.n_examples:
+        return False
+    a, b = one.load(), other.load()
+    pairs = [(getattr(a, name), getattr(b, name)) for name in ("example_ids", "label", "prediction", "score")]
+    if any((x is None) != (y is None) or (x is not None and not _same(x, y)) for x, y in pairs):
+        return False
+    if a.logits is None or b.logits is None:
+        return a.logits is b.logits
+    return np.array_equal(a.logits, b.logits, equal_nan=True)
 
 
 def _who(part: Slice) -> tuple[object, ...]:

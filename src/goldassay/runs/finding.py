@@ -37,8 +37,20 @@ class NoRunsError(InputError):
     """Nothing at a path is of a known format."""
 
 
-def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  # noqa: A002
+def find_slices(
+    path: RunsPath,
+    format: str,  # noqa: A002
+    request: Request,
+    broken: list[InputError] | None = None,
+) -> list[Slice]:
     """All runs at a path, named but not loaded.
+
+    Args:
+        path: A file, a folder (searched to the bottom), or several of these.
+        format: Name of an adapter, or "auto".
+        request: What was said about the files.
+        broken: Takes the errors of files in folders that cannot be read, which are then left out; without it the first
+            such error is raised.
 
     Raises:
         InputError: There is no such file, none is of a known format, or a file is damaged.
@@ -62,7 +74,7 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
             refuse_pickle(place)
         elif _is_report(report := place.parent if place.name == "tables" else place):
             raise _no_runs_in(place, report)
-        parts = _find(place, offered, replace(request, outright=place.is_file()), set())
+        parts = _find(place, offered, replace(request, outright=place.is_file()), set(), broken)
         if not parts and (scores := kind_of_scores(place)):
             raise NoRunsError(
                 f"{scores} here, but no predictions",
@@ -78,6 +90,8 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
                 file=place,
                 mend="save the predictions and references that the metric was given, a row an example",
             )
+        if not parts and broken:
+            continue
         if not parts:
             refuse_unreadable(place)
             raise NoRunsError(
@@ -88,6 +102,8 @@ def find_slices(path: RunsPath, format: str, request: Request) -> list[Slice]:  
                 else "it is empty: name the folder that holds them",
             )
         found.extend(parts)
+    if not found and broken:
+        raise broken[0]
     found = _named_by_files(found)
     return pooled(found) if request.pool_configurations else tell_apart(found)
 
@@ -165,10 +181,23 @@ def _is_aside(item: Path) -> bool:
     )
 
 
-def _find(place: Path, offered: Iterable[Adapter], request: Request, seen: set[Path]) -> list[Slice]:
+def _find(
+    place: Path,
+    offered: Iterable[Adapter],
+    request: Request,
+    seen: set[Path],
+    broken: list[InputError] | None = None,
+) -> list[Slice]:
     for adapter in offered:
-        with reading(place):
-            parts: list[Slice] | None = adapter.find(place, request)
+        try:
+            with reading(place):
+                parts: list[Slice] | None = adapter.find(place, request)
+        except InputError as error:
+            # What was named outright is all that was asked for.
+            if broken is None or not place.is_file() or request.outright:
+                raise
+            broken.append(error)
+            return []
         if parts is not None:
             return [_on_scale(part, request.grades) for part in parts]
     # A link may lead back to a folder above it, and two such make endlessly many paths: each folder is read once.
@@ -179,4 +208,4 @@ def _find(place: Path, offered: Iterable[Adapter], request: Request, seen: set[P
     inside = sorted(item for item in place.iterdir() if item.is_dir() or (item.is_file() and _SUFFIX.search(item.name)))
     # Tables of a report that lies beside runs, and runs that were made for it, are not what was handed over.
     inside = [item for item in inside if not _is_aside(item) and not (item.is_dir() and _is_report(item))]
-    return [part for item in inside for part in _find(item, offered, request, seen)]
+    return [part for item in inside for part in _find(item, offered, request, seen, broken)]

@@ -66,6 +66,12 @@ def _load(part: Slice, label_names: tuple[str, ...] | None, align: Align) -> Loa
                 column=values.name or None,
                 mend=f"add it, or keep the examples that all runs have with {option('align', 'intersect')}",
             )
+    if part.unfinished and align != "intersect":
+        raise InputError(
+            f"the run with {who(part)} is unfinished: {part.unfinished}",
+            file=part.file,
+            mend=f"run it to its end, or take what is there with {option('align', 'intersect')}",
+        )
     present = [values.is_not_null() for values in (columns.score, columns.prediction) if values is not None]
     if present and not all(mask.all() for mask in present):
         columns = taken(columns, functools.reduce(operator.and_, present).arg_true())

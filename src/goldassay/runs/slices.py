@@ -83,6 +83,7 @@ class Slice:
         configuration: How the model was asked, as far as the file says so; see `goldassay.runs.configurations`.
         grades: The scale that its scores are shares of, where it is not that of fractions.
         base_model: The model's own name, where its configuration was added to tell it from others; else "".
+        unfinished: Why the run does not answer all that it was to answer, where its file says so; else "".
     """
 
     collection: Collection
@@ -96,6 +97,7 @@ class Slice:
     configuration: Mapping[str, Any] = field(default_factory=dict)
     grades: tuple[float, float] | None = None
     base_model: str = ""
+    unfinished: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what names no run, before it is sorted among others.

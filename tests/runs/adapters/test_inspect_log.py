@@ -161,7 +161,7 @@ def test_wrong_types(tmp_path: Path, samples: Any, said: str) -> None:
 def test_wrong_headers(tmp_path: Path, header: Any) -> None:
     with pytest.raises(InputError, match="does not say which model did which task"):
         read_runs(write(tmp_path / "log.eval", summaries(), header))
-    odd = {"eval": {"model": "m", "task": "t", "dataset": [], "config": {"epochs": 10**12}}}
+    odd = {"status": "success", "eval": {"model": "m", "task": "t", "dataset": [], "config": {"epochs": 10**12}}}
     assert read_runs(write(tmp_path / "log.eval", summaries(), odd)).n_runs == 2
 
 

@@ -39,13 +39,17 @@ _NO_ANSWER = "no answer"
 
 
 class _Log(NamedTuple):
-    """What is taken of a log: its identity, how it ended, which samples it was to have, and their summaries."""
+    """What is taken of a log: its identity, how it ended, which samples it was to have, and their summaries.
+
+    `n_samples` is how many samples an epoch was to have, and None where nothing says it.
+    """
 
     model: str
     task: str
     run: str
     status: str
     sample_ids: tuple[str, ...]
+    n_samples: int | None
     n_epochs: int
     summaries: tuple[dict[str, Any], ...]
     configuration: dict[str, Any]
@@ -81,6 +85,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
             format=NAME,
             load=not_loaded if request.listed else partial(_load, ids, samples, log.status, request, path),
             configuration=log.configuration,
+            unfinished=_unfinished(log, samples),
         )
         for epoch, samples in sorted(by_epoch.items())
     ]
@@ -102,13 +107,15 @@ def _read_log(path: Path, *, listed: bool) -> _Log | None:
         parts = [member for name, member in members.items() if name.startswith("_journal/summaries/")]
     if not parts:
         raise InputError("the log has no summaries of samples", file=path, mend="run the evaluation to its end")
-    summaries = [
-        summary for part in parts for summary in _checked(read_member(path, part), part.filename, path, listed=listed)
-    ]
     dataset, config = (
         value if isinstance(value, dict) else {} for value in (about.get("dataset"), about.get("config"))
     )
     sample_ids, epochs = dataset.get("sample_ids"), config.get("epochs")
+    if listed and _is_whole(header, sample_ids, epochs):
+        summaries, n_epochs = [], epochs or 1
+    else:
+        summaries = [each for part in parts for each in _checked(read_member(path, part), part.filename, path)]
+        n_epochs = epochs if isinstance(epochs, int) and 0 < epochs <= len(summaries) else 1
     return _Log(
         model=str(about["model"]),
         task=str(about["task"]),
@@ -116,10 +123,40 @@ def _read_log(path: Path, *, listed: bool) -> _Log | None:
         run=str(about.get("eval_id") or about.get("run_id") or path.stem)[:8],
         status=str(header.get("status", "started")),
         sample_ids=tuple(map(str, sample_ids)) if isinstance(sample_ids, list) else (),
-        n_epochs=epochs if isinstance(epochs, int) and 0 < epochs <= len(summaries) else 1,
+        n_samples=len(sample_ids) if isinstance(sample_ids, list) and sample_ids else _n_asked(dataset, config),
+        n_epochs=n_epochs,
         summaries=tuple(summaries),
         configuration=_configuration(about, header.get("plan")),
     )
+
+
+def _is_whole(header: Mapping[str, Any], sample_ids: Any, epochs: Any) -> bool:
+    """Whether a header alone says that the evaluation ended well and holds each sample once an epoch."""
+    results = header.get("results")
+    if header.get("status") != "success" or not isinstance(results, dict):
+        return False
+    if not isinstance(sample_ids, list) or not sample_ids or not isinstance(epochs, int) or epochs < 1:
+        return False
+    return bool(results.get("total_samples") == len(sample_ids) * epochs)
+
+
+def _n_asked(dataset: Mapping[str, Any], config: Mapping[str, Any]) -> int | None:
+    """How many samples an epoch was to have, where their ids are not listed; None where it cannot be told."""
+    n, limit = dataset.get("samples"), config.get("limit")
+    if not isinstance(n, int) or config.get("sample_id") is not None:
+        return None
+    if isinstance(limit, list) and len(limit) == 2 and all(isinstance(end, int) for end in limit):
+        return len(range(n)[limit[0] : limit[1]])
+    return min(n, limit) if isinstance(limit, int) else n
+
+
+def _unfinished(log: _Log, samples: Mapping[str, dict[str, Any]]) -> str:
+    """Why an epoch of an evaluation that did not end well is not whole; "" where all of its samples have a score."""
+    n_scored = sum(bool(each["scores"]) for each in samples.values())
+    if log.status == "success" or n_scored == log.n_samples:
+        return ""
+    of = "an unknown number of" if log.n_samples is None else f"{log.n_samples:,}"
+    return f"the evaluation ended with the status {log.status!r}, and {n_scored:,} of {of} samples have a score"
 
 
 def _configuration(about: Mapping[str, Any], plan: Any) -> dict[str, Any]:
@@ -160,7 +197,7 @@ def _configuration(about: Mapping[str, Any], plan: Any) -> dict[str, Any]:
     )
 
 
-def _checked(summaries: Any, name: str, path: Path, *, listed: bool) -> list[dict[str, Any]]:
+def _checked(summaries: Any, name: str, path: Path) -> list[dict[str, Any]]:
     if not isinstance(summaries, list) or not all(isinstance(each, dict) and "id" in each for each in summaries):
         raise InputError(f"{name} in the log is not a list of samples with ids", file=path)
     for summary in summaries:
@@ -170,15 +207,14 @@ def _checked(summaries: Any, name: str, path: Path, *, listed: bool) -> list[dic
                     f"the score {scorer!r} of sample {summary['id']} is not an object with a value", file=path
                 )
     # Only these fields are kept: inputs and what else a summary has may be long.
-    kept = ("id", "epoch") if listed else ("id", "epoch", "target", "metadata")
+    kept = ("id", "epoch", "target", "metadata")
     found = [{field: summary[field] for field in kept if field in summary} for summary in summaries]
-    if not listed:
-        for own, summary in zip(found, summaries, strict=True):
-            own["choices"] = bool(summary.get("choices"))
-            own["scores"] = {
-                scorer: {"value": score.get("value"), "answer": score.get("answer")}
-                for scorer, score in _scores_of(summary).items()
-            }
+    for own, summary in zip(found, summaries, strict=True):
+        own["choices"] = bool(summary.get("choices"))
+        own["scores"] = {
+            scorer: {"value": score.get("value"), "answer": score.get("answer")}
+            for scorer, score in _scores_of(summary).items()
+        }
     return found
 
 
