@@ -130,6 +130,26 @@ def test_verdicts_that_cannot_be_used_forbid_the_word_sound() -> None:
     assert "300 of the 3,000 verdicts cannot be used" in report.document["verdicts"]["judgments"]["evidence"]
 
 
+def test_judgments_with_texts_are_preferences_at_no_door() -> None:
+    frame = made(100, 9, seat=0.6)
+    texts = {"prompt": pl.format("What of {}?", "item"), "response_a": pl.format("The answer {} of one side", "item"),
+             "response_b": pl.format("The other answer to {} which there is", "item")}  # fmt: skip
+    orders = [
+        frame.select("item", "judge", winner=column, order=pl.lit(order), **texts)
+        for column, order in (("winner_original", "original"), ("winner_swapped", "swapped"))
+    ]
+    both = pl.concat(orders)
+    # Without a column that is known for one of orders, the table is refused and never read as preferences.
+    unnamed = both.rename({"order": "run"})
+    for table in (both, unnamed):
+        for ask in (goldassay.measure_leakage, goldassay.suggest_rewrites):
+            with pytest.raises(InputError, match=r"judgments of pairs|more than once"):
+                ask(table, quiet=True)
+    with pytest.raises(InputError, match=r"order.*run"):
+        goldassay.audit(unnamed, quiet=True)
+    assert word(goldassay.audit(unnamed, columns={"order": "run", "winner": "winner"}, quiet=True)) == "unsound"
+
+
 def test_columns_that_are_not_read_are_named() -> None:
     frame = made(40, 0).with_columns(
         reasoning=pl.lit("why it is the better one"), remarked=pl.lit("a remark on it all")

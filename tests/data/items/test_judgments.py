@@ -48,6 +48,25 @@ SHAPES: dict[str, list[dict[str, Any]]] = {
         {"question_id": "q", "judge": "j", "model_a": "x", "model_b": "y", "winner": "model_a"},
         {"question_id": "q", "judge": "j", "model_a": "y", "model_b": "x", "winner": "model_a"},
     ],
+    "both games of FastChat": [
+        {
+            "question_id": "q",
+            "model_1": "x",
+            "model_2": "y",
+            "g1_winner": "model_1",
+            "g2_winner": "model_2",
+            "judge": ["j", "pair-v2"],
+            "turn": 1,
+        },
+    ],
+    "names as shown": [
+        {"item": "q", "judge": "j", "first": "x", "second": "y", "winner": "first"},
+        {"item": "q", "judge": "j", "first": "y", "second": "x", "winner": "first"},
+    ],
+    "the name of what was shown first": [
+        {"item": "q", "judge": "j", "model_a": "x", "model_b": "y", "first": "x", "winner": "model_a"},
+        {"item": "q", "judge": "j", "model_a": "x", "model_b": "y", "first": "y", "winner": "model_b"},
+    ],
     "names of the sides": [
         {"item": "q", "judge": "j", "a": "x", "b": "y", "order": "ab", "verdict": "x"},
         {"item": "q", "judge": "j", "a": "x", "b": "y", "order": "ba", "verdict": "y"},
@@ -144,6 +163,54 @@ def test_roles_that_are_named_are_taken() -> None:
     assert [row[2] for row in told(as_sides)] == [0.0, 0.0]
     with pytest.raises(InputError, match="there is no column 'three'"):
         read(rows, roles={"winner": "one+three"})
+
+
+def pairs_judged_twice(n: int, *, turned: bool) -> list[dict[str, Any]]:
+    """Texts in both orders by one judge for whom the first seat always wins; `turned`: as they were shown."""
+    rows = []
+    for item in range(n):
+        one, other = f"the first text of number {item} has some words", f"and so has the second one of {item}"
+        for place in (0, 1):
+            shown = (other, one) if place and turned else (one, other)
+            rows.append({"prompt": f"What of {item}?", "response_a": shown[0], "response_b": shown[1], "judge_id": "j",
+                         "winner": "AB"[place and not turned], "shown": ("x", "y")[place]})  # fmt: skip
+    return rows
+
+
+def test_texts_in_both_orders_are_taken_as_shown() -> None:
+    found = read(pairs_judged_twice(30, turned=True))
+    assert found.judges == ["j"]
+    assert found.knows_order
+    # The side whose text comes first in alphabetical order is a.
+    assert told(found)[:2] == [("What of 0?", False, 0.0), ("What of 0?", True, 1.0)]
+    assert any("are taken to stand in the order shown" in said for said in found.decisions)
+
+
+def test_pairs_judged_twice_of_which_nobody_knows_the_order_are_refused_with_the_column_to_name() -> None:
+    rows = pairs_judged_twice(30, turned=False)
+    with pytest.raises(InputError, match="judged the same pairs more than once") as caught:
+        read(rows)
+    assert "shown" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    found = read(rows, roles={"order": "shown", "winner": "winner"})
+    assert [row[1:] for row in told(found)[:2]] == [(True, 1.0), (False, 0.0)]
+    assert any("'x' is taken for the order as given" in said for said in found.decisions)
+
+
+def test_names_of_seats_beside_verdicts_on_columns_are_refused() -> None:
+    rows = [
+        {**row, "first": one, "second": other}
+        for row, (one, other) in zip(pairs_judged_twice(30, turned=False), [("x", "y"), ("y", "x")] * 30, strict=True)
+    ]
+    with pytest.raises(InputError, match="'first' and 'second' say which side was shown first, and nothing says"):
+        read(rows)
+
+
+def test_preferences_with_an_annotator_are_no_judgments() -> None:
+    once = pairs_judged_twice(30, turned=False)[::2]
+    short = [{**row, "response_a": "yes", "response_b": "no"} for row in pairs_judged_twice(30, turned=False)[::2]]
+    for rows in (once, once * 2, short):
+        assert read_judgments(Table(pl.DataFrame(rows), ""), "set") is None
 
 
 def test_other_tables_are_no_judgments() -> None:

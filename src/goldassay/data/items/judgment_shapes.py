@@ -14,22 +14,27 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goldassay.data.column_names import normalized
+from goldassay.data.items.judged_pairs import Unclear, seats_of_names, seats_of_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # What a user may name; two verdict columns, one for each order, are joined by "+", and so are lengths and people.
-JUDGMENT_ROLES = ("item", "judge", "a", "b", "order", "winner", "seat", "people", "group")
+JUDGMENT_ROLES = ("item", "judge", "a", "b", "order", "winner", "seat", "people", "group", "prompt")
 
 # Verdicts that name a side, and those that name a seat.
 _SIDES = ("winner", "preferred", "preference", "better")
 _SEATS = ("verdict", "decision", "judgment", "judgement", "vote", "choice", "seat")
 _BOTH = (("unswapped", "swapped"), ("original", "swapped"), ("original", "reversed"), ("normal", "reversed"),
          ("normal", "swapped"), ("forward", "backward"), ("ab", "ba"), ("1", "2"), ("first", "second"),
-         ("order1", "order2"), ("order_1", "order_2"))  # fmt: skip
+         ("order1", "order2"), ("order_1", "order_2"), ("g1", "g2"))  # fmt: skip
 _ORDERS = ("order", "swapped", "is_swapped", "swap", "flipped", "reversed", "presentation_order", "position",
            "shown_first", "first_shown")  # fmt: skip
+# The names of the two sides as they were shown.
+_SEATED = (("first", "second"), ("first_model", "second_model"), ("model_first", "model_second"),
+           ("shown_first", "shown_second"), ("first_shown", "second_shown"))  # fmt: skip
 _JUDGES = ("judge", "judge_name", "judge_model", "evaluator", "annotator", "grader", "rater", "strategy")
+_JUDGE = re.compile(r"(^|_)(judge|evaluator|annotator|grader|rater|assessor|referee)s?($|_)")
 _ITEMS = ("item", "item_id", "question_id", "pair_id", "prompt_id", "instance_id", "instance", "question", "prompt",
           "instruction", "id", "idx")  # fmt: skip
 _PROMPTS = ("question", "prompt", "instruction", "input", "query")
@@ -61,6 +66,9 @@ class JudgmentShape:
         people: Columns that say which side people prefer.
         group: A column of kinds of items, if any.
         prompt: A column of what the sides answer, beside the one of items, if any.
+        shown: Whether the two texts stand in the order shown, and nothing else names the sides.
+        seated: Whether names are those of the seats, of which nobody knows whose texts they are.
+        unclear: Why the seats cannot be known, and what to name; None where they can.
     """
 
     verdicts: tuple[str, ...]
@@ -75,6 +83,9 @@ class JudgmentShape:
     people: tuple[str, ...]
     group: str | None
     prompt: str | None
+    shown: bool = False
+    seated: bool = False
+    unclear: Unclear | None = None
 
     @property
     def covered(self) -> tuple[str, ...]:
@@ -97,14 +108,27 @@ def find_judgments(frame: pl.DataFrame, roles: Mapping[str, str] | None = None) 
     verdicts, names_seats = _verdicts(by_name, named)
     if not verdicts:
         return None
-    order = named.get("order") or _first(by_name, _ORDERS, verdicts)
+    # The names of both seats are no order.
+    seats = {each for pair in _SEATED if set(pair) <= by_name.keys() for each in pair}
+    order = named.get("order") or _first(by_name, [each for each in _ORDERS if each not in seats], verdicts)
     used = [*verdicts, *([order] if order else [])]
     judges = tuple(named["judge"].split("+")) if "judge" in named else tuple(
         by_name[name] for name in _JUDGES if name in by_name and by_name[name] not in used
     )  # fmt: skip
     names, texts = _pair(frame, by_name, named)
     asked = named.keys() & {"winner", "seat"}
-    if len(verdicts) == 1 and not asked and not (order and (judges or names or texts)) and not (judges and names):
+    if not order and names and len(verdicts) == 1:
+        order = next(
+            (by_name[one] for one, _ in _SEATED if one in by_name and _among(frame, by_name[one], names)), None
+        )
+    unclear, shown, seated = None, False, False
+    if len(verdicts) == 1 and not order and not names:
+        judges = judges or _judge_like(frame, by_name, [*verdicts, *texts])
+        told, names = _shown_first(frame, by_name, verdicts, judges, texts)
+        seated = bool(names)
+        unclear, shown = told if isinstance(told, Unclear) else None, told is True and not names
+    if len(verdicts) == 1 and not (asked or unclear or shown or (order and (judges or names or texts))
+                                   or (judges and names)):  # fmt: skip
         return None
     if len(verdicts) > 1:
         order = None
@@ -126,8 +150,52 @@ def find_judgments(frame: pl.DataFrame, roles: Mapping[str, str] | None = None) 
         lengths=next((tuple(by_name[each] for each in pair) for pair in _LENGTHS if set(pair) <= by_name.keys()), ()),
         people=people,
         group=group,
-        prompt=_first(by_name, _PROMPTS, [*used, *people, *(each for each in (item, group) if each)]),
+        prompt=named.get("prompt")
+        or _first(by_name, _PROMPTS, [*used, *people, *(each for each in (item, group) if each)]),
+        shown=shown,
+        seated=seated,
+        unclear=unclear,
     )
+
+
+def holds_both_orders(frame: pl.DataFrame) -> bool:
+    """Whether a table holds judgments in which the order has a say, so that its pairs are no preferences."""
+    shape = find_judgments(frame)
+    return shape is not None and bool(shape.order or shape.shown or shape.seated or shape.unclear)
+
+
+def _among(frame: pl.DataFrame, column: str, names: Sequence[str]) -> bool:
+    """Whether all values of a column are names of sides."""
+    known = {value for each in names for value in frame[each].drop_nulls().to_list()}
+    return frame.schema[column] == pl.String and set(frame[column].drop_nulls().to_list()) <= known
+
+
+def _judge_like(frame: pl.DataFrame, by_name: Mapping[str, str], used: Sequence[str]) -> tuple[str, ...]:
+    """A column called like a judge among other words, and no vote of one."""
+    found = (
+        column for name, column in by_name.items()
+        if _JUDGE.search(name) and not _ANNOTATORS.match(name) and column not in used and _is_name(frame[column])
+    )  # fmt: skip
+    return tuple(found)[:1]
+
+
+def _shown_first(
+    frame: pl.DataFrame,
+    by_name: Mapping[str, str],
+    verdicts: Sequence[str],
+    judges: Sequence[str],
+    texts: Sequence[str],
+) -> tuple[bool | Unclear, tuple[str, ...]]:
+    """Whether names or texts stand in the order shown, or why nobody knows; and the columns of such names."""
+    for one, other in _SEATED:
+        seats = by_name.get(one), by_name.get(other)
+        if seats[0] and seats[1] and _is_name(frame[seats[0]]) and _is_name(frame[seats[1]]):
+            told = seats_of_names(frame, verdicts[0], (seats[0], seats[1]))
+            return told, () if isinstance(told, Unclear) else (seats[0], seats[1])
+    if not judges or not texts:
+        return False, ()
+    prompt = _first(by_name, _PROMPTS, [*verdicts, *judges, *texts])
+    return seats_of_texts(frame, judges, texts, prompt, [*verdicts, *judges, *texts, *([prompt] if prompt else [])]), ()
 
 
 def _first(by_name: Mapping[str, str], names: Sequence[str], besides: Sequence[str]) -> str | None:

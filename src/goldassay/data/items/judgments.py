@@ -11,6 +11,7 @@ import polars as pl
 from goldassay.core.doors import option
 from goldassay.core.errors import InputError
 from goldassay.core.numbers import count
+from goldassay.data.items.judged_pairs import WORDS_OF_AN_ITEM
 from goldassay.data.items.judgment_shapes import JUDGMENT_ROLES, find_judgments
 from goldassay.data.items.preference_shapes import parsed
 from goldassay.data.items.sides import FIRST, TIE, side_reader
@@ -33,8 +34,6 @@ _SWAPPED = ("swapped", "reversed", "flipped", "ba", "b_first", "b,a", "b-a", "b 
 _AS_GIVEN = ("original", "unswapped", "normal", "ab", "a_first", "a,b", "a-b", "a b", "false", "no", "a", "first",
              "model_a", "forward", "not swapped")  # fmt: skip
 _ONE = "judge"
-# Two answers of fewer words together are alike by chance: yes and no.
-_WORDS_OF_AN_ITEM = 12
 
 
 @dataclass(frozen=True)
@@ -112,6 +111,8 @@ def read_judgments(
     shape = find_judgments(frame, named)
     if shape is None:
         return None
+    if shape.unclear is not None:
+        raise InputError(shape.unclear.problem, file=source, mend=shape.unclear.mend)
     read = _Reader(frame, shape, table, source)
     rows = read.rows()
     if not rows:
@@ -136,7 +137,7 @@ def read_judgments(
         n_read=frame.height * len(shape.verdicts),
         names_seats=shape.names_seats,
         named=shape.named or read.by_name,
-        knows_order=len(shape.verdicts) == 2 or shape.order is not None or bool(shape.names),
+        knows_order=len(shape.verdicts) == 2 or shape.order is not None or bool(shape.names) or shape.shown,
         decisions=tuple(read.said()),
         unread=find_unread(frame, {*shape.covered, *ignored}).columns,
         source=source,
@@ -152,11 +153,13 @@ class _Reader:
         self.found: list[tuple[int, str, str]] = []
         self.known: dict[tuple[str, ...], str] = {}
         self.copies: set[str] = set()
+        self.guessed = ""
         values = [value for column in shape.verdicts for value in frame[column].to_list()]
         self.read, _ = side_reader(values)
         self.by_name = self._are_names(values)
         # People write alike, whoever of them used which values.
         self.person, _ = side_reader([value for column in shape.people for value in frame[column].to_list()])
+        self.names_first = shape.order is not None and self._are_names(frame[shape.order].to_list())
         self.a_first = self._order()
 
     def _are_names(self, values: list[Any]) -> bool:
@@ -174,7 +177,7 @@ class _Reader:
             InputError: There are more than two values.
         """
         column = self.shape.order
-        if column is None:
+        if column is None or self.names_first:
             return lambda _: True
         if self.frame[column].dtype.is_nested():
             raise InputError(
@@ -198,6 +201,10 @@ class _Reader:
             at = {values[0]: False}
         if len(values) == 2 and told[0] in _SWAPPED and told[1] in _AS_GIVEN:
             at = {values[0]: False, values[1]: True}
+        elif len(values) == 2 and not {*told} & {*_SWAPPED, *_AS_GIVEN, "0", "1", "2"}:
+            self.guessed = (
+                f"In {column!r} {values[0]!r} is taken for the order as given, and {values[1]!r} for swapped."
+            )
         return at.get
 
     def rows(self) -> list[tuple[Any, ...]]:
@@ -210,14 +217,18 @@ class _Reader:
             if group is not None:
                 item = f"{group}/{item}"
             item = self._first_alike(item, row)
-            judge = " / ".join(str(row[each]) for each in shape.judges) or _ONE
+            judge = " / ".join(_named(row[each]) for each in shape.judges) or _ONE
             a, b = (row[each] for each in shape.names) if shape.names else (None, None)
+            ends = tuple(_as_text(row[each]) for each in shape.texts) if shape.shown else (a, b)
             length, (people, agreed) = self._length(row), self._people(row)
             for place, column in enumerate(shape.verdicts):
                 a_first = place == 0 if len(shape.verdicts) == 2 else None
                 if a_first is None:
-                    a_first = None if shape.order and row[shape.order] is None else self.a_first(
-                        None if shape.order is None else row[shape.order]
+                    shown = None if shape.order is None else row[shape.order]
+                    a_first = (
+                        None if shape.order and shown is None
+                        else {a: True, b: False}.get(shown) if self.names_first
+                        else self.a_first(shown)
                     )  # fmt: skip
                 win = self._win(row[column], a, b, a_first=a_first)
                 if isinstance(win, str) or a_first is None:
@@ -231,7 +242,7 @@ class _Reader:
                     if self.by_name or (self.shape.order is None and len(shape.verdicts) == 1) or a_first
                     else 1 - win
                 )
-                turned = a is not None and b is not None and str(b) < str(a)
+                turned = None not in ends and str(ends[1]) < str(ends[0])
                 # Of a pair of names the sides are always the same, whichever stands in the first column.
                 found.append((
                     line, item, judge, *((b, a) if turned else (a, b)), a_first != turned, 1 - win if turned else win,
@@ -247,7 +258,7 @@ class _Reader:
         if not columns or any(row[each] is None for each in columns):
             return item
         texts = sorted(normalized_text(_as_text(row[each])) for each in columns)
-        if sum(len(text.split()) for text in texts) < _WORDS_OF_AN_ITEM:
+        if sum(len(text.split()) for text in texts) < WORDS_OF_AN_ITEM:
             return item
         prompt = "" if self.shape.prompt is None else normalized_text(_as_text(row[self.shape.prompt]))
         first = self.known.setdefault((prompt, *texts), item)
@@ -275,7 +286,7 @@ class _Reader:
         """log(length of a / length of b), in characters."""
         if self.shape.lengths:
             one, other = (row[each] for each in self.shape.lengths)
-        elif self.shape.texts:
+        elif self.shape.texts and not self.shape.seated:
             one, other = (None if row[each] is None else len(_as_text(row[each])) for each in self.shape.texts)
         else:
             return None
@@ -305,6 +316,12 @@ class _Reader:
         found = [f"The verdicts in {columns} {what}."]
         if len(shape.verdicts) == 2:
             found.append(f"In {shape.verdicts[1]!r} the order is swapped.")
+        if self.guessed:
+            found.append(self.guessed)
+        if shape.shown:
+            found.append(f"The texts in {' and '.join(map(repr, shape.texts))} are taken to stand in the order shown.")
+        if self.names_first:
+            found.append(f"{shape.order!r} names the side that was shown first.")
         if self.copies:
             one = len(self.copies) == 1
             found.append(
@@ -314,6 +331,11 @@ class _Reader:
         if shape.judges:
             found.append(f"A judge is told by {' and '.join(map(repr, shape.judges))}.")
         return found
+
+
+def _named(value: Any) -> str:
+    """A judge's name, which may be a list of its parts."""
+    return " / ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _as_text(value: Any) -> str:

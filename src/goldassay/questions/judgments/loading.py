@@ -11,7 +11,7 @@ from goldassay.data.items.judgment_shapes import JUDGMENT_ROLES
 from goldassay.data.items.judgments import Judgments, read_judgments
 from goldassay.data.items.mixed import check_one_kind
 from goldassay.questions.example_clusters import AUTO
-from goldassay.questions.leakage.posed_items import ItemReading, read_source
+from goldassay.questions.leakage.posed_items import ASK_ABOUT_JUDGES, JUDGED, ItemReading, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,10 +65,7 @@ def refuse_judgments(data: Any, columns: str | Mapping[str, str] | None) -> None
     """
     found = load_judgments(data, None, ItemReading(columns))
     if found is not None:
-        raise InputError(
-            "the file holds judgments of pairs, of which no part gives a label away", file=found.source,
-            mend="ask goldassay audit FILE how far each judge follows the seat",
-        )  # fmt: skip
+        raise InputError(JUDGED, file=found.source, mend=ASK_ABOUT_JUDGES)
 
 
 def _roles(columns: str | Mapping[str, str] | None) -> dict[str, str] | None:

@@ -27,6 +27,7 @@ from goldassay.data.items import (
     read_choices,
     read_preferences,
 )
+from goldassay.data.items.judgment_shapes import holds_both_orders
 from goldassay.data.items.mixed import check_one_kind
 from goldassay.data.near_copies import join_near_copies
 from goldassay.data.reading import name_of, read_table
@@ -42,6 +43,12 @@ _COLUMNS_OF = {
     CHOICES.name: "choices=NAME,answer=NAME",
     PREFERENCES.name: "chosen=NAME,rejected=NAME",
 }
+
+
+# Who names one of these has said that the table holds choices or preferences.
+_SAYS_KIND = frozenset(("choices", "answer", "chosen", "rejected", "responses", "winner"))
+JUDGED = "the file holds judgments of pairs, of which no part gives a label away"
+ASK_ABOUT_JUDGES = "ask goldassay audit FILE how far each judge follows the seat"
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,7 @@ class ItemReading:
         clusters: Which items count as one: "auto", "none", or columns, separated by commas.
         split_by: Columns that keep labelled rows together where a part is set apart; None where none was named.
         label_names: Labels that may occur; None where none was named.
+        judged: Whether judgments of pairs may be read as preferences, where nobody asks which side won.
     """
 
     columns: str | Mapping[str, str] | None = None
@@ -76,6 +84,7 @@ class ItemReading:
     clusters: str = AUTO
     split_by: str | None = None
     label_names: Sequence[str] | None = None
+    judged: bool = False
 
     def roles(self) -> dict[str, str] | None:
         """The columns by role; None where roles of labelled texts are named, so that no items are meant."""
@@ -164,6 +173,8 @@ def _items(source: tuple[Table, str, str], reading: ItemReading) -> ChoiceItems 
         return None
     if not roles:
         check_one_kind(table.frame, place)
+    if not reading.judged and not roles.keys() & _SAYS_KIND and holds_both_orders(table.frame):
+        raise InputError(JUDGED, file=place, mend=ASK_ABOUT_JUDGES)
     found = read_preferences(table, name, roles=roles, dependent=reading.dependent, source=place)
     if found is not None:
         reading.check(place, found.kind)

@@ -166,7 +166,7 @@ def read_items(
     if not isinstance(test, Dataset):
         if place is not None and Path(place).is_dir():
             return items_of_dataset(read_dataset(place, file_format, columns=columns), clusters, place)
-        posed = load_items(test, None, ItemReading(columns, file_format, clusters), refused=True)
+        posed = load_items(test, None, ItemReading(columns, file_format, clusters, judged=True), refused=True)
         if posed is not None:
             return items_of_choices(posed.test, posed.inputs[0], clusters, place)
         table, name, source = read_source(test, "test", file_format)
