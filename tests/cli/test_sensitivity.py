@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import chi2
 
 import goldassay as package
+from goldassay.core.errors import InputError
 from goldassay.instability import configuration_spread
 from tests.cli.run_files import goldassay, refused
 
@@ -88,7 +90,38 @@ def test_copies_are_not_sound(goldassay: Command, tmp_path: Path) -> None:
     write(tmp_path / "runs.csv", {name: np.repeat(run, 2, axis=0) for name in FLAT})
     done = goldassay("sensitivity", "runs.csv")
     assert word(done) == "NOT MEASURABLE"
-    assert "Only 1 of them differ in their answers" in done.out
+    assert "The 12 configurations differ so little, if at all, that they count as one: one counts" in done.out
+    assert "more than 5 % of the examples that both get wrong" in done.out
+
+
+@pytest.mark.parametrize("claim", ["0.01", "99"])
+def test_no_claim_exceeds_a_spread_of_copies(goldassay: Command, tmp_path: Path, claim: str) -> None:
+    """Five names of one run, and five runs that differ by an example each: nothing is known of other ways of asking."""
+    run = np.repeat(scores_of({"a": 0.7}, 1)["a"], 3, axis=0)
+    near = {name: run.copy() for name in "abcde"}
+    for at, scores in enumerate(near.values()):
+        scores[:, at] = 1 - scores[:, at]
+    for made in (dict.fromkeys("abcde", run), near):
+        write(tmp_path / "runs.csv", made)
+        done = goldassay("sensitivity", "runs.csv", "--claim", claim, "--json", "found.json", "-o", "out")
+        assert word(done) == "NOT MEASURABLE"
+        assert "points: more than another" not in done.out
+        (one,) = json.loads((tmp_path / "found.json").read_text())["models"]
+        assert one["claim"] != "exceeds"
+        if claim == "99":
+            assert one["claim"] == "undecided"
+            assert "that they count as one: " in one["claim_open"]
+            assert f"which these runs leave open. {one['claim_open']}" in done.out
+            assert one["claim_open"] in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_claim_exceeds_nothing_of_a_model_that_may_know_nothing(goldassay: Command, tmp_path: Path) -> None:
+    write(tmp_path / "runs.csv", scores_of(FLAT, 3, n=12))
+    done = goldassay("sensitivity", "runs.csv", "--claim", "90", "--json", "found.json")
+    assert done.status == 0, done.err
+    (one,) = json.loads((tmp_path / "found.json").read_text())["models"]
+    assert one["claim"] == "undecided"
+    assert "The examples form 12.0 effective clusters, and 20 are needed." in one["claim_open"]
 
 
 def test_a_model_that_knows_nothing_is_not_sound(goldassay: Command, tmp_path: Path) -> None:
@@ -155,7 +188,10 @@ def test_items_may_come_in_any_order(goldassay: Command, tmp_path: Path) -> None
 def test_what_is_refused(refused: Callable[..., str], tmp_path: Path) -> None:
     table = write(tmp_path / "runs.csv", scores_of({"a": 0.4, "b": 0.8}, 1, n=20))
     assert "there are no runs with model 'x'; there are mock" in refused("sensitivity", "runs.csv", "--model", "x")
-    assert "--claim" in refused("sensitivity", "runs.csv", "--claim", "0")
+    for claim in ("0", "-1", "nan", "inf"):
+        assert "--claim: " in refused("sensitivity", "runs.csv", f"--claim={claim}")
+    with pytest.raises(InputError, match="claim is inf; give a finite number, more than 0"):
+        package.measure_sensitivity(str(tmp_path / "runs.csv"), claim=float("inf"))
     table.filter(pl.col("config_prompt") == "a").write_csv(tmp_path / "one.csv")
     assert "one configuration, and sensitivity needs at least two" in refused("sensitivity", "one.csv")
     table.filter((pl.col("config_prompt") == "a") | (pl.col("id") != "e3")).write_csv(tmp_path / "uneven.csv")
@@ -281,9 +317,22 @@ def test_few_examples_are_not_sound(goldassay: Command, tmp_path: Path) -> None:
     done = goldassay("sensitivity", "few.csv")
     assert word(done) == "NOT MEASURABLE"
     assert "The examples form 12.0 effective clusters, and 20 are needed." in done.out
-    more = {prompt: np.tile(np.arange(24) != at, (3, 1)).astype(float) for at, prompt in enumerate(FLAT)}
+    more = {prompt: np.tile(np.arange(200) != at, (3, 1)).astype(float) for at, prompt in enumerate(FLAT)}
     write(tmp_path / "more.csv", more)
     assert word(goldassay("sensitivity", "more.csv")) == "SOUND"
+
+
+def test_equal_scores_are_not_known_to_be_equal(goldassay: Command, tmp_path: Path) -> None:
+    """Twelve ways of asking fail another one of 24 examples each: by chance they might as well have failed the same."""
+    failed = {prompt: np.tile(np.arange(24) != at, (3, 1)).astype(float) for at, prompt in enumerate(FLAT)}
+    write(tmp_path / "few.csv", failed)
+    done = goldassay("sensitivity", "few.csv", "--json", "found.json")
+    assert word(done) == "NOT MEASURABLE"
+    (one,) = json.loads((tmp_path / "found.json").read_text())["models"]
+    # Flips that know nothing of each other: 12 examples, each failed by one of 12.
+    assert one["spread"]["sd_interval"]["high"] == pytest.approx(
+        np.sqrt(12 * (1 / 12) / 24**2 * 11 / chi2.ppf(0.025, 11))
+    )
 
 
 def test_the_gate_holds_its_limits(goldassay: Command, tmp_path: Path) -> None:

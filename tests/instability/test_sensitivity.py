@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from goldassay.core.errors import InputError
+from goldassay.core.intervals import sd_interval
 from goldassay.instability import configuration_spread, order_changes
 
 
@@ -39,6 +40,42 @@ def test_intervals_cover_the_planted_spread(n: int, sigma: float, noise: float, 
         sigma in (configuration_spread(planted(rng, n, repeats, sigma, noise)).sd_interval or ()) for _ in range(500)
     )
     assert covered >= 0.91 * 500
+
+
+@pytest.mark.parametrize("n", [5, 10])
+@pytest.mark.parametrize("sigma", [0.0, 0.0005, 0.002])
+def test_upper_ends_are_never_nothing_and_cover(n: int, sigma: float) -> None:
+    """Of spreads far below the noise of repeats: Williams's upper end is 0 in up to 2.6 % of such draws."""
+    rng = np.random.default_rng(n)
+    found = [configuration_spread(planted(rng, n, 3, sigma, 0.01)).sd_interval for _ in range(1000)]
+    assert all(each is not None and each.high > 0 for each in found)
+    covered = sum(sigma in (each or ()) for each in found)
+    # 95 % but for two standard errors of the share covered.
+    assert covered >= 0.936 * 1000
+
+
+def test_the_upper_end_is_that_of_means_as_far_apart_as_repeats_put_them() -> None:
+    from scipy.stats import chi2, f
+
+    scores = planted(np.random.default_rng(0), 6, 3, 0.0, 0.02)
+    noise = np.mean([each.mean(axis=1).var(ddof=1) for each in scores])
+    equal = [each - each.mean() + 0.5 for each in scores]
+    found = configuration_spread(equal)
+    assert found.sd == 0
+    wanted = np.sqrt(noise * (1 - f.ppf(0.025, 5, 12)) / 3 / (chi2.ppf(0.025, 5) / 5))
+    assert found.sd_interval is not None
+    assert (found.sd_interval.low, found.sd_interval.high) == pytest.approx((0, wanted))
+
+
+def test_copies_do_not_narrow_the_interval() -> None:
+    scores = planted(np.random.default_rng(0), 5, 3, 0.03, 0.005)
+    alone, copied = configuration_spread(scores), configuration_spread([*scores, *scores[:2], scores[0]])
+    assert (alone.n_distinct, copied.n_distinct) == (5, 5)
+    assert alone.sd is not None
+    assert copied.sd is not None
+    assert alone.sd_interval is not None
+    assert copied.sd_interval is not None
+    assert copied.sd_interval.high / copied.sd == pytest.approx(alone.sd_interval.high / alone.sd, rel=0.02)
 
 
 @pytest.mark.parametrize("repeats", [2, 4])
@@ -97,7 +134,10 @@ def test_unequal_numbers_of_repeats() -> None:
 
 def test_equal_configurations_have_no_spread() -> None:
     found = configuration_spread([np.tile([0.0, 1.0], (2, 10))] * 5)
-    assert (found.sd, found.range, found.repeat_sd) == (0, 0, 0)
+    assert (found.sd, found.range, found.repeat_sd, found.n_distinct) == (0, 0, 0, 1)
+    # They may lie one of 20 examples apart unseen, and count as one, for which two is the least that has a spread.
+    assert found.sd_interval is not None
+    assert found.sd_interval.high == pytest.approx(sd_interval(1 / 20, 2).high)
 
 
 def test_orders_that_change() -> None:

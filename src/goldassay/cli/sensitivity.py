@@ -76,7 +76,7 @@ def _lines(found: SensitivityStudy, claim: float | None, limits: str) -> Iterato
 
 
 def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:
-    from goldassay.questions.sensitivity.report import CLAIMS
+    from goldassay.questions.sensitivity.report import say_claim
 
     spread = each.spread
     least, most = min(spread.n_repeats), max(spread.n_repeats)
@@ -97,8 +97,8 @@ def _of_model(each: ModelSensitivity, claim: float | None) -> Iterator[str]:
             f"{each.configurations[at]}: {_points(spread.means[at])} points; picked on other examples "
             f"{_points(other.mean)} [{_points(other.interval.low)}, {_points(other.interval.high)}]"
         )
-    if each.claim is not None and claim is not None:
-        rows["claim"] = f"{claim:g} points: {CLAIMS[each.claim]}"
+    if claim is not None and (said := say_claim(each)):
+        rows["claim"] = f"{claim:g} points: {said}"
     for name, value in rows.items():
         yield f"  {name:<10} {value}"
 

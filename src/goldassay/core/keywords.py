@@ -125,7 +125,7 @@ def _wanted(kind: Any, key: Key) -> str:
         if origin is Literal:
             said.append(f"one of {', '.join(get_args(each))}")
             continue
-        words = _WORDS[origin]
+        words = "a finite number" if origin is float and key.finite is False else _WORDS[origin]
         inner = [_WORDS[part].removeprefix("a ") + "s" for part in get_args(each)[-1:] if part in (int, float, str)]
         said.append(f"{words} of {inner[0]}" if inner else words)
     return " or ".join(said) + (f", {bounds}" if (bounds := key.bounds_in_words()) else "")

@@ -254,7 +254,10 @@ OPTIONS: dict[str, Key] = {
         default=False,
     ),
     "claim": Key(
-        help="A difference between models, in points: does it exceed what configurations do?", kind=float, gt=0
+        help="A difference between models, in points: does it exceed what configurations do?",
+        kind=float,
+        gt=0,
+        finite=False,
     ),
     "class": Key(help="The column of classes; also class_by_classifier.", kind=str, default="class"),
     "clean": Key(help="Plant no flaw: a benchmark that is to be called sound.", kind=bool, default=False),
@@ -301,6 +304,7 @@ OPTIONS: dict[str, Key] = {
         help="The largest difference that does not matter, in points: say whether the models score within it.",
         kind=float,
         gt=0,
+        finite=False,
     ),
     "matched": Key(help="Runs with the same seed belong together: same data, same order.", kind=bool, default=False),
     "memory": Key(

@@ -11,8 +11,10 @@ import numpy as np
 from goldassay.core.errors import InputError
 from goldassay.core.intervals import Interval, sd_interval
 from goldassay.core.results import Result
+from goldassay.instability.copies import distinct_runs
+from goldassay.instability.difference_noise import noise_of_side
 from goldassay.instability.one_run import OneRunScore, score_one_run
-from goldassay.instability.scores import as_scores
+from goldassay.instability.scores import as_scores, group_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,13 +38,15 @@ class ConfigurationSpread(Result):
         range_interval: Of the difference of those two over (clusters of) examples; it says nothing of other
             configurations, and the two were picked for lying furthest apart.
         sd: Standard deviation over configurations, without the noise of repeats; None below 5 configurations.
-        sd_interval: Its 95 % interval; its lower end is 0 where no configuration was repeated.
+        sd_interval: Its 95 % interval; its lower end is 0 where no configuration was repeated, its upper end never.
         repeat_sd: Standard deviation over repeats of one configuration; None where none was repeated.
         best: Position of the best configuration.
         worst: Position of the worst.
         best_score: What picking the best configuration gives, on examples that it was not picked on.
         worst_score: Likewise of the worst.
         separable: Whether configurations can be told from repeats: some configuration was repeated.
+        n_distinct: How many configurations there are where copies, exact ones and near ones, count as one
+            (`distinct_runs`, of the first run of each).
     """
 
     means: tuple[float, ...]
@@ -58,6 +62,7 @@ class ConfigurationSpread(Result):
     best_score: OneRunScore
     worst_score: OneRunScore
     separable: bool
+    n_distinct: int
 
 
 def configuration_spread(
@@ -71,6 +76,17 @@ def configuration_spread(
     (M - F_{high; C-1, d} MS_repeat)/(R F_{high; C-1, inf}) to the same with the low quantiles, cut at 0; d are the
     degrees of freedom of MS_repeat. Where nothing was repeated, var_c holds both: the interval is that of their sum,
     from 0.
+
+    Means that lie closer together than chance would put them are a coincidence, and Williams's upper end would be 0 for
+    them. For the upper end var_c is therefore at least
+
+    - MS_repeat/R, at which the estimate reaches 0: a smaller one says no more of sigma_config than 0 does;
+    - sum_i var_c(m_ci)/N², what flips of single examples (of clusters) give that know nothing of each other, the floor
+      that `compare` takes;
+    - of equal means 1/N²: they may lie one example's worth apart unseen.
+
+    Its quantiles are those of the configurations that differ (`distinct_runs`), as copies add nothing. The floors only
+    widen the interval.
 
     Examples are not resampled for it: they are the same in all configurations. What picking a configuration gives is
     measured by 10 folds of clusters: it is picked on nine, and scored on the tenth.
@@ -101,10 +117,14 @@ def configuration_spread(
     df = int((repeats - 1).sum())
     within = sum(float(np.square(each.mean(axis=1) - each.mean()).sum()) for each in runs)
     noise = within / df if df else 0.0
+    n_distinct = distinct_runs(np.stack([each[0] for each in runs]))
     sd, interval = None, None
     if len(runs) >= LEAST_CONFIGURATIONS:
         harmonic = float(len(runs) / (1 / repeats).sum())
-        sd, interval = _spread(means, noise, df, harmonic, level)
+        codes = None if clusters is None else group_codes(clusters, n_examples)[1]
+        flips = noise_of_side(of_examples, codes)[1] * len(runs)
+        least = max(noise / harmonic, flips, 0.0 if np.ptp(means) > 0 else n_examples**-2)
+        sd, interval = _spread(means, noise, df, harmonic, least, max(n_distinct, 2), level)
     return ConfigurationSpread(
         means=tuple(means.tolist()),
         n_repeats=tuple(repeats.tolist()),
@@ -119,24 +139,29 @@ def configuration_spread(
         best_score=score_one_run(_picked(of_examples, clusters, 1.0, seed), clusters, level),
         worst_score=score_one_run(_picked(of_examples, clusters, -1.0, seed), clusters, level),
         separable=df > 0,
+        n_distinct=n_distinct,
     )
 
 
-def _spread(means: NDArray[np.float64], noise: float, df: int, repeats: float, level: float) -> tuple[float, Interval]:
-    """sigma_config and its interval."""
+def _spread(
+    means: NDArray[np.float64], noise: float, df: int, repeats: float, least: float, n_distinct: int, level: float
+) -> tuple[float, Interval]:
+    """sigma_config and its interval; for the upper end the means vary by `least`, and `n_distinct` of them count."""
     from scipy.stats import chi2, f
 
     n, variance = len(means), float(means.var(ddof=1)) if np.ptp(means) > 0 else 0.0
     if not df:
-        both = sd_interval(math.sqrt(variance), n, level)
+        both = sd_interval(math.sqrt(max(variance, least)), n_distinct, level)
         return math.sqrt(variance), Interval(0.0, both.high, level, "chi-square, repeats included")
-    ends = []
-    for quantile in ((1 + level) / 2, (1 - level) / 2):
-        against_noise = float(f.ppf(quantile, n - 1, df))
-        alone = float(chi2.ppf(quantile, n - 1)) / (n - 1)
-        ends.append(math.sqrt(max((repeats * variance - against_noise * noise) / (repeats * alone), 0.0)))
+
+    def end(of: float, count: int, quantile: float) -> float:
+        against_noise = float(f.ppf(quantile, count - 1, df))
+        alone = float(chi2.ppf(quantile, count - 1)) / (count - 1)
+        return math.sqrt(max((repeats * of - against_noise * noise) / (repeats * alone), 0.0))
+
+    low, high = end(variance, n, (1 + level) / 2), end(max(variance, least), n_distinct, (1 - level) / 2)
     estimate = math.sqrt(max(variance - noise / repeats, 0.0))
-    return estimate, Interval(min(ends[0], estimate), max(ends[1], estimate), level, "Williams")
+    return estimate, Interval(min(low, estimate), max(high, estimate), level, "Williams")
 
 
 def _difference(

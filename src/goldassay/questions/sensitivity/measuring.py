@@ -16,7 +16,6 @@ from goldassay.core.results import Result
 from goldassay.instability import (
     ConfigurationSpread,
     configuration_spread,
-    distinct_runs,
     order_changes,
     score_above_constant,
 )
@@ -54,6 +53,7 @@ class ModelSensitivity(Result):
         settings: The settings that differ.
         spread: The figures.
         claim: Whether the claimed difference exceeds what configurations do; None where none was claimed.
+        claim_open: Why that is undecided; "" where it is not.
     """
 
     model: str
@@ -63,6 +63,7 @@ class ModelSensitivity(Result):
     settings: tuple[str, ...]
     spread: ConfigurationSpread
     claim: Claim | None = None
+    claim_open: str = ""
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,13 @@ def _measure(
     clusters = clusters_of(texts, first.example_ids, settings.data.clusters)
     spread = configuration_spread([runs.scores for runs in every], clusters, seed=settings.seed)
     base = own_name(sets[0])
+    judged = Judged(
+        f"{base} on {sets[0].dataset}",
+        spread,
+        _knows(every),
+        float(first.n_examples) if clusters is None else effective_clusters(clusters),
+    )
+    claimed, why = (None, "") if claim is None else judge_claim(claim / 100, judged)
     one = ModelSensitivity(
         model=base,
         dataset=sets[0].dataset,
@@ -176,16 +184,10 @@ def _measure(
         configurations=tuple(each.model[len(base) :].strip(" []") for each in sets),
         settings=tuple(differing(runs.configuration for runs in every)),
         spread=spread,
-        claim=None if claim is None else judge_claim(claim / 100, spread),
+        claim=claimed,
+        claim_open=why,
     )
     means = dict(zip((digest(runs.configuration) for runs in every), spread.means, strict=True))
-    judged = Judged(
-        f"{one.model} on {one.dataset}",
-        spread,
-        _knows(every),
-        distinct_runs(np.stack([runs.scores[0] for runs in every])),
-        float(first.n_examples) if clusters is None else effective_clusters(clusters),
-    )
     return one, judged, means
 
 

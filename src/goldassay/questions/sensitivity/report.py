@@ -120,6 +120,7 @@ def _row(each: ModelSensitivity) -> dict[str, Any]:
             }.items()
         },
         "claim": each.claim,
+        "claim_open": each.claim_open,
     }
 
 
@@ -128,6 +129,18 @@ CLAIMS = {
     "does not exceed": "no more than another configuration does",
     "undecided": "more or less than another configuration does, which these runs leave open",
 }
+
+
+def say_claim(each: ModelSensitivity, to: str = "") -> str:
+    """Whether the claimed difference exceeds what configurations do, with what leaves it open; "" without a claim.
+
+    Args:
+        each: The model on a dataset.
+        to: What is said of the model after the verb, with a space before it.
+    """
+    if each.claim is None:
+        return ""
+    return " ".join(part for part in (f"{CLAIMS[each.claim]}{to}.", each.claim_open) if part)
 
 
 def say_sensitivity(found: SensitivityStudy, claim: float | None) -> list[str]:
@@ -141,8 +154,8 @@ def say_sensitivity(found: SensitivityStudy, claim: float | None) -> list[str]:
             f"{each.model} on {each.dataset} scores {100 * min(spread.means):.1f} to {100 * max(spread.means):.1f} "
             f"points in {len(spread.means)} configurations, which differ in {', '.join(each.settings[:8])}.{flattered}"
         )
-        if each.claim is not None and claim is not None:
-            said.append(f"A difference of {claim:g} points is {CLAIMS[each.claim]} to {each.model}.")
+        if claim is not None and (held := say_claim(each, f" to {each.model}")):
+            said.append(f"A difference of {claim:g} points is {held}")
     if found.n_pairs:
         said.append(f"{found.n_changed} of {found.n_pairs} pairs of models change their order with the configuration.")
     return said

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from goldassay.core.effects import LEAST_CLUSTERS
 from goldassay.core.severity import severity
 from goldassay.core.verdicts import Headline, Verdict, judge_interval, not_measurable
+from goldassay.instability.copies import ALIKE
 from goldassay.instability.sensitivity import LEAST_CONFIGURATIONS
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 # Names of models that were asked in one way; the others are in report.json.
 _MOST_NAMES = 8
 
+# When `distinct_runs` takes one configuration for a copy of another.
+_COPY = (
+    f"one counts as another only where it scores differently on more than {100 * ALIKE:g} % of the examples that "
+    "both get wrong, or right if these are fewer"
+)
+
 Claim = Literal["exceeds", "does not exceed", "undecided"]
 
 
@@ -31,14 +38,12 @@ class Judged:
         name: What it is of.
         spread: Its figures.
         knows: Whether the model surely knows something: one that knows nothing is steady, too.
-        n_distinct: How many configurations differ from all others; the others may be copies of them.
         effective_clusters: How many independent examples the clusters are worth.
     """
 
     name: str
     spread: ConfigurationSpread
     knows: bool
-    n_distinct: int
     effective_clusters: float
 
     def word(self, limits: SensitivityLimits) -> Word:
@@ -47,13 +52,33 @@ class Judged:
         if found is None:
             return "not measurable"
         word = judge_interval(found.low, found.high, limits.caution_sd, limits.unsound_sd)
-        trusted = (
-            self.knows
-            and self.n_distinct >= LEAST_CONFIGURATIONS
+        return word if word != "sound" or self.trusted else "not measurable"
+
+    @property
+    def trusted(self) -> bool:
+        """Whether a small spread shows that configurations move the score little."""
+        return (
+            self.spread.sd_interval is not None
+            and self.knows
+            and self.spread.n_distinct >= LEAST_CONFIGURATIONS
             # Means of few examples are equal by chance alone, and equal means have no spread.
             and self.effective_clusters >= LEAST_CLUSTERS
         )
-        return word if word != "sound" or trusted else "not measurable"
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What makes a small spread show little or nothing, a sentence each."""
+        n, found = len(self.spread.means), []
+        if not self.knows:
+            found.append("Nothing shows that the model knows anything.")
+        if self.spread.n_distinct < n:
+            count = "one" if self.spread.n_distinct == 1 else f"{self.spread.n_distinct}"
+            found.append(f"The {n} configurations differ so little, if at all, that they count as {count}: {_COPY}.")
+        if self.effective_clusters < LEAST_CLUSTERS:
+            found.append(
+                f"The examples form {self.effective_clusters:.1f} effective clusters, and {LEAST_CLUSTERS} are needed."
+            )
+        return tuple(found)
 
 
 def judge(
@@ -114,14 +139,7 @@ def _judge(sets: Sequence[Judged], limits: SensitivityLimits) -> Verdict:
     )
     if not found.separable:
         evidence += " No configuration was repeated, so that chance and configuration cannot be told apart."
-    if not worst.knows:
-        evidence += " Nothing shows that the model knows anything."
-    if worst.n_distinct < n:
-        evidence += f" Only {worst.n_distinct} of them differ in their answers: the others may be copies."
-    if worst.effective_clusters < LEAST_CLUSTERS:
-        evidence += (
-            f" The examples form {worst.effective_clusters:.1f} effective clusters, and {LEAST_CLUSTERS} are needed."
-        )
+    evidence = " ".join((evidence, *worst.doubts))
     next_step = {
         "unsound": "Report the score over many configurations, and compare models in the same ones.",
         "caution": "Report the configuration with the score, and no difference smaller than this spread.",
@@ -147,7 +165,7 @@ def _rule(limits: SensitivityLimits) -> str:
 
 def _settle(worst: Judged) -> str:
     """What would settle it."""
-    if worst.n_distinct < LEAST_CONFIGURATIONS:
+    if worst.spread.n_distinct < LEAST_CONFIGURATIONS:
         return "Check that the configurations changed what the model was asked."
     if worst.effective_clusters < LEAST_CLUSTERS:
         return "Ask of more examples, of more sources."
@@ -158,16 +176,30 @@ def _settle(worst: Judged) -> str:
     return "Ask in more ways, each several times: the number of configurations narrows the interval most."
 
 
-def judge_claim(claim: float, spread: ConfigurationSpread) -> Claim:
+def judge_claim(claim: float, of: Judged) -> tuple[Claim, str]:
     """Whether a claimed difference exceeds what two ways of asking do to one model: 1.96 sqrt(2) SD.
+
+    It may exceed a spread only where the spread was measured on what a sound verdict needs: copies of one
+    configuration have no spread, which shows nothing of others.
 
     Args:
         claim: In fractions.
-        spread: Of the model.
+        of: The model's configurations.
+
+    Returns:
+        The word, and where it is "undecided" why.
     """
-    if spread.sd_interval is None:
-        return "does not exceed" if claim <= spread.range_interval.low else "undecided"
+    found = of.spread
+    if found.sd_interval is None:
+        if claim <= found.range_interval.low:
+            return "does not exceed", ""
+        return "undecided", f"A spread over configurations needs at least {LEAST_CONFIGURATIONS}."
     reach = 1.96 * 2**0.5
-    if claim > reach * spread.sd_interval.high:
-        return "exceeds"
-    return "does not exceed" if claim < reach * spread.sd_interval.low else "undecided"
+    if claim < reach * found.sd_interval.low:
+        return "does not exceed", ""
+    if not of.trusted:
+        return "undecided", " ".join(of.doubts)
+    if claim > reach * found.sd_interval.high:
+        return "exceeds", ""
+    ends = (f"{100 * reach * end:.2f}" for end in (found.sd_interval.low, found.sd_interval.high))
+    return "undecided", f"Another configuration may move the score by {' to '.join(ends)} points."
