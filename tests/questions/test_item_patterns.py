@@ -155,3 +155,25 @@ def test_every_choice_is_a_text() -> None:
     texts = as_texts(items_of(rows), None)
     assert len(texts) == 48
     assert texts.examples["label"].value_counts().sort("label").rows() == [("right", 12), ("wrong", 36)]
+
+
+@pytest.mark.parametrize("cue", ["second longest", "second in the alphabet", "stem of the question"])
+def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str) -> None:
+    rng = np.random.default_rng(5)
+    rows = made(2000, 0.0, 6)
+    for at, row in enumerate(rows):
+        choices, answer = row["choices"], row["answer"]
+        row["question"] = f"{row['question']} stem{at}"
+        if rng.random() > 0.3:
+            continue
+        if cue == "stem of the question":
+            for place in range(4):
+                choices[place] += f" stem{at if place == answer else at + 5000}ing"
+        else:
+            measure = len if cue == "second longest" else str.lower
+            ordered = sorted(choices, key=measure, reverse=cue == "second longest")
+            if len({measure(choice) for choice in choices}) == 4:
+                other = choices.index(ordered[1])
+                choices[answer], choices[other] = choices[other], choices[answer]
+    report = goldassay.audit(rows, quiet=True)
+    assert "sound" not in {report.verdicts[name]["verdict"] for name in ("artifacts", "leakage")}

@@ -1,12 +1,12 @@
-"""The compiled loop of `choice_rules`: how alike the choices of an item are."""
+"""Compiled loops: how alike the choices of an item are, and what they have of its question."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldassay.core.compiled import compiled
+from goldassay.core.compiled import compiled, compiled_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,4 +69,56 @@ def mean_likeness(
                 found[first + two] += alike
         for choice in range(first, end):
             found[choice] /= max(end - first - 1, 1)
+    return found
+
+
+@compiled
+def shared_sequences(
+    units: NDArray[np.uint64],
+    lengths: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    context: NDArray[np.uint64],
+    context_lengths: NDArray[np.int64],
+    size: int,
+) -> NDArray[np.float64]:
+    """Share of each choice's sequences of so many units that stand in the context of its item, (M,).
+
+    Units are characters or words, by number. A choice of fewer units shares nothing. Sequences are compared by a hash
+    of 64 bits, of which two are alike by chance once in 10^19.
+
+    Args:
+        units: Of all choices, one after the other.
+        lengths: Of each choice, in units, (M,).
+        offsets: Where the choices of each item begin, and where the last one's end, (N + 1,).
+        context: Units of all contexts.
+        context_lengths: Of each context, (N,).
+        size: Units of a sequence.
+    """
+    found = np.zeros(lengths.size, np.float64)
+    begin, context_begin = 0, 0
+    for item in range(offsets.size - 1):
+        known = np.sort(_sequences(context, context_begin, context_lengths[item], size))
+        context_begin += context_lengths[item]
+        for choice in range(offsets[item], offsets[item + 1]):
+            own = _sequences(units, begin, lengths[choice], size)
+            begin += lengths[choice]
+            shared = 0
+            for gram in own:
+                at = np.searchsorted(known, gram)
+                shared += at < known.size and known[at] == gram
+            if own.size:
+                found[choice] = shared / own.size
+    return found
+
+
+@compiled_within
+def _sequences(units: Any, begin: int, length: int, size: int) -> Any:
+    """Hashes of all sequences of a text."""
+    found = np.empty(max(length - size + 1, 0), np.uint64)
+    for at in range(found.size):
+        gram = np.uint64(0x9E3779B97F4A7C15)
+        for x in range(begin + at, begin + at + size):
+            gram = (gram ^ units[x]) * np.uint64(0xBF58476D1CE4E5B9)
+            gram ^= gram >> np.uint64(29)
+        found[at] = gram
     return found

@@ -40,7 +40,8 @@ MOST_POSITIONS = 10
 ABSOLUTE = r"(?i)\b(?:always|never|all|none|only|must|every|entirely|completely|absolutely|no one|nothing)\b"
 HEDGE = r"(?i)\b(?:may|might|some|usually|often|sometimes|generally|likely|can|could|tends?|probably|typically)\b"
 _OF_THE_ABOVE = r"(?i)\b(?:all|none|both|neither|any) of (?:the )?(?:above|these|them|those)\b"
-_NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
+WORD = r"[\p{L}\p{M}\p{N}]+"
+NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
 _ARTICLE = r"(?i)\b(a|an)\s*[:_.…]*$"
 _VERB = r"(?i)\b(is|was|are|were)\s*(?:an?|the)?\s*[:_.…]*$"
 _COPY_LENGTH = 4
@@ -269,16 +270,15 @@ def _least(items: ChoiceItems) -> Callable[[NDArray[np.float64]], NDArray[np.boo
 
 def word_shares(items: ChoiceItems) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Of the distinct words of each choice the share that question or passage has, and the share that is rare, (M,)."""
-    pattern = r"[\p{L}\p{M}\p{N}]+"
     of_choices = (
         pl.DataFrame({"choice": np.arange(items.right.size), "item": items.item_of, "text": items.texts})
-        .select("choice", "item", word=pl.col("text").str.to_lowercase().str.extract_all(pattern).list.unique())
+        .select("choice", "item", word=pl.col("text").str.to_lowercase().str.extract_all(WORD).list.unique())
         .explode("word", empty_as_null=True)
         .drop_nulls("word")
     )
     context = (
         pl.DataFrame({"item": np.arange(len(items)), "text": items.questions + " " + items.passages})
-        .select("item", word=pl.col("text").str.to_lowercase().str.extract_all(pattern).list.unique())
+        .select("item", word=pl.col("text").str.to_lowercase().str.extract_all(WORD).list.unique())
         .explode("word", empty_as_null=True)
         .drop_nulls("word")
         .with_columns(shared=pl.lit(1.0))
@@ -324,8 +324,8 @@ def _likeness(texts: pl.Series, offsets: NDArray[np.int64]) -> NDArray[np.float6
 def _by_number(items: ChoiceItems) -> dict[str, NDArray[np.bool_]]:
     """The smallest, the middle and the largest number, where each choice holds just one, (M,)."""
     texts = items.texts
-    single = (texts.str.count_matches(_NUMBER) == 1).to_numpy()
-    numbers = texts.str.extract(f"({_NUMBER})").str.replace_all(",", "").cast(pl.Float64, strict=False)
+    single = (texts.str.count_matches(NUMBER) == 1).to_numpy()
+    numbers = texts.str.extract(f"({NUMBER})").str.replace_all(",", "").cast(pl.Float64, strict=False)
     values = np.where(single, numbers.fill_null(math.nan).to_numpy(), math.nan)
     known = np.add.reduceat((~np.isnan(values)).astype(np.int64), items.offsets[:-1]) == items.sizes
     of_item = known[items.item_of]

@@ -24,6 +24,7 @@ from goldassay.core.results import to_plain
 from goldassay.core.verdicts import Doubt, Headline, Judged, Verdict, judge_effects
 from goldassay.data import Dataset
 from goldassay.leakage.choice_rules import chance_of
+from goldassay.leakage.untrained_picks import untrained_picks
 from goldassay.models.quick_probe import deal_folds
 from goldassay.questions.artifacts.dependence import SharedTexts
 from goldassay.questions.artifacts.inputs import Bounds
@@ -33,7 +34,7 @@ from goldassay.questions.effect_sentences import skill_limits
 from goldassay.questions.first_rows import MOST_ROWS
 from goldassay.questions.item_rows import items_to_read
 from goldassay.questions.leakage.choices import reading_doubts
-from goldassay.questions.leakage.item_readers import N_FOLDS, planted_copies
+from goldassay.questions.leakage.item_readers import N_FOLDS, by_item, choice_hits, planted_copies
 from goldassay.questions.leakage.posed_items import Posed, item_clusters
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ _ROLE = "text"
 # Fewer items than these in a part leave the miner nothing to count.
 _LEAST_ITEMS = 10
 _DRAWS, _CONTROL_DRAWS = 2000, 500
+_Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,9 @@ def find_item_patterns(posed: Posed, rules: Sequence[Mapping[str, Any]], setting
     doubts = [*reading_doubts(posed), *_rule_doubts(rules, limits)]
     judged = _judge(measured, found, limits, doubts)
     if judged.word == "sound":
+        doubts += _pick_doubts(test, groups, limits)
+        judged = _judge(measured, found, limits, doubts)
+    if judged.word == "sound":
         with steps.step(f"planting words in {test.kind.options}"):
             doubts += _control(posed, groups, found.codes_if_any, own, limits)
         judged = _judge(measured, found, limits, doubts)
@@ -148,6 +153,29 @@ def _rule_doubts(rules: Sequence[Mapping[str, Any]], limits: ArtifactLimits) -> 
         Doubt(
             f"Picking by the {highest['reader']} gains {percent(highest['value'])} ({percent(highest['low'])} to "
             f"{percent(highest['high'])}), which may reach {percent(limits.unsound)}.",
+            "Read the verdict on leakage.",
+        )
+    ]
+
+
+def _pick_doubts(items: ChoiceItems, groups: NDArray[np.integer], limits: ArtifactLimits) -> list[Doubt]:
+    """Why nothing is sound where a pick without training may gain the limit, though it is no rule."""
+    chance = chance_of(items)
+    left = np.bincount(groups, 1 - chance)
+    worst = ("", -1.0)
+    for name, scores in untrained_picks(items).items():
+        hits = choice_hits([by_item(scores, items, int(items.sizes.max()))], items)[0]
+        gained = np.bincount(groups, hits - chance)
+        effect = gained.sum() / left.sum()
+        high = effect + _Z * np.sqrt(((gained - effect * left) ** 2).sum()) / left.sum()
+        worst = max(worst, (name, float(high)), key=lambda each: each[1])
+    name, high = worst
+    if high < limits.unsound:
+        return []
+    return [
+        Doubt(
+            f"{name[0].upper()}{name[1:]} may gain {percent(high)}, not below {percent(limits.unsound)}: a surface "
+            "pattern, though none of words.",
             "Read the verdict on leakage.",
         )
     ]

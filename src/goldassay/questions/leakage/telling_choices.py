@@ -3,7 +3,8 @@
 As in pairs (`telling_readings`), a word that gives the right choice away in some items gets lost among thousands that
 tell nothing. Here words that lean by 2, 2.5 and 3 standard errors alone are added up; each choice's score is what they
 say for right, less what they say for wrong, learned from items of other folds of clusters. Likewise the form of the
-choices (capitals, spaces, punctuation, length), which readers of words do not see, and their places in the alphabet.
+choices (capitals, spaces, punctuation, length), which readers of words do not see. Picks that need no training but are
+no rules (`untrained_picks`) are beside them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from goldassay.core.effects import Reading
 from goldassay.data.text_form import form_words
 from goldassay.leakage.choice_rules import chance_of
+from goldassay.leakage.untrained_picks import untrained_picks
 from goldassay.models.naive_bayes import telling_evidence
 from goldassay.questions.leakage.item_readers import by_item, choice_hits
 from goldassay.questions.leakage.readings import LEANINGS
@@ -59,12 +60,4 @@ def telling_choices(train: ChoiceItems | None, test: ChoiceItems, folds: NDArray
             reading(f"{what} that lean by {least:g} standard errors", own)
             for least, own in zip(LEANINGS, scores, strict=True)
         ]
-    ranks = _alphabetical(test)
-    ends = (("first", -ranks), ("last", ranks))
-    return found + [reading(f"the {which} {test.kind.option} in the alphabet", own) for which, own in ends]
-
-
-def _alphabetical(items: ChoiceItems) -> NDArray[np.float64]:
-    """The place of each choice among those of its item in the order of the alphabet, equal ones in one, (M,)."""
-    frame = pl.DataFrame({"item": items.item_of, "text": items.texts.str.to_lowercase()})
-    return frame.select(pl.col("text").rank("dense").over("item")).to_series().to_numpy().astype(np.float64)
+    return found + [reading(name, scores) for name, scores in untrained_picks(test).items()]

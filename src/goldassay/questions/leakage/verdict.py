@@ -165,7 +165,9 @@ def telling_doubts(
                 Doubt(
                     f"{worst.reader[0].upper()}{worst.reader[1:]} may gain {percent(worst.high)} from the {part} "
                     f"({worst.measure}, upper end), not below {percent(limits.unsound)}.",
-                    "Audit with more training and test rows.",
+                    "Audit with more training and test rows."
+                    if worst.ordinary_low < limits.caution or evidence.kind is None
+                    else f"Change {evidence.kind.options} until this tells nothing of the {evidence.kind.right} ones.",
                 )
             )
     return doubts
