@@ -164,6 +164,10 @@ def test_picks_without_training_that_are_no_rules_are_never_sound(cue: str) -> N
     for at, row in enumerate(rows):
         choices, answer = row["choices"], row["answer"]
         row["question"] = f"{row['question']} stem{at}"
+        if cue == "second longest":
+            choices[:] = [
+                f"{choice} {'x' * length}" for choice, length in zip(choices, rng.integers(3, 30, 4), strict=True)
+            ]
         if rng.random() > 0.3:
             continue
         if cue == "stem of the question":
